@@ -1,0 +1,141 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+/// Upcoming features that every target of ours opts into.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// Libraries of the system. `scripts/setup` installs their Debian packages.
+let systemLibraries: [Target] = [
+    .systemLibrary(name: "CAvahi", path: "Sources/CAvahi"),
+    .systemLibrary(name: "CAvahiCore", path: "Sources/CAvahiCore"),
+    .systemLibrary(name: "CZBar", path: "Sources/CZBar"),
+    .systemLibrary(name: "CQREncode", path: "Sources/CQREncode"),
+    .systemLibrary(name: "CSpng", path: "Sources/CSpng"),
+    .systemLibrary(name: "CTurboJPEG", path: "Sources/CTurboJPEG"),
+    .systemLibrary(name: "CSodium", path: "Sources/CSodium"),
+]
+
+/// Our modules: each depends only on those above it.
+let modules: [Target] = [
+    .target(name: "CompanionWire", swiftSettings: strict),
+    .target(
+        name: "Discovery",
+        dependencies: [
+            "CAvahi", "CAvahiCore", "CompanionWire",
+            .product(name: "Logging", package: "swift-log"),
+            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+        ],
+        swiftSettings: strict
+    ),
+    .target(
+        name: "QRCodec",
+        dependencies: ["CZBar", "CQREncode", "CSpng", "CTurboJPEG"],
+        swiftSettings: strict
+    ),
+    .target(
+        name: "PairingAgent",
+        dependencies: ["CSodium", "CompanionWire"],
+        swiftSettings: strict
+    ),
+    .target(
+        name: "CompanionClient",
+        dependencies: [
+            "CompanionWire",
+            .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            .product(name: "Logging", package: "swift-log"),
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOFoundationCompat", package: "swift-nio"),
+            .product(name: "NIOHTTP1", package: "swift-nio"),
+        ],
+        swiftSettings: strict
+    ),
+    .target(
+        name: "CompanionHost",
+        dependencies: [
+            "CompanionWire",
+            .product(name: "Crypto", package: "swift-crypto"),
+            .product(name: "GRDB", package: "GRDB.swift"),
+            .product(name: "Hummingbird", package: "hummingbird"),
+            .product(name: "Logging", package: "swift-log"),
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            .product(name: "Subprocess", package: "swift-subprocess"),
+        ],
+        swiftSettings: strict
+    ),
+    .executableTarget(
+        name: "pairtool",
+        dependencies: [
+            "CompanionClient", "CompanionHost", "CompanionWire", "Discovery", "PairingAgent", "QRCodec",
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            .product(name: "Logging", package: "swift-log"),
+            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        ],
+        swiftSettings: strict
+    ),
+]
+
+let tests: [Target] = [
+    .target(
+        name: "CompanionTestSupport",
+        dependencies: [
+            "CompanionWire",
+            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOHTTP1", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
+        ],
+        path: "Tests/CompanionTestSupport",
+        swiftSettings: strict
+    ),
+    .testTarget(name: "CompanionWireTests", dependencies: ["CompanionWire"], swiftSettings: strict),
+    .testTarget(name: "DiscoveryTests", dependencies: ["Discovery", "CompanionWire"], swiftSettings: strict),
+    .testTarget(name: "QRCodecTests", dependencies: ["QRCodec"], swiftSettings: strict),
+    .testTarget(name: "PairingAgentTests", dependencies: ["PairingAgent", "CompanionWire"], swiftSettings: strict),
+    .testTarget(
+        name: "CompanionClientTests",
+        dependencies: ["CompanionClient", "CompanionTestSupport", "CompanionWire"],
+        swiftSettings: strict
+    ),
+    .testTarget(
+        name: "CompanionHostTests",
+        dependencies: [
+            "CompanionHost", "CompanionWire",
+            .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        ],
+        swiftSettings: strict
+    ),
+    .testTarget(
+        name: "PairtoolTests",
+        dependencies: [
+            "pairtool", "CompanionClient", "CompanionTestSupport", "CompanionWire", "QRCodec",
+            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            .product(name: "Subprocess", package: "swift-subprocess"),
+        ],
+        swiftSettings: strict
+    ),
+]
+
+let package = Package(
+    name: "pairtool",
+    products: [.executable(name: "pairtool", targets: ["pairtool"])],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
+    ],
+    targets: systemLibraries + modules + tests,
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,39 @@
+/// An array whose elements are decoded one by one: an element that does not decode is counted and left out,
+/// and the others stay.
+package struct LossyArray<Element: Codable & Sendable & Hashable>: Codable, Sendable, Hashable {
+    /// The elements that could be decoded, in order.
+    package var elements: [Element]
+    /// How many elements were left out.
+    package var dropped: Int
+
+    package init(_ elements: [Element]) {
+        self.elements = elements
+        self.dropped = 0
+    }
+
+    package init(from decoder: any Decoder) throws {
+        var container = try decoder.unkeyedContainer()
+        var elements: [Element] = []
+        var dropped = 0
+        elements.reserveCapacity(container.count ?? 0)
+        while !container.isAtEnd {
+            do {
+                elements.append(try container.decode(Element.self))
+            } catch {
+                // The container stays where it is when an element fails: step over it with a type that takes all.
+                _ = try container.decode(Anything.self)
+                dropped += 1
+            }
+        }
+        self.elements = elements
+        self.dropped = dropped
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        try elements.encode(to: encoder)
+    }
+
+    private struct Anything: Decodable {
+        init(from decoder: any Decoder) {}
+    }
+}

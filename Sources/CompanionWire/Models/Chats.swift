@@ -1,0 +1,35 @@
+package import FoundationEssentials
+
+/// A chat of a project.
+package struct CompanionChat: Codable, Sendable, Hashable, Identifiable {
+    package var id: String
+    package var projectId: String
+    package var title: String
+    package var lastUpdatedAt: Date?
+
+    package init(id: String, projectId: String, title: String, lastUpdatedAt: Date?) {
+        self.id = id
+        self.projectId = projectId
+        self.title = title
+        self.lastUpdatedAt = lastUpdatedAt
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        id = try container.decode(String.self, forKey: .id)
+        projectId = try container.decodeIfPresent(String.self, forKey: .projectId) ?? ""
+        title = try container.decodeIfPresent(String.self, forKey: .title) ?? ""
+        lastUpdatedAt = try? container.decodeIfPresent(Date.self, forKey: .lastUpdatedAt)
+    }
+}
+
+/// The answer of `GET /companion/projects/:id/chats`: newest first; empty for an unknown project.
+package struct CompanionChatsResponse: Codable, Sendable, Hashable {
+    package var ok: Bool
+    package var chats: LossyArray<CompanionChat>
+
+    package init(chats: [CompanionChat]) {
+        self.ok = true
+        self.chats = LossyArray(chats)
+    }
+}

@@ -1,0 +1,62 @@
+package import FoundationEssentials
+
+/// A message of a chat.
+package struct CompanionMessage: Codable, Sendable, Hashable, Identifiable {
+    /// Who wrote a message. Hosts may send other roles than the known ones.
+    package struct Role: RawRepresentable, Codable, Sendable, Hashable {
+        package var rawValue: String
+
+        package init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        package static let user = Role(rawValue: "user")
+        package static let assistant = Role(rawValue: "assistant")
+        package static let system = Role(rawValue: "system")
+    }
+
+    package var id: String
+    package var role: Role
+    package var text: String
+    package var createdAt: Date?
+
+    package init(id: String, role: Role, text: String, createdAt: Date?) {
+        self.id = id
+        self.role = role
+        self.text = text
+        self.createdAt = createdAt
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        id = try container.decode(String.self, forKey: .id)
+        role = try container.decodeIfPresent(Role.self, forKey: .role) ?? .assistant
+        text = try container.decodeIfPresent(String.self, forKey: .text) ?? ""
+        createdAt = try? container.decodeIfPresent(Date.self, forKey: .createdAt)
+    }
+}
+
+/// The answer of `GET /companion/chats/:id/messages`: one page, oldest first.
+package struct CompanionMessagesPageResponse: Codable, Sendable, Hashable {
+    package var ok: Bool
+    package var chatId: String
+    package var messages: LossyArray<CompanionMessage>
+    /// The numeric offset, as text, of the next (newer) page; nil at the end.
+    package var nextCursor: String?
+
+    package init(chatId: String, messages: [CompanionMessage], nextCursor: String?) {
+        self.ok = true
+        self.chatId = chatId
+        self.messages = LossyArray(messages)
+        self.nextCursor = nextCursor
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(ok, forKey: .ok)
+        try container.encode(chatId, forKey: .chatId)
+        try container.encode(messages, forKey: .messages)
+        // Deployed hosts write `null` at the end, not nothing.
+        try container.encode(nextCursor, forKey: .nextCursor)
+    }
+}

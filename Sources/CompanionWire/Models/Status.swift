@@ -1,0 +1,51 @@
+package import FoundationEssentials
+
+/// The device that a host names as connected, in ``CompanionStatusResponse``.
+package struct ConnectedCompanionDevice: Codable, Sendable, Hashable {
+    /// First 16 hex digits of SHA-256 over the device's public key text.
+    package var id: String
+    package var name: String
+    package var connectedAt: Date?
+    package var lastSeenAt: Date?
+
+    package init(id: String, name: String, connectedAt: Date?, lastSeenAt: Date?) {
+        self.id = id
+        self.name = name
+        self.connectedAt = connectedAt
+        self.lastSeenAt = lastSeenAt
+    }
+}
+
+/// The answer of `GET /companion/status`, and of every request that changes a pairing.
+///
+/// `connected` says that *some* device is connected: compare `connectedDevice.id` with one's own.
+package struct CompanionStatusResponse: Codable, Sendable, Hashable {
+    package var ok: Bool
+    package var connected: Bool
+    package var connectedDevice: ConnectedCompanionDevice?
+
+    package init(connectedDevice: ConnectedCompanionDevice?) {
+        self.ok = true
+        self.connected = connectedDevice != nil
+        self.connectedDevice = connectedDevice
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        ok = try container.decodeIfPresent(Bool.self, forKey: .ok) ?? true
+        connected = try container.decode(Bool.self, forKey: .connected)
+        connectedDevice = try? container.decodeIfPresent(ConnectedCompanionDevice.self, forKey: .connectedDevice)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(ok, forKey: .ok)
+        try container.encode(connected, forKey: .connected)
+        // Deployed hosts write `null`, not nothing.
+        try container.encode(connectedDevice, forKey: .connectedDevice)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case ok, connected, connectedDevice
+    }
+}

@@ -1,0 +1,74 @@
+import FoundationEssentials
+
+/// What the bytes of a QR code are to us.
+package enum QRContent: Sendable, Hashable {
+    /// A pairing code of ours.
+    case pairing(PairingPayload)
+    /// Something of ours that cannot be used: the text says why.
+    case unusable(String)
+    /// Somebody else's code: the text says what it is (`a web address`, `Wi-Fi access data`, …).
+    case foreign(String)
+
+    /// Looks at the bytes of a symbol. Never fails: what cannot be understood is foreign.
+    package init(_ bytes: [UInt8]) {
+        guard bytes.count <= PairingPayload.maximumSize else {
+            self = .foreign("data of \(bytes.count) bytes, too long for a pairing code")
+            return
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            self = .foreign("binary data")
+            return
+        }
+        let trimmed = text.trimmed
+        self = trimmed.first == "{" ? Self.json(trimmed) : .foreign(Self.describe(trimmed))
+    }
+
+    private static func json(_ text: String) -> QRContent {
+        struct Envelope: Decodable {
+            var `protocol`: String?
+        }
+        let data = Data(text.utf8)
+        guard let envelope = try? JSONDecoder().decode(Envelope.self, from: data) else {
+            return .foreign("text that looks like JSON")
+        }
+        guard let name = envelope.protocol else { return .foreign("JSON data without a pairing protocol") }
+        guard name == PairingPayload.protocolName else {
+            return name.hasPrefix("copilotforge-pair-")
+                ? .unusable("it is for another version of the pairing protocol than \(PairingPayload.protocolName)")
+                : .foreign("a code for another protocol")
+        }
+        guard let payload = try? CompanionJSON.decoder().decode(PairingPayload.self, from: data) else {
+            return .unusable("its fields are missing or of the wrong type")
+        }
+        guard PairingPayload.isCode(payload.code) else { return .unusable("its code is not six digits") }
+        return .pairing(payload)
+    }
+
+    /// Prefixes (lower case) of what QR codes usually hold.
+    private static let kinds: [(prefix: String, name: String)] = [
+        ("https://", "a web address"), ("http://", "a web address"), ("wifi:", "Wi-Fi access data"),
+        ("begin:vcard", "a contact"), ("mecard:", "a contact"), ("begin:vevent", "a calendar entry"),
+        ("begin:vcalendar", "a calendar entry"), ("otpauth:", "a one-time-password secret"), ("tel:", "a telephone number"),
+        ("mailto:", "an e-mail address"), ("matmsg:", "an e-mail"), ("sms:", "a text message"),
+        ("smsto:", "a text message"), ("geo:", "a place on the map"), ("bitcoin:", "a payment request"),
+        ("bcd\n", "a bank transfer"), ("mt:", "a Matter device's set-up code"), ("x-hm:", "a HomeKit set-up code"),
+    ]
+
+    private static func describe(_ text: String) -> String {
+        let lowered = text.lowercased()
+        if let kind = kinds.first(where: { lowered.hasPrefix($0.prefix) }) { return kind.name }
+        if text.isEmpty { return "an empty text" }
+        if PairingPayload.isCode(text) { return "six digits without a pairing protocol" }
+        return "plain text"
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String {
+        let isBlank: (Character) -> Bool = { $0.isWhitespace || $0 == "\u{FEFF}" }
+        guard let start = firstIndex(where: { !isBlank($0) }), let end = lastIndex(where: { !isBlank($0) }) else {
+            return ""
+        }
+        return String(self[start...end])
+    }
+}

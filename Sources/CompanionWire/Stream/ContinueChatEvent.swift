@@ -1,0 +1,76 @@
+/// What the tokens of an answer were counted as.
+package struct ContinueChatUsage: Codable, Sendable, Hashable {
+    package var inputTokens: Int?
+    package var outputTokens: Int?
+    package var totalTokens: Int?
+    package var model: String?
+
+    package init(inputTokens: Int? = nil, outputTokens: Int? = nil, totalTokens: Int? = nil, model: String? = nil) {
+        self.inputTokens = inputTokens
+        self.outputTokens = outputTokens
+        self.totalTokens = totalTokens
+        self.model = model
+    }
+}
+
+/// A frame of the answer to `POST /companion/chats/:id/continue`.
+package enum ContinueChatEvent: Sendable, Hashable {
+    /// What the host is doing, for people.
+    case status(label: String)
+    /// A piece of the answer, to be appended to what came before.
+    case text(String)
+    case toolStart(toolName: String, toolCallID: String?)
+    /// `details`: at most 280 UTF-16 units.
+    case toolComplete(toolName: String, toolCallID: String?, success: Bool, details: String?)
+    case usage(ContinueChatUsage)
+    /// The model has finished. **Not the end**: text may follow it.
+    case done
+    /// The turn failed; the stream ends without `[DONE]`.
+    case error(String)
+    /// A frame of a type that this version does not know, or one that does not decode.
+    case unknown(type: String)
+}
+
+extension ContinueChatEvent: Decodable {
+    private enum CodingKeys: String, CodingKey {
+        case type, label, text, toolName, toolCallID, success, details
+        case inputTokens, outputTokens, totalTokens, model, error
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        func string(_ key: CodingKeys) -> String? { try? container.decodeIfPresent(String.self, forKey: key) }
+        func integer(_ key: CodingKeys) -> Int? { try? container.decodeIfPresent(Int.self, forKey: key) }
+        switch string(.type) {
+        case "status": self = .status(label: string(.label) ?? "")
+        case "text": self = .text(string(.text) ?? "")
+        case "tool_start": self = .toolStart(toolName: string(.toolName) ?? "", toolCallID: string(.toolCallID))
+        case "tool_complete":
+            let success = try? container.decodeIfPresent(Bool.self, forKey: .success)
+            self = .toolComplete(
+                toolName: string(.toolName) ?? "",
+                toolCallID: string(.toolCallID),
+                success: success ?? true,
+                details: string(.details)
+            )
+        case "usage":
+            self = .usage(
+                ContinueChatUsage(
+                    inputTokens: integer(.inputTokens),
+                    outputTokens: integer(.outputTokens),
+                    totalTokens: integer(.totalTokens),
+                    model: string(.model)
+                )
+            )
+        case "done": self = .done
+        case "error": self = .error(string(.error) ?? "unknown error")
+        case let type:
+            // Deployed hosts send some errors without a `type`.
+            if type == nil, let error = string(.error) {
+                self = .error(error)
+            } else {
+                self = .unknown(type: type ?? "")
+            }
+        }
+    }
+}

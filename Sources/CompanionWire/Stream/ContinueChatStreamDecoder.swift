@@ -1,0 +1,79 @@
+import FoundationEssentials
+
+/// Reads the answer to `POST /companion/chats/:id/continue` from its bytes, however they were cut on their way.
+///
+/// Nothing in a frame fails the stream: what does not decode comes out as ``ContinueChatEvent/unknown(type:)``.
+package struct ContinueChatStreamDecoder: Sendable {
+    package enum Output: Sendable, Hashable {
+        case event(ContinueChatEvent)
+        /// `[DONE]`: the only end of an answer. What follows it is ignored.
+        case end
+    }
+
+    private var parser: ServerSentEventParser
+    private var joiner = SurrogateJoiner()
+    private let decoder = JSONDecoder()
+    private var hasEnded = false
+
+    /// - Parameter maximumEventSize: The most bytes that a frame may have. Default: 4 MiB.
+    package init(maximumEventSize: Int = 4 << 20) {
+        parser = ServerSentEventParser(maximumEventSize: maximumEventSize)
+    }
+
+    /// Takes bytes and returns what they complete.
+    ///
+    /// - Throws: ``StreamLimitError`` when a frame is too large.
+    package mutating func feed(_ bytes: some Sequence<UInt8>) throws(StreamLimitError) -> [Output] {
+        guard !hasEnded else { return [] }
+        var outputs: [Output] = []
+        for event in try parser.feed(bytes) where !hasEnded {
+            if String(decoding: event.data, as: UTF8.self) == "[DONE]" {
+                hasEnded = true
+                outputs.append(contentsOf: finish())
+                outputs.append(.end)
+            } else {
+                outputs.append(.event(decode(event.data)))
+            }
+        }
+        return outputs
+    }
+
+    /// What is left when the stream breaks off: at most a replacement character for half a character.
+    package mutating func finish() -> [Output] {
+        let rest = joiner.finish()
+        return rest.isEmpty ? [] : [.event(.text(rest))]
+    }
+
+    private mutating func decode(_ json: [UInt8]) -> ContinueChatEvent {
+        let marked = SurrogateJoiner.markLoneSurrogates(in: json)
+        guard let event = parse(marked ?? json) else { return .unknown(type: "") }
+        guard case .text(let text) = event else {
+            return marked == nil ? event : event.replacingMarkers()
+        }
+        return .text(joiner.join(text, isMarked: marked != nil))
+    }
+
+    private func parse(_ json: [UInt8]) -> ContinueChatEvent? {
+        // Bytes that are not UTF-8 become U+FFFD.
+        let text = String(decoding: json, as: UTF8.self)
+        return try? decoder.decode(ContinueChatEvent.self, from: Data(text.utf8))
+    }
+}
+
+extension ContinueChatEvent {
+    /// Frames other than text are whole in themselves: a lone half in them has no partner.
+    fileprivate func replacingMarkers() -> ContinueChatEvent {
+        func plain(_ text: String) -> String {
+            var joiner = SurrogateJoiner()
+            return joiner.join(text, isMarked: true) + joiner.finish()
+        }
+        return switch self {
+        case .status(let label): .status(label: plain(label))
+        case .toolStart(let name, let id): .toolStart(toolName: plain(name), toolCallID: id)
+        case .toolComplete(let name, let id, let success, let details):
+            .toolComplete(toolName: plain(name), toolCallID: id, success: success, details: details.map(plain))
+        case .error(let text): .error(plain(text))
+        case .text, .usage, .done, .unknown: self
+        }
+    }
+}

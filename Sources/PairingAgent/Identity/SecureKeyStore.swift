@@ -1,0 +1,119 @@
+internal import CSodium
+internal import Glibc
+
+/// Keeps the device's Ed25519 key pair in a file of its own, readable by its owner alone.
+///
+/// The file is 72 bytes: an 8-byte mark, the 32-byte seed, the 32-byte public key. The public key is there so that a damaged
+/// seed is noticed. The seed is read into locked memory and never leaves this type.
+package struct SecureKeyStore: Sendable {
+    /// The path of the key file.
+    package let path: String
+
+    private static let mark: [UInt8] = Array("PTKEY01\n".utf8)
+    private static let seedSize = Int(crypto_sign_SEEDBYTES)
+    private static let publicSize = Int(crypto_sign_PUBLICKEYBYTES)
+    private static var fileSize: Int { mark.count + seedSize + publicSize }
+
+    /// - Parameter directory: The tool's data directory, made (0700) when a key is made.
+    package init(directory: String) {
+        path = directory + "/identity.key"
+    }
+
+    /// The identity of this device; at first use a key pair is made.
+    ///
+    /// Two processes that make a key at the same time end with the same one.
+    ///
+    /// - Throws: ``KeyStoreError``.
+    package func identity() throws(KeyStoreError) -> DeviceIdentity {
+        if let identity = try load() { return identity }
+        try create()
+        guard let identity = try load() else {
+            throw KeyStoreError(.io, "the key file \(path) was removed while it was being made")
+        }
+        return identity
+    }
+
+    /// The identity, or nil where no key was made yet.
+    package func load() throws(KeyStoreError) -> DeviceIdentity? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw KeyStoreError(.io, "the key file \(path) cannot be opened: \(PrivateFile.systemMessage())")
+        }
+        defer { close(descriptor) }
+        try checkPermissions(of: descriptor)
+        var secret = try SecretBytes(count: Self.fileSize + 1)
+        let size = secret.withUnsafeMutableBytes { buffer in read(descriptor, buffer.baseAddress!, buffer.count) }
+        guard size == Self.fileSize, let publicKey = Self.verifiedPublicKey(in: secret) else {
+            throw KeyStoreError(
+                .damaged,
+                "the key file \(path) is damaged",
+                remedy: "restore it from a backup, or move it away and pair again: mv '\(path)' '\(path).damaged'"
+            )
+        }
+        return DeviceIdentity(publicKey: publicKey)
+    }
+
+    private func checkPermissions(of descriptor: Int32) throws(KeyStoreError) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw KeyStoreError(.damaged, "\(path) is not a file", remedy: "move it away and try again")
+        }
+        guard status.st_uid == geteuid() else {
+            throw KeyStoreError(
+                .permissions,
+                "the key file \(path) belongs to another user",
+                remedy: "check who put it there, then: chown $(id -u) '\(path)'"
+            )
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            throw KeyStoreError(
+                .permissions,
+                "the key file \(path) can be read or changed by other users",
+                remedy: "if nobody else has used it: chmod 600 '\(path)'; otherwise move it away and pair again"
+            )
+        }
+    }
+
+    /// The public key in the file, if it belongs to the seed.
+    private static func verifiedPublicKey(in file: borrowing SecretBytes) -> [UInt8]? {
+        file.withUnsafeBytes { bytes in
+            guard bytes.prefix(mark.count).elementsEqual(mark) else { return nil }
+            var derived = [UInt8](repeating: 0, count: publicSize)
+            guard var expanded = try? SecretBytes(count: Int(crypto_sign_SECRETKEYBYTES)) else { return nil }
+            let seed = bytes.baseAddress! + mark.count
+            let result = expanded.withUnsafeMutableBytes { secretKey in
+                crypto_sign_seed_keypair(
+                    &derived,
+                    secretKey.assumingMemoryBound(to: UInt8.self).baseAddress!,
+                    seed.assumingMemoryBound(to: UInt8.self)
+                )
+            }
+            guard result == 0, sodium_memcmp(derived, seed + seedSize, publicSize) == 0 else { return nil }
+            return derived
+        }
+    }
+
+    private func create() throws(KeyStoreError) {
+        var file = try SecretBytes(count: Self.fileSize)
+        var expanded = try SecretBytes(count: Int(crypto_sign_SECRETKEYBYTES))
+        let mark = Self.mark
+        let result = file.withUnsafeMutableBytes { bytes in
+            bytes.copyBytes(from: mark)
+            let seed = bytes.assumingMemoryBound(to: UInt8.self).baseAddress! + mark.count
+            randombytes_buf(seed, Self.seedSize)
+            return expanded.withUnsafeMutableBytes { secretKey in
+                let secretKey = secretKey.assumingMemoryBound(to: UInt8.self).baseAddress!
+                return crypto_sign_seed_keypair(seed + Self.seedSize, secretKey, seed)
+            }
+        }
+        guard result == 0 else { throw KeyStoreError(.library, "libsodium could not make a key pair") }
+        do {
+            try file.withUnsafeBytes { bytes in
+                Result { try PrivateFile.write(bytes, to: path, replacing: false) }
+            }.get()
+        } catch {
+            throw KeyStoreError(.io, "the key file \(path) cannot be written: \(error)")
+        }
+    }
+}

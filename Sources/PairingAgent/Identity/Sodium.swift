@@ -1,0 +1,18 @@
+internal import CSodium
+
+/// libsodium, initialised once.
+enum Sodium {
+    /// `sodium_init` may be called from any thread and answers -1 only where the system has no source of randomness.
+    private static let isReady = sodium_init() >= 0
+
+    static func requireReady() throws(KeyStoreError) {
+        guard isReady else { throw KeyStoreError(.library, "libsodium could not start: no source of random numbers") }
+    }
+
+    /// SHA-256 (FIPS 180-4): 32 bytes.
+    static func sha256(_ bytes: [UInt8]) -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: Int(crypto_hash_sha256_BYTES))
+        crypto_hash_sha256(&digest, bytes, UInt64(bytes.count))
+        return digest
+    }
+}

@@ -1,0 +1,65 @@
+package import CompanionWire
+package import FoundationEssentials
+
+/// Pairs this device with one host: drives a ``PairingStateMachine`` over a transport.
+package struct PairingAgent: Sendable {
+    package let identity: DeviceIdentity
+    private let now: @Sendable () -> Date
+
+    /// - Parameter now: This machine's clock.
+    package init(identity: DeviceIdentity, now: @escaping @Sendable () -> Date = { Date() }) {
+        self.identity = identity
+        self.now = now
+    }
+
+    /// What a pairing ended with.
+    package struct Outcome: Sendable, Hashable {
+        /// This device as the host lists it.
+        package var device: ConnectedCompanionDevice
+        /// The host's clock minus this machine's, if the host sent its time.
+        package var clockOffset: Duration?
+    }
+
+    /// Pairs with the host behind a transport. The code and token go nowhere else.
+    ///
+    /// - Parameters:
+    ///   - payload: The code, with token and expiry where they came from a QR code.
+    ///   - deviceName: What the host shall list this device as.
+    /// - Throws: ``PairingError``. Nothing is stored, so that a retry is possible.
+    package func pair(
+        _ payload: PairingPayload,
+        deviceName: String,
+        over transport: some PairingTransport
+    ) async throws(PairingError) -> Outcome {
+        var machine = PairingStateMachine(payload: payload, deviceName: deviceName, identity: identity)
+        var action = machine.start()
+        while true {
+            let event: PairingStateMachine.Event
+            switch action {
+            case .askHealth:
+                event = .health(await Self.result(transport.pairingHealth))
+            case .complete(let request):
+                event = .completed(await Self.result { () throws(PairingTransportError) in
+                    try await transport.pairingComplete(request)
+                })
+            case .askStatus:
+                event = .status(await Self.result(transport.pairingStatus))
+            case .succeed(let device):
+                return Outcome(device: device, clockOffset: machine.clockOffset)
+            case .fail(let error):
+                throw error
+            }
+            action = machine.handle(event, now: now())
+        }
+    }
+
+    private static func result<Value>(
+        _ body: () async throws(PairingTransportError) -> Value
+    ) async -> Result<Value, PairingTransportError> {
+        do throws(PairingTransportError) {
+            return .success(try await body())
+        } catch {
+            return .failure(error)
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package import CompanionWire
+package import FoundationEssentials
+
+/// A host that this device has paired with.
+package struct PairedHost: Codable, Sendable, Hashable, Identifiable {
+    /// The id that discovery gave it, or a hash of its address where it was named by URL: 16 hex digits.
+    package var id: String
+    /// What the user calls it; at first what the host calls itself.
+    package var name: String
+    package var family: HostFamily
+    package var trust: HostTrust
+    /// Where it was last reached.
+    package var endpoint: CompanionEndpoint
+    /// This device's id at the host.
+    package var deviceID: String
+    package var pairedAt: Date
+    package var lastSeenAt: Date?
+
+    package init(
+        id: String,
+        name: String,
+        family: HostFamily,
+        trust: HostTrust,
+        endpoint: CompanionEndpoint,
+        deviceID: String,
+        pairedAt: Date,
+        lastSeenAt: Date? = nil
+    ) {
+        self.id = id
+        self.name = name
+        self.family = family
+        self.trust = trust
+        self.endpoint = endpoint
+        self.deviceID = deviceID
+        self.pairedAt = pairedAt
+        self.lastSeenAt = lastSeenAt
+    }
+
+    /// The id of a host that was named by its address instead of being discovered.
+    package static func id(for endpoint: CompanionEndpoint) -> String {
+        DeviceIdentity.shortHash("\(endpoint)")
+    }
+}
+
+/// The paired hosts, and which of them commands go to when none is named.
+package struct PairedHosts: Codable, Sendable, Hashable {
+    /// The version of the file's format.
+    package var version = 1
+    package var defaultID: String?
+    /// Oldest pairing first.
+    package var hosts: [PairedHost] = []
+
+    package init() {}
+
+    package var defaultHost: PairedHost? {
+        hosts.first { $0.id == defaultID }
+    }
+
+    /// The hosts that a word names: by whole id or name, else by a prefix of the id (four characters or more), else by a
+    /// prefix of the name, upper and lower case alike.
+    package func matching(_ word: String) -> [PairedHost] {
+        let word = word.lowercased()
+        let rules: [(PairedHost) -> Bool] = [
+            { $0.id == word },
+            { $0.name.lowercased() == word },
+            { word.count >= 4 && $0.id.hasPrefix(word) },
+            { !word.isEmpty && $0.name.lowercased().hasPrefix(word) },
+        ]
+        for rule in rules {
+            let found = hosts.filter(rule)
+            if !found.isEmpty { return found }
+        }
+        return []
+    }
+
+    /// Adds a host, or replaces the record with its id; the first host becomes the default.
+    package mutating func record(_ host: PairedHost) {
+        if let index = hosts.firstIndex(where: { $0.id == host.id }) {
+            hosts[index] = host
+        } else {
+            hosts.append(host)
+        }
+        if defaultHost == nil { defaultID = host.id }
+    }
+
+    /// Removes a host; when it was the default, the only one left takes its place.
+    package mutating func forget(_ id: String) {
+        hosts.removeAll { $0.id == id }
+        if defaultID == id { defaultID = hosts.count == 1 ? hosts.first?.id : nil }
+    }
+}

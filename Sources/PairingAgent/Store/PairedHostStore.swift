@@ -1,0 +1,66 @@
+package import CompanionWire
+internal import FoundationEssentials
+
+/// The records of paired hosts could not be read or written.
+package struct PairedHostStoreError: Error, Sendable, CustomStringConvertible {
+    package let description: String
+    /// The command or act that helps, if there is one.
+    package let remedy: String?
+}
+
+/// Keeps the records of paired hosts in one file, `hosts.json` in the data directory.
+package struct PairedHostStore: Sendable {
+    package let path: String
+    private let directory: String
+
+    /// - Parameter directory: The tool's data directory.
+    package init(directory: String) {
+        self.directory = directory
+        path = directory + "/hosts.json"
+    }
+
+    /// The records; none where nothing was ever paired.
+    ///
+    /// - Throws: ``PairedHostStoreError`` when the file is damaged; it is left as it is.
+    package func load() throws(PairedHostStoreError) -> PairedHosts {
+        let content: [UInt8]?
+        do {
+            content = try PrivateFile.read(path)
+        } catch {
+            throw PairedHostStoreError(description: "the records of paired hosts cannot be read: \(error)", remedy: nil)
+        }
+        guard let content else { return PairedHosts() }
+        struct Version: Decodable { var version: Int }
+        let decoder = CompanionJSON.decoder()
+        if let version = try? decoder.decode(Version.self, from: Data(content)).version, version > 1 {
+            throw PairedHostStoreError(
+                description: "\(path) was written by a newer version of pairtool",
+                remedy: "update pairtool"
+            )
+        }
+        do {
+            return try decoder.decode(PairedHosts.self, from: Data(content))
+        } catch {
+            throw PairedHostStoreError(
+                description: "the records of paired hosts in \(path) are damaged",
+                remedy: "restore them, or move them away and pair again: mv '\(path)' '\(path).damaged'"
+            )
+        }
+    }
+
+    /// Changes the records: read, change and atomic write, while no other process does the same.
+    package func update<R>(_ change: (inout PairedHosts) throws -> R) throws -> R {
+        try PrivateFile.withLock(directory + "/hosts.lock") {
+            var hosts = try load()
+            let before = hosts
+            let result = try change(&hosts)
+            if hosts != before {
+                let encoder = CompanionJSON.encoder(sorted: true)
+                encoder.outputFormatting.insert(.prettyPrinted)
+                let data = try encoder.encode(hosts)
+                try data.withUnsafeBytes { try PrivateFile.write($0, to: path) }
+            }
+            return result
+        }
+    }
+}

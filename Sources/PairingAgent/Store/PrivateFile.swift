@@ -1,0 +1,107 @@
+internal import Glibc
+
+/// Files that only their owner may read, written so that a crash leaves the old or the new content and never a mixture.
+package enum PrivateFile {
+    /// A system call on a file failed.
+    package struct Failure: Error, Sendable, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// The text of `errno`.
+    package static func systemMessage() -> String {
+        String(cString: strerror(errno))
+    }
+
+    /// Makes a directory and its parents, each with mode 0700 where it is new.
+    package static func makeDirectory(_ path: String) throws(Failure) {
+        var built = path.hasPrefix("/") ? "" : "."
+        for part in path.split(separator: "/") {
+            built += "/" + part
+            if mkdir(built, 0o700) != 0, errno != EEXIST {
+                let message = systemMessage()
+                var status = stat()
+                // A parent that exists may refuse mkdir for other reasons (a read-only file system).
+                if stat(built, &status) != 0 { throw Failure(description: "\(built): \(message)") }
+            }
+        }
+    }
+
+    /// Writes a file (mode 0600): temporary file, fsync, rename, fsync of the directory.
+    ///
+    /// - Parameter replacing: When false and the file exists, it stays as it is, without an error.
+    package static func write(
+        _ bytes: UnsafeRawBufferPointer,
+        to path: String,
+        replacing: Bool = true
+    ) throws(Failure) {
+        let directory = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+        try makeDirectory(directory)
+        var template = Array((directory + "/.tmp-XXXXXX").utf8CString)
+        let descriptor = mkstemp(&template)
+        guard descriptor >= 0 else { throw Failure(description: "\(directory): \(systemMessage())") }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        var isOpen = true
+        defer {
+            if isOpen { close(descriptor) }
+            unlink(template)
+        }
+        var written = 0
+        while written < bytes.count {
+            let count = Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw Failure(description: "\(path): \(systemMessage())") }
+            written += count
+        }
+        guard fsync(descriptor) == 0 else { throw Failure(description: "\(path): \(systemMessage())") }
+        isOpen = false
+        guard close(descriptor) == 0 else { throw Failure(description: "\(path): \(systemMessage())") }
+        if replacing {
+            guard rename(template, path) == 0 else { throw Failure(description: "\(path): \(systemMessage())") }
+        } else if link(template, path) != 0, errno != EEXIST {
+            throw Failure(description: "\(path): \(systemMessage())")
+        }
+        syncDirectory(directory)
+    }
+
+    /// Reads a whole file, or returns nil where there is none.
+    ///
+    /// - Parameter limit: The most bytes that it may have. Default: 16 MiB.
+    package static func read(_ path: String, limit: Int = 16 << 20) throws(Failure) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw Failure(description: "\(path): \(systemMessage())")
+        }
+        defer { close(descriptor) }
+        var content: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Failure(description: "\(path): \(systemMessage())") }
+            guard count > 0 else { return content }
+            content.append(contentsOf: chunk[..<count])
+            guard content.count <= limit else { throw Failure(description: "\(path): larger than \(limit) bytes") }
+        }
+    }
+
+    /// Runs a body while no other process runs one under the same lock file.
+    package static func withLock<R>(_ path: String, _ body: () throws -> R) throws -> R {
+        try makeDirectory(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Failure(description: "\(path): \(systemMessage())") }
+        // Closing the descriptor releases the lock.
+        defer { close(descriptor) }
+        while flock(descriptor, LOCK_EX) != 0 {
+            guard errno == EINTR else { throw Failure(description: "\(path): \(systemMessage())") }
+        }
+        return try body()
+    }
+
+    private static func syncDirectory(_ path: String) {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        fsync(descriptor)
+        close(descriptor)
+    }
+}

@@ -1,0 +1,46 @@
+extension QRSymbol {
+    /// An SVG drawing: one path of dark runs on a white square.
+    ///
+    /// - Parameters:
+    ///   - scale: Pixels a module at the natural size, 1 to 1,000.
+    ///   - quietZone: Light modules on each side, 0 to 1,000. The standard wants 4.
+    package func svg(scale: Int = 8, quietZone: Int = 4) -> String {
+        let quiet = Self.measure(quietZone: quietZone)
+        let side = size + 2 * quiet
+        let pixels = side * min(max(1, scale), 1_000)
+        var path = ""
+        for y in 0..<size {
+            for run in darkRuns(row: y) {
+                path += "M\(run.lowerBound + quiet) \(y + quiet)h\(run.count)v1h-\(run.count)z"
+            }
+        }
+        return """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <svg xmlns="http://www.w3.org/2000/svg" width="\(pixels)" height="\(pixels)" \
+            viewBox="0 0 \(side) \(side)" shape-rendering="crispEdges">
+            <path fill="#fff" d="M0 0h\(side)v\(side)h-\(side)z"/>
+            <path fill="#000" d="\(path)"/>
+            </svg>
+
+            """
+    }
+
+    /// A quiet zone within reason: what is outside of 0 to 1,000 modules is taken for the nearest of the two.
+    static func measure(quietZone: Int) -> Int { min(max(0, quietZone), 1_000) }
+
+    /// The stretches of dark modules in a row, from the left.
+    func darkRuns(row y: Int) -> [Range<Int>] {
+        var runs: [Range<Int>] = []
+        var start: Int?
+        for x in 0...size {
+            switch (self[x, y], start) {
+            case (true, nil): start = x
+            case (false, let begin?):
+                runs.append(begin..<x)
+                start = nil
+            default: break
+            }
+        }
+        return runs
+    }
+}

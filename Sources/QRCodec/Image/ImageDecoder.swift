@@ -1,0 +1,31 @@
+/// A picture as far as it could be read.
+struct DecodedImage {
+    var image: QRImage
+    /// What was wrong with the data, where rows are missing or may be wrong; missing ones are white.
+    ///
+    /// Half a photograph can hold a whole QR code, whose own error correction says whether it was read rightly,
+    /// so damage counts only where nothing was found.
+    var damage: QRCodecError?
+}
+
+/// Turns the bytes of a file into shades of grey.
+enum ImageDecoder {
+    static func decode(_ data: [UInt8], limits: ImageLimits) throws(QRCodecError) -> DecodedImage {
+        guard !data.isEmpty else { throw QRCodecError(.empty, "The file is empty.") }
+        guard data.count <= limits.maxFileBytes else {
+            throw QRCodecError(
+                .tooLarge,
+                "The file has \(data.count) bytes; at most \(limits.maxFileBytes) are read."
+            )
+        }
+        switch ImageFormat(data) {
+        case .png: return try PNGDecoder.decode(data, limits: limits)
+        case .jpeg: return try JPEGDecoder.decode(data, limits: limits)
+        case .other(let name):
+            throw QRCodecError(
+                .unsupportedFormat,
+                "The file is in another format (\(name)); PNG and JPEG images can be read."
+            )
+        }
+    }
+}

@@ -1,0 +1,81 @@
+/// A picture in 256 shades of grey, row by row from the top, without padding.
+package struct QRImage: Sendable, Hashable {
+    /// Pixels a row.
+    package let width: Int
+    /// Rows.
+    package let height: Int
+    /// One byte a pixel, 0 black to 255 white; `width * height` of them.
+    package internal(set) var luminance: [UInt8]
+
+    /// - Precondition: `luminance` has exactly `width * height` bytes, and neither is negative.
+    package init(width: Int, height: Int, luminance: [UInt8]) {
+        precondition(width >= 0 && height >= 0 && luminance.count == width * height, "as many bytes as pixels")
+        self.width = width
+        self.height = height
+        self.luminance = luminance
+    }
+
+    /// A picture of one shade.
+    init(width: Int, height: Int, filledWith shade: UInt8) {
+        self.init(width: width, height: height, luminance: [UInt8](repeating: shade, count: width * height))
+    }
+}
+
+/// A place in a picture, in pixels from its top left corner.
+package struct Point: Sendable, Hashable {
+    package var x: Int
+    package var y: Int
+
+    package init(x: Int, y: Int) {
+        self.x = x
+        self.y = y
+    }
+}
+
+extension QRImage {
+    /// Swaps dark and light.
+    mutating func invert() {
+        luminance.withUnsafeMutableBufferPointer { pixels in
+            for index in pixels.indices { pixels[index] = ~pixels[index] }
+        }
+    }
+
+    /// The picture at half its size, each pixel the mean of four: takes noise and blocking out of a photograph.
+    func halved() -> QRImage {
+        let (newWidth, newHeight) = (width / 2, height / 2)
+        var result = QRImage(width: newWidth, height: newHeight, filledWith: 0)
+        luminance.withUnsafeBufferPointer { source in
+            result.luminance.withUnsafeMutableBufferPointer { target in
+                for y in 0..<newHeight {
+                    let upper = 2 * y * width
+                    let lower = upper + width
+                    for x in 0..<newWidth {
+                        let sum =
+                            UInt32(source[upper + 2 * x]) + UInt32(source[upper + 2 * x + 1])
+                            + UInt32(source[lower + 2 * x]) + UInt32(source[lower + 2 * x + 1])
+                        target[y * newWidth + x] = UInt8(truncatingIfNeeded: (sum + 2) / 4)
+                    }
+                }
+            }
+        }
+        return result
+    }
+
+    /// The picture with each pixel drawn `factor` times in both directions, in a white frame of `margin` pixels:
+    /// for symbols of one pixel a module, or cut out without their quiet zone.
+    func enlarged(by factor: Int, margin: Int) -> QRImage {
+        let newWidth = width * factor + 2 * margin
+        var result = QRImage(width: newWidth, height: height * factor + 2 * margin, filledWith: 255)
+        luminance.withUnsafeBufferPointer { source in
+            result.luminance.withUnsafeMutableBufferPointer { target in
+                for y in 0..<height * factor {
+                    let row = (y + margin) * newWidth + margin
+                    for x in 0..<width * factor {
+                        target[row + x] = source[(y / factor) * width + x / factor]
+                    }
+                }
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,16 @@
+/// A QR code that was found in a picture.
+package struct ScannedSymbol: Sendable, Hashable {
+    /// What it holds, byte for byte.
+    package var bytes: [UInt8]
+    /// Its four corners in the picture as it was given, beginning with the symbol's own top left one and going
+    /// down its left side first; empty where they are not known.
+    package var corners: [Point]
+
+    /// The bytes as text, or `nil` where they are not UTF-8.
+    package var text: String? { String(validating: bytes, as: UTF8.self) }
+
+    package init(bytes: [UInt8], corners: [Point] = []) {
+        self.bytes = bytes
+        self.corners = corners
+    }
+}

@@ -1,0 +1,74 @@
+import CZBar
+
+/// Owns a zbar scanner that, once configured, looks for QR codes only and hands over their bytes unchanged.
+struct ZBarScanner: ~Copyable {
+    private let scanner: OpaquePointer
+
+    /// zbar's name for 8-bit grey: the four characters `Y800`, the first in the lowest byte.
+    private static let greyFormat = "Y800".utf8.reversed().reduce(UInt(0)) { $0 << 8 | UInt($1) }
+
+    init() throws(QRCodecError) {
+        guard let scanner = zbar_image_scanner_create() else {
+            throw QRCodecError(.decoderFailed, "The QR code reader could not be started.")
+        }
+        self.scanner = scanner
+    }
+
+    deinit { zbar_image_scanner_destroy(scanner) }
+
+    /// Turns every symbology off but the one that is wanted.
+    func configure() throws(QRCodecError) {
+        let settings: [(zbar_symbol_type_t, zbar_config_t, Int32)] = [
+            (ZBAR_NONE, ZBAR_CFG_ENABLE, 0),
+            (ZBAR_QRCODE, ZBAR_CFG_ENABLE, 1),
+            // Without this, bytes that are not UTF-8 are taken for Shift JIS or Latin-1 and rewritten.
+            (ZBAR_QRCODE, ZBAR_CFG_BINARY, 1),
+        ]
+        for (symbology, option, value) in settings {
+            guard zbar_image_scanner_set_config(scanner, symbology, option, value) == 0 else {
+                throw QRCodecError(.decoderFailed, "The QR code reader does not know a setting that is needed.")
+            }
+        }
+    }
+
+    /// The QR codes in a picture, from the top.
+    func scan(_ picture: QRImage) throws(QRCodecError) -> [ScannedSymbol] {
+        guard picture.width > 0, picture.height > 0 else { return [] }
+        guard let image = zbar_image_create() else {
+            throw QRCodecError(.decoderFailed, "There is not enough memory to look for QR codes.")
+        }
+        defer { zbar_image_destroy(image) }
+        zbar_image_set_format(image, Self.greyFormat)
+        zbar_image_set_size(image, UInt32(picture.width), UInt32(picture.height))
+        // zbar keeps the pointer: it is set, used and forgotten within the closure.
+        let found: [ScannedSymbol]? = picture.luminance.withUnsafeBytes { bytes in
+            zbar_image_set_data(image, bytes.baseAddress, UInt(bytes.count), nil)
+            defer { zbar_image_set_data(image, nil, 0, nil) }
+            guard zbar_scan_image(scanner, image) >= 0 else { return nil }
+            return Self.symbols(of: image)
+        }
+        guard let found else { throw QRCodecError(.decoderFailed, "The QR code reader gave up.") }
+        return found.sorted { Self.position($0) < Self.position($1) }
+    }
+
+    private static func symbols(of image: OpaquePointer) -> [ScannedSymbol] {
+        var found: [ScannedSymbol] = []
+        var next = zbar_image_first_symbol(image)
+        while let symbol = next {
+            defer { next = zbar_symbol_next(symbol) }
+            // Parts of a message whose other parts are not in the picture come as another type.
+            guard zbar_symbol_get_type(symbol) == ZBAR_QRCODE else { continue }
+            let count = Int(zbar_symbol_get_data_length(symbol))
+            let bytes = zbar_symbol_get_data(symbol).map { Array(UnsafeRawBufferPointer(start: $0, count: count)) }
+            let corners = (0..<zbar_symbol_get_loc_size(symbol)).map { index in
+                Point(x: Int(zbar_symbol_get_loc_x(symbol, index)), y: Int(zbar_symbol_get_loc_y(symbol, index)))
+            }
+            found.append(ScannedSymbol(bytes: bytes ?? [], corners: corners))
+        }
+        return found
+    }
+
+    private static func position(_ symbol: ScannedSymbol) -> (Int, Int) {
+        (symbol.corners.map(\.y).min() ?? 0, symbol.corners.map(\.x).min() ?? 0)
+    }
+}

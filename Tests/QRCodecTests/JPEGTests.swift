@@ -1,0 +1,105 @@
+import CTurboJPEG
+import QRCodec
+import Testing
+
+@Suite("JPEG images of every kind")
+struct JPEGTests {
+    private static let payload = Array("kinds of JPEG".utf8)
+
+    struct Kind: Sendable, CustomTestStringConvertible {
+        var name: String
+        var format: TJPF
+        var channels: Int
+        var subsampling: TJSAMP
+        var flags: Int32 = 0
+        var testDescription: String { name }
+    }
+
+    static let kinds = [
+        Kind(name: "grey", format: TJPF_GRAY, channels: 1, subsampling: TJSAMP_GRAY),
+        Kind(
+            name: "grey, progressive",
+            format: TJPF_GRAY,
+            channels: 1,
+            subsampling: TJSAMP_GRAY,
+            flags: TJFLAG_PROGRESSIVE
+        ),
+        Kind(name: "colour 4:4:4", format: TJPF_RGB, channels: 3, subsampling: TJSAMP_444),
+        Kind(name: "colour 4:2:0", format: TJPF_RGB, channels: 3, subsampling: TJSAMP_420),
+        Kind(name: "colour 4:1:1", format: TJPF_RGB, channels: 3, subsampling: TJSAMP_411),
+        Kind(
+            name: "colour, progressive",
+            format: TJPF_RGB,
+            channels: 3,
+            subsampling: TJSAMP_420,
+            flags: TJFLAG_PROGRESSIVE
+        ),
+        Kind(name: "inks", format: TJPF_CMYK, channels: 4, subsampling: TJSAMP_444),
+        Kind(
+            name: "inks, progressive",
+            format: TJPF_CMYK,
+            channels: 4,
+            subsampling: TJSAMP_420,
+            flags: TJFLAG_PROGRESSIVE
+        ),
+    ]
+
+    /// A symbol in dark ink on white paper, as a JPEG file.
+    static func file(_ kind: Kind, scale: Int = 4) throws -> [UInt8] {
+        let grid = try PixelGrid(QRSymbol(bytes: payload), scale: scale)
+        let pixels = grid.dark.flatMap { [UInt8](repeating: $0 ? 30 : 250, count: kind.channels) }
+        let compressor = try #require(tjInitCompress())
+        defer { tjDestroy(compressor) }
+        var (buffer, size) = (UnsafeMutablePointer<UInt8>?.none, UInt(0))
+        defer { tjFree(buffer) }
+        let status = tjCompress2(
+            compressor,
+            pixels,
+            Int32(grid.width),
+            0,
+            Int32(grid.height),
+            Int32(kind.format.rawValue),
+            &buffer,
+            &size,
+            Int32(kind.subsampling.rawValue),
+            80,
+            kind.flags
+        )
+        try #require(status == 0)
+        return Array(UnsafeBufferPointer(start: buffer, count: Int(size)))
+    }
+
+    @Test("Grey, colour and inks are read, baseline or progressive", arguments: kinds)
+    func kind(_ kind: Kind) throws {
+        #expect(try QRScanner.scan(Self.file(kind)).map(\.bytes) == [Self.payload])
+    }
+
+    @Test("Cut off anywhere, it is read as far as it goes or refused", arguments: [kinds[0], kinds[5], kinds[6]])
+    func truncated(_ kind: Kind) throws {
+        let file = try Self.file(kind)
+        var codes: Set<QRCodecError.Code> = []
+        for length in stride(from: 1, to: file.count, by: 7) {
+            do throws(QRCodecError) {
+                let found = try QRScanner.scan(Array(file[..<length]))
+                #expect(found.map(\.bytes) == [Self.payload], "nothing found in \(length) bytes, and no error")
+            } catch {
+                codes.insert(error.code)
+                #expect([.truncated, .corrupt, .unsupportedFormat].contains(error.code), "\(length): \(error)")
+            }
+        }
+        #expect(codes.contains(.truncated))
+    }
+
+    @Test("A claim of more pixels than are read is refused from the header", arguments: [0xFFFF, 0xFF00, 0x8000])
+    func huge(side: Int) throws {
+        var file = try Self.file(Self.kinds[2])
+        let frame = try #require((0..<file.count - 8).first { file[$0] == 0xFF && file[$0 + 1] == 0xC0 })
+        for offset in [5, 7] {
+            file[frame + offset] = UInt8(side >> 8)
+            file[frame + offset + 1] = UInt8(side & 0xFF)
+        }
+        let error = #expect(throws: QRCodecError.self) { try QRScanner.scan(file) }
+        #expect(error?.code == .tooLarge)
+        #expect(error?.message.contains(side > 65_500 ? "65,500" : "\(side) × \(side)") == true)
+    }
+}

@@ -1,0 +1,114 @@
+/// Browsing as a state machine: which instances to resolve and when, what hosts they make, and when all is settled.
+package struct BrowseProgram: EngineProgram {
+    /// How many resolvers exist at a time. The Avahi daemon allows a client 1,024 objects.
+    package static let defaultResolverLimit = 256
+
+    private let types: [ServiceType]
+    private let resolverLimit: Int
+    private var table = DiscoveredHostTable()
+    /// Types whose browser has not yet said that all known answers are in.
+    private var waiting: Set<ServiceType> = []
+    private var isSettled = false
+    private var wasConnected = false
+    /// What is announced now.
+    private var present: Set<ServiceInstance> = []
+    /// What was announced before the engine was lost, until the next time all is settled.
+    private var stale: Set<ServiceInstance> = []
+    /// Found, but not yet being resolved; first come, first served.
+    private var queue: ArraySlice<ServiceInstance> = []
+    private var resolving: Set<ServiceInstance> = []
+    /// Resolved or failed, but the resolver is not yet freed. Freeing one costs the daemon's client a round trip, which
+    /// would delay the answers that are already waiting: it is done when all is settled, or when the limit is reached.
+    private var finished: [ServiceInstance] = []
+
+    package init(types: [ServiceType], resolverLimit: Int = BrowseProgram.defaultResolverLimit) {
+        var seen: Set<ServiceType> = []
+        self.types = types.filter { seen.insert($0).inserted }
+        self.resolverLimit = max(1, resolverLimit)
+    }
+
+    package mutating func connected() -> [EngineCommand<DiscoveryEvent>] {
+        waiting = Set(types)
+        isSettled = false
+        let resumed: [EngineCommand<DiscoveryEvent>] = wasConnected ? [.emit(.resumed)] : []
+        wasConnected = true
+        return resumed + types.map { .browse($0) } + settleIfDone()
+    }
+
+    package mutating func handle(_ event: EngineEvent) -> [EngineCommand<DiscoveryEvent>] {
+        switch event {
+        case .found(let instance):
+            guard present.insert(instance).inserted else { return [] }
+            queue.append(instance)
+            return startResolving()
+        case .left(let instance):
+            return left(instance)
+        case .allForNow(let type):
+            waiting.remove(type)
+            return settleIfDone()
+        case .resolved(let instance, let resolution):
+            guard present.contains(instance) else { return [] }
+            return finish(instance, table.resolved(instance, resolution))
+        case .resolveFailed(let instance):
+            guard present.contains(instance) else { return [] }
+            return finish(instance, table.failed(instance))
+        case .ready, .registering, .hostNameCollision, .lost, .published, .nameCollision, .publishFailed:
+            return []
+        }
+    }
+
+    package mutating func disconnected(_ error: DiscoveryError) -> [EngineCommand<DiscoveryEvent>] {
+        stale.formUnion(present)
+        present = []
+        queue = []
+        resolving = []
+        finished = []
+        return [.emit(.interrupted(error))]
+    }
+
+    private mutating func left(_ instance: ServiceInstance) -> [EngineCommand<DiscoveryEvent>] {
+        guard present.remove(instance) != nil else { return [] }
+        var commands: [EngineCommand<DiscoveryEvent>] = table.removed(instance).map { .emit($0) }
+        if let index = queue.firstIndex(of: instance) { queue.remove(at: index) }
+        let wasFinished = finished.firstIndex(of: instance).map { finished.remove(at: $0) } != nil
+        if resolving.remove(instance) != nil || wasFinished { commands.append(.release(instance)) }
+        return commands + startResolving() + settleIfDone()
+    }
+
+    private mutating func finish(
+        _ instance: ServiceInstance,
+        _ events: [DiscoveryEvent]
+    ) -> [EngineCommand<DiscoveryEvent>] {
+        if resolving.remove(instance) != nil { finished.append(instance) }
+        return events.map { .emit($0) } + startResolving() + settleIfDone()
+    }
+
+    private mutating func startResolving() -> [EngineCommand<DiscoveryEvent>] {
+        var commands: [EngineCommand<DiscoveryEvent>] = []
+        if !queue.isEmpty, resolving.count + finished.count >= resolverLimit { commands += releaseFinished() }
+        while resolving.count + finished.count < resolverLimit, let next = queue.popFirst() {
+            resolving.insert(next)
+            commands.append(.resolve(next))
+        }
+        return commands
+    }
+
+    private mutating func releaseFinished() -> [EngineCommand<DiscoveryEvent>] {
+        defer { finished = [] }
+        return finished.map { .release($0) }
+    }
+
+    private mutating func settleIfDone() -> [EngineCommand<DiscoveryEvent>] {
+        guard waiting.isEmpty, queue.isEmpty, resolving.isEmpty else { return [] }
+        var commands: [EngineCommand<DiscoveryEvent>] = []
+        if !isSettled {
+            isSettled = true
+            for instance in stale.subtracting(present).sorted() {
+                commands += table.removed(instance).map { .emit($0) }
+            }
+            stale = []
+            commands.append(.emit(.settled))
+        }
+        return commands + releaseFinished()
+    }
+}

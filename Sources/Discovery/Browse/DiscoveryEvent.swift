@@ -1,0 +1,27 @@
+/// What happens while hosts are browsed. Events are deltas: none is ever dropped.
+package enum DiscoveryEvent: Sendable, Hashable {
+    /// A host was resolved for the first time, or could not be (``DiscoveredHost/unresolved``).
+    case added(DiscoveredHost)
+    /// Something of a known host has changed; its ``DiscoveredHost/id`` has not.
+    case changed(DiscoveredHost)
+    /// The last service of a host has left. The host is as it was last seen.
+    case removed(DiscoveredHost)
+    /// Every answer that the engine knows of is in, and is resolved or has failed. It comes again after ``resumed``.
+    case settled
+    /// The engine is gone. It is tried again with growing pauses; the hosts seen so far stay until the next ``settled``.
+    case interrupted(DiscoveryError)
+    /// The engine is back.
+    case resumed
+}
+
+extension DiscoveryError: Hashable {
+    /// Errors are equal when a reader could not tell them apart.
+    package static func == (left: DiscoveryError, right: DiscoveryError) -> Bool {
+        left.code == right.code && left.description == right.description
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(code)
+        hasher.combine(description)
+    }
+}

@@ -1,0 +1,114 @@
+package import Logging
+
+/// Finds hosts on the network and publishes this one.
+///
+/// Both scopes own what they start: engine, thread and sockets are gone when they return, however they return.
+package struct CompanionDiscoveryClient: Sendable {
+    private let choice: DiscoveryEngineChoice
+    private let interface: String?
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - engine: The engine to work with. Default: the Avahi daemon where one answers, else the embedded engine.
+    ///   - interface: The name of the one network interface to browse and publish on. Default: nil, all of them.
+    ///   - logger: Gets debug and trace messages; what matters is thrown or comes as an event.
+    package init(engine: DiscoveryEngineChoice = .auto, interface: String? = nil, logger: Logger) {
+        self.choice = engine
+        self.interface = interface
+        self.logger = logger
+    }
+
+    /// Which engine the choice comes to, on this machine, now.
+    ///
+    /// - Throws: ``DiscoveryError/Code/engineUnavailable``, ``DiscoveryError/Code/invalidInterface``.
+    package func resolvedEngine() async throws(DiscoveryError) -> DiscoveryEngineKind {
+        let (engine, _) = try await openEngine(.browse)
+        await engine.close()
+        return engine.kind
+    }
+
+    /// Browses while `body` runs.
+    ///
+    /// The stream begins with ``DiscoveryEvent/added(_:)`` for what is there and goes on until `body` returns; after
+    /// ``DiscoveryEvent/settled`` come changes only. An engine that is lost is tried again, see
+    /// ``DiscoveryEvent/interrupted(_:)``; with the choice `auto`, it stays the engine that it was at first.
+    ///
+    /// - Parameters:
+    ///   - types: All are browsed at once. Default: every type that pairtool knows.
+    ///   - body: Gets the engine's kind and the events. Its return, or its error, ends browsing.
+    /// - Throws: ``DiscoveryError`` if no engine can be started, and what `body` throws.
+    package func withBrowse<Result>(
+        types: [ServiceType] = ServiceType.all,
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: (DiscoveryEngineKind, AsyncStream<DiscoveryEvent>) async throws -> Result
+    ) async throws -> Result {
+        let (engine, events) = try await openEngine(.browse)
+        return try await run(BrowseProgram(types: types), on: engine, from: events, isolation: isolation, body)
+    }
+
+    /// Publishes an advertisement while `body` runs, and withdraws it with a goodbye before returning.
+    ///
+    /// The embedded engine has sent its goodbyes when this returns; the daemon sends them by itself as soon as it is
+    /// told, which is also before this returns.
+    ///
+    /// - Throws: ``DiscoveryError`` if the advertisement is not valid or no engine can be started, and what `body`
+    ///   throws. What fails later comes as an event.
+    package func withAdvertisement<Result>(
+        _ advertisement: Advertisement,
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: (AsyncStream<AdvertisementEvent>) async throws -> Result
+    ) async throws -> Result {
+        try advertisement.validate()
+        let (engine, events) = try await openEngine(.publish)
+        let program = PublishProgram(
+            name: advertisement.instanceName,
+            engine: engine.kind,
+            alternative: { AvahiAlternative.serviceName(after: $0) }
+        )
+        return try await run(
+            program,
+            on: engine,
+            from: events,
+            publishing: advertisement.services,
+            isolation: isolation
+        ) { _, events in
+            try await body(events)
+        }
+    }
+
+    private func run<Program: EngineProgram, Result>(
+        _ program: Program,
+        on engine: any DiscoveryEngine,
+        from events: AsyncStream<EngineEvent>,
+        publishing services: [Advertisement.Service] = [],
+        isolation: isolated (any Actor)?,
+        _ body: (DiscoveryEngineKind, AsyncStream<Program.Output>) async throws -> Result
+    ) async throws -> Result {
+        let (stream, output) = AsyncStream.makeStream(of: Program.Output.self)
+        let logger = self.logger
+        return try await withThrowingTaskGroup(of: Void.self, isolation: isolation) { group in
+            group.addTask {
+                await engine.run(program, from: events, publishing: services, into: output, logger: logger)
+            }
+            defer { group.cancelAll() }
+            return try await body(engine.kind, stream)
+        }
+    }
+
+    private func openEngine(
+        _ purpose: EmbeddedEngine.Purpose
+    ) async throws(DiscoveryError) -> (any DiscoveryEngine, AsyncStream<EngineEvent>) {
+        if let interface { _ = try interfaceIndex(interface) }
+        if choice != .embedded {
+            let daemon = DaemonEngine(interface: interface)
+            do {
+                return (daemon, try await daemon.open())
+            } catch {
+                guard choice == .auto else { throw error }
+                logger.debug("no Avahi daemon, using the embedded engine", metadata: ["reason": "\(error)"])
+            }
+        }
+        let embedded = EmbeddedEngine(interface: interface, purpose: purpose, logger: logger)
+        return (embedded, try await embedded.open())
+    }
+}

@@ -1,0 +1,61 @@
+/// What went wrong while browsing, resolving or publishing.
+package struct DiscoveryError: Error, Sendable {
+    /// The kinds of failure. New ones may be added, so a `switch` needs a `default`.
+    package struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Value: String, Sendable {
+            case engineUnavailable, engineLost, invalidType, invalidInterface, invalidAdvertisement
+            case nameCollision, publishFailed, browseFailed, resolveFailed
+        }
+
+        private let value: Value
+
+        /// No engine of the wished kind can be started on this machine now.
+        package static let engineUnavailable = Code(value: .engineUnavailable)
+        /// An engine that worked has gone, for example because the Avahi daemon was stopped.
+        package static let engineLost = Code(value: .engineLost)
+        /// Text that is not a DNS-SD service type.
+        package static let invalidType = Code(value: .invalidType)
+        /// The machine has no network interface of that name.
+        package static let invalidInterface = Code(value: .invalidInterface)
+        /// An advertisement that DNS-SD cannot carry: an empty name, a TXT item that is too long, port 0.
+        package static let invalidAdvertisement = Code(value: .invalidAdvertisement)
+        /// The name, and every alternative that was tried, is taken on the network.
+        package static let nameCollision = Code(value: .nameCollision)
+        /// The engine refused to publish.
+        package static let publishFailed = Code(value: .publishFailed)
+        /// The engine refused to browse.
+        package static let browseFailed = Code(value: .browseFailed)
+        /// The engine refused to resolve.
+        package static let resolveFailed = Code(value: .resolveFailed)
+
+        package var description: String { value.rawValue }
+    }
+
+    package var code: Code
+    /// What happened, for people.
+    package var message: String
+    /// What the engine said, where it said something.
+    package var underlying: (any Error)?
+    /// Where in pairtool's source the error was made.
+    package var location: String
+
+    package init(
+        _ code: Code,
+        _ message: String,
+        underlying: (any Error)? = nil,
+        fileID: String = #fileID,
+        line: Int = #line
+    ) {
+        self.code = code
+        self.message = message
+        self.underlying = underlying
+        self.location = "\(fileID):\(line)"
+    }
+}
+
+extension DiscoveryError: CustomStringConvertible {
+    /// The message and what the engine said; not the source location.
+    package var description: String {
+        underlying.map { "\(message): \($0)" } ?? message
+    }
+}

@@ -1,0 +1,45 @@
+import CAvahi
+
+/// Avahi's event loop on a thread of its own.
+///
+/// Every call on an object of the loop, made from outside its thread while that runs, holds the loop lock.
+final class AvahiLoop {
+    private let pointer: OpaquePointer
+    private var isRunning = false
+
+    init() throws(DiscoveryError) {
+        guard let pointer = avahi_threaded_poll_new() else {
+            throw DiscoveryError(.engineUnavailable, "Avahi's event loop cannot be created (out of memory or files)")
+        }
+        self.pointer = pointer
+    }
+
+    deinit {
+        // Stops the thread if it still runs. Never on Avahi's own thread: only engines own loops, on their queues.
+        avahi_threaded_poll_free(pointer)
+    }
+
+    /// The table of functions that Avahi's constructors ask for.
+    var api: UnsafePointer<AvahiPoll>? { avahi_threaded_poll_get(pointer) }
+
+    func start() throws(DiscoveryError) {
+        guard avahi_threaded_poll_start(pointer) >= 0 else {
+            throw DiscoveryError(.engineUnavailable, "the thread of Avahi's event loop cannot be started")
+        }
+        isRunning = true
+    }
+
+    /// Ends the thread; afterwards no lock is needed, and nothing calls back.
+    func stop() {
+        guard isRunning else { return }
+        isRunning = false
+        avahi_threaded_poll_stop(pointer)
+    }
+
+    /// Runs `body` with the loop lock held. Must not be nested, nor called from a callback.
+    func locked<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        avahi_threaded_poll_lock(pointer)
+        defer { avahi_threaded_poll_unlock(pointer) }
+        return try body()
+    }
+}

@@ -1,0 +1,131 @@
+import CAvahi
+
+/// mDNS by the machine's Avahi daemon, over D-Bus (libavahi-client).
+actor DaemonEngine: DiscoveryEngine {
+    /// The objects of one connection to the daemon. Freeing the client frees its browsers, resolvers and groups.
+    struct Connection {
+        var avahi: AvahiClientFunctions
+        var loop: AvahiLoop
+        var client: OpaquePointer
+        var sink: EngineSink
+        var browsers: [BrowserContext] = []
+        var resolvers: [ServiceInstance: (pointer: OpaquePointer, context: ResolverContext)] = [:]
+        var group: OpaquePointer?
+    }
+
+    nonisolated let kind = DiscoveryEngineKind.daemon
+    private nonisolated let executor = QueueExecutor(label: "pairtool.mdns.daemon")
+    private let interface: String?
+    var connection: Connection?
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// - Parameter interface: The one interface to browse and publish on; nil for all.
+    init(interface: String?) {
+        self.interface = interface
+    }
+
+    isolated deinit {
+        close()
+    }
+
+    /// Connects to the system bus and the daemon. Fails at once where there is no bus or no daemon.
+    func open() throws(DiscoveryError) -> AsyncStream<EngineEvent> {
+        let avahi = try AvahiLibraries.client().functions
+        let loop = try AvahiLoop()
+        let sink = EngineSink()
+        var failure: Int32 = 0
+        guard
+            let client = avahi.avahi_client_new(
+                loop.api,
+                AvahiClientFlags(rawValue: 0),
+                daemonClientStateChanged,
+                sink.context,
+                &failure
+            )
+        else {
+            throw .avahi(failure, .engineUnavailable, "the Avahi daemon does not answer")
+        }
+        do {
+            try loop.start()
+        } catch {
+            avahi.avahi_client_free(client)
+            throw error
+        }
+        connection = Connection(avahi: avahi, loop: loop, client: client, sink: sink)
+        return sink.events
+    }
+
+    func browse(_ type: ServiceType) throws(DiscoveryError) {
+        let (connection, interface) = try connected()
+        let context = BrowserContext(sink: connection.sink, type: type)
+        try connection.loop.locked { () throws(DiscoveryError) in
+            let browser = connection.avahi.avahi_service_browser_new(
+                connection.client,
+                interface,
+                AvahiConstant.anyProtocol,
+                type.rawValue,
+                nil,
+                AvahiConstant.noLookupFlags,
+                daemonServiceBrowsed,
+                context.pointer
+            )
+            guard browser != nil else {
+                throw .avahi(
+                    connection.avahi.avahi_client_errno(connection.client),
+                    .browseFailed,
+                    "cannot browse \(type)"
+                )
+            }
+        }
+        self.connection?.browsers.append(context)
+    }
+
+    func resolve(_ instance: ServiceInstance) throws(DiscoveryError) {
+        let (connection, _) = try connected()
+        let context = ResolverContext(sink: connection.sink, instance: instance)
+        let pointer = try connection.loop.locked { () throws(DiscoveryError) in
+            // Any address family: the first answer will do, so one resolver serves each found instance.
+            let pointer = instance.withCName { name in
+                connection.avahi.avahi_service_resolver_new(
+                    connection.client,
+                    instance.interfaceIndex,
+                    instance.transport.avahi,
+                    name,
+                    instance.type.rawValue,
+                    instance.domain,
+                    AvahiConstant.anyProtocol,
+                    AvahiConstant.noLookupFlags,
+                    daemonServiceResolved,
+                    context.pointer
+                )
+            }
+            guard let pointer else {
+                throw .avahi(connection.avahi.avahi_client_errno(connection.client), .resolveFailed, "cannot resolve")
+            }
+            return pointer
+        }
+        self.connection?.resolvers[instance] = (pointer, context)
+    }
+
+    func release(_ instance: ServiceInstance) {
+        guard let connection, let resolver = self.connection?.resolvers.removeValue(forKey: instance) else { return }
+        withExtendedLifetime(resolver.context) {
+            connection.loop.locked { _ = connection.avahi.avahi_service_resolver_free(resolver.pointer) }
+        }
+    }
+
+    func close() {
+        guard let connection else { return }
+        self.connection = nil
+        connection.loop.stop()
+        // The daemon says goodbye for the groups of a client that leaves, so nothing has to be waited for here.
+        connection.avahi.avahi_client_free(connection.client)
+        connection.sink.finish()
+    }
+
+    func connected() throws(DiscoveryError) -> (Connection, AvahiIfIndex) {
+        guard let connection else { throw DiscoveryError(.engineLost, "not connected to the Avahi daemon") }
+        return (connection, try interface.map(interfaceIndex) ?? AvahiConstant.anyInterface)
+    }
+}

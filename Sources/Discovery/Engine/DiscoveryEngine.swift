@@ -1,0 +1,72 @@
+/// What an engine reports. Events of one connection come in order and are never dropped: they are deltas.
+package enum EngineEvent: Sendable, Hashable {
+    /// The engine's host name is established: services may be published.
+    case ready
+    /// The engine is (again) about to establish its host name: published services have to be withdrawn.
+    case registering
+    /// Another machine has the engine's host name.
+    case hostNameCollision
+    /// The engine does not answer any more. Nothing follows on this connection.
+    case lost(DiscoveryError)
+
+    case found(ServiceInstance)
+    case left(ServiceInstance)
+    /// A browser has reported every answer that is known or likely to come soon.
+    case allForNow(ServiceType)
+    case resolved(ServiceInstance, ServiceResolution)
+    case resolveFailed(ServiceInstance)
+
+    case published
+    /// A name of the published services is taken; they are withdrawn.
+    case nameCollision
+    case publishFailed(DiscoveryError)
+}
+
+/// What an ``EngineProgram`` wants done.
+package enum EngineCommand<Output: Sendable & Hashable>: Sendable, Hashable {
+    case browse(ServiceType)
+    case resolve(ServiceInstance)
+    /// Ends resolving: every `resolve` is followed by one, after its answer or before.
+    case release(ServiceInstance)
+    case publish(name: String)
+    case withdraw
+    case renameHost
+    case emit(Output)
+    /// Gives this connection up: it is closed, and after a pause there is a new one.
+    case reconnect(DiscoveryError)
+}
+
+/// A state machine that turns an engine's events into commands and output. It does no I/O of its own.
+package protocol EngineProgram: Sendable {
+    associatedtype Output: Sendable & Hashable
+
+    /// A connection to the engine is there, for the first time or again.
+    mutating func connected() -> [EngineCommand<Output>]
+    mutating func handle(_ event: EngineEvent) -> [EngineCommand<Output>]
+    /// The connection, and every browser, resolver and published service of it, is gone.
+    mutating func disconnected(_ error: DiscoveryError) -> [EngineCommand<Output>]
+}
+
+/// An implementation of mDNS and DNS-SD.
+///
+/// Its calls block on D-Bus or a loop lock for a short while: an engine is an actor with an executor of its own, so that
+/// the cooperative thread pool never waits.
+protocol DiscoveryEngine: Actor {
+    nonisolated var kind: DiscoveryEngineKind { get }
+
+    /// Connects. Call it only when there is no connection: at first, or after ``close()``.
+    func open() throws(DiscoveryError) -> AsyncStream<EngineEvent>
+    func browse(_ type: ServiceType) throws(DiscoveryError)
+    func resolve(_ instance: ServiceInstance) throws(DiscoveryError)
+    func release(_ instance: ServiceInstance)
+    /// Publishes services under one name, in place of what was published before.
+    ///
+    /// - Throws: ``DiscoveryError/Code/nameCollision`` if the engine knows already that the name is taken.
+    func publish(_ services: [Advertisement.Service], name: String) throws(DiscoveryError)
+    /// Withdraws what is published, with a goodbye (RFC 6762, section 10.1).
+    func withdraw()
+    /// Takes another host name after a collision, where that is the engine's own business.
+    func renameHost()
+    /// Withdraws everything and disconnects. Does nothing without a connection.
+    func close()
+}

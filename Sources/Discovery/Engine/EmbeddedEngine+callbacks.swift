@@ -1,0 +1,74 @@
+import CAvahi
+import CAvahiCore
+
+// Avahi calls these on its own thread with its loop lock held, and `embeddedServerStateChanged` also from within
+// `avahi_server_new`. They are functions of the file, not closures, because a closure would inherit an isolation that
+// does not hold there.
+
+func embeddedServerStateChanged(
+    _ server: OpaquePointer?,
+    _ state: AvahiServerState,
+    _ context: UnsafeMutableRawPointer?
+) {
+    guard let sink = EngineSink.from(context) else { return }
+    switch state {
+    case AVAHI_SERVER_RUNNING:
+        sink.send(.ready)
+    case AVAHI_SERVER_REGISTERING:
+        sink.send(.registering)
+    case AVAHI_SERVER_COLLISION:
+        sink.send(.hostNameCollision)
+    case AVAHI_SERVER_FAILURE:
+        sink.send(.lost(.avahi(failureNumber(of: server), .engineLost, "the embedded mDNS engine failed")))
+    default:
+        break
+    }
+}
+
+func embeddedServiceBrowsed(
+    _ browser: OpaquePointer?,
+    _ interface: AvahiIfIndex,
+    _ transport: AvahiProtocol,
+    _ event: AvahiBrowserEvent,
+    _ name: UnsafePointer<CChar>?,
+    _ type: UnsafePointer<CChar>?,
+    _ domain: UnsafePointer<CChar>?,
+    _ flags: AvahiLookupResultFlags,
+    _ pointer: UnsafeMutableRawPointer?
+) {
+    // Avahi-core has no way from a browser to its server, so the number of a failure is not to be had here.
+    BrowserContext.from(pointer)?.browsed(event, interface, transport, name, domain) { Int32(AVAHI_ERR_FAILURE) }
+}
+
+func embeddedServiceResolved(
+    _ resolver: OpaquePointer?,
+    _ interface: AvahiIfIndex,
+    _ transport: AvahiProtocol,
+    _ event: AvahiResolverEvent,
+    _ name: UnsafePointer<CChar>?,
+    _ type: UnsafePointer<CChar>?,
+    _ domain: UnsafePointer<CChar>?,
+    _ hostName: UnsafePointer<CChar>?,
+    _ address: UnsafePointer<AvahiAddress>?,
+    _ port: UInt16,
+    _ txt: UnsafeMutablePointer<AvahiStringList>?,
+    _ flags: AvahiLookupResultFlags,
+    _ pointer: UnsafeMutableRawPointer?
+) {
+    ResolverContext.from(pointer)?.resolved(event, interface, hostName, address, port, TXTRecord(txt, isReversed: true))
+}
+
+func embeddedGroupStateChanged(
+    _ server: OpaquePointer?,
+    _ group: OpaquePointer?,
+    _ state: AvahiEntryGroupState,
+    _ context: UnsafeMutableRawPointer?
+) {
+    EngineSink.from(context)?.groupChanged(state) { failureNumber(of: server) }
+}
+
+/// Asks the library, which is loaded whenever it calls back.
+private func failureNumber(of server: OpaquePointer?) -> Int32 {
+    guard let server, let avahi = try? AvahiLibraries.core().functions else { return Int32(AVAHI_ERR_FAILURE) }
+    return avahi.avahi_server_errno(server)
+}

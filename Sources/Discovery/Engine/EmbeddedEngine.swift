@@ -1,0 +1,149 @@
+import CAvahi
+import CAvahiCore
+import Logging
+
+/// mDNS inside this process (libavahi-core): needs neither D-Bus nor root, works on `lo`, and shares port 5353 with
+/// whatever else answers mDNS on this machine.
+actor EmbeddedEngine: DiscoveryEngine {
+    /// What the engine is for. One that only browses publishes nothing at all, not even the machine's addresses.
+    enum Purpose: Sendable {
+        case browse
+        case publish
+    }
+
+    struct Connection {
+        var avahi: AvahiCoreFunctions
+        var loop: AvahiLoop
+        var server: OpaquePointer
+        var sink: EngineSink
+        var browsers: [BrowserContext] = []
+        var resolvers: [ServiceInstance: (pointer: OpaquePointer, context: ResolverContext)] = [:]
+        var group: OpaquePointer?
+    }
+
+    nonisolated let kind = DiscoveryEngineKind.embedded
+    private nonisolated let executor = QueueExecutor(label: "pairtool.mdns.embedded")
+    private let interface: String?
+    private let purpose: Purpose
+    private let logger: Logger
+    var connection: Connection?
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// - Parameter interface: The one interface to browse and publish on; nil for all.
+    init(interface: String?, purpose: Purpose, logger: Logger) {
+        self.interface = interface
+        self.purpose = purpose
+        self.logger = logger
+    }
+
+    isolated deinit {
+        close()
+    }
+
+    func open() throws(DiscoveryError) -> AsyncStream<EngineEvent> {
+        if let interface { _ = try interfaceIndex(interface) }
+        let avahi = try AvahiLibraries.core().functions
+        AvahiLog.redirect(avahi, to: logger)
+        let loop = try AvahiLoop()
+        let sink = EngineSink()
+        var config = AvahiServerConfig()
+        _ = avahi.avahi_server_config_init(&config)
+        defer { avahi.avahi_server_config_free(&config) }
+        config.disable_publishing = purpose == .browse ? 1 : 0
+        config.publish_hinfo = 0
+        config.publish_workstation = 0
+        config.publish_domain = 0
+        config.enable_wide_area = 0
+        if let interface {
+            config.allow_interfaces = avahi_string_list_add(nil, interface)
+        }
+        var failure: Int32 = 0
+        guard let server = avahi.avahi_server_new(loop.api, &config, embeddedServerStateChanged, sink.context, &failure)
+        else {
+            throw .avahi(failure, .engineUnavailable, "the embedded mDNS engine cannot be started")
+        }
+        do {
+            try loop.start()
+        } catch {
+            avahi.avahi_server_free(server)
+            throw error
+        }
+        connection = Connection(avahi: avahi, loop: loop, server: server, sink: sink)
+        return sink.events
+    }
+
+    func browse(_ type: ServiceType) throws(DiscoveryError) {
+        let connection = try connected()
+        let context = BrowserContext(sink: connection.sink, type: type)
+        try connection.loop.locked { () throws(DiscoveryError) in
+            let browser = connection.avahi.avahi_s_service_browser_new(
+                connection.server,
+                AvahiConstant.anyInterface,
+                AvahiConstant.anyProtocol,
+                type.rawValue,
+                nil,
+                AvahiConstant.noLookupFlags,
+                embeddedServiceBrowsed,
+                context.pointer
+            )
+            guard browser != nil else {
+                throw .avahi(
+                    connection.avahi.avahi_server_errno(connection.server),
+                    .browseFailed,
+                    "cannot browse \(type)"
+                )
+            }
+        }
+        self.connection?.browsers.append(context)
+    }
+
+    func resolve(_ instance: ServiceInstance) throws(DiscoveryError) {
+        let connection = try connected()
+        let context = ResolverContext(sink: connection.sink, instance: instance)
+        let pointer = try connection.loop.locked { () throws(DiscoveryError) in
+            let pointer = instance.withCName { name in
+                connection.avahi.avahi_s_service_resolver_new(
+                    connection.server,
+                    instance.interfaceIndex,
+                    instance.transport.avahi,
+                    name,
+                    instance.type.rawValue,
+                    instance.domain,
+                    AvahiConstant.anyProtocol,
+                    AvahiConstant.noLookupFlags,
+                    embeddedServiceResolved,
+                    context.pointer
+                )
+            }
+            guard let pointer else {
+                throw .avahi(connection.avahi.avahi_server_errno(connection.server), .resolveFailed, "cannot resolve")
+            }
+            return pointer
+        }
+        self.connection?.resolvers[instance] = (pointer, context)
+    }
+
+    func release(_ instance: ServiceInstance) {
+        guard let connection, let resolver = self.connection?.resolvers.removeValue(forKey: instance) else { return }
+        withExtendedLifetime(resolver.context) {
+            connection.loop.locked { connection.avahi.avahi_s_service_resolver_free(resolver.pointer) }
+        }
+    }
+
+    func close() {
+        guard let connection else { return }
+        self.connection = nil
+        connection.loop.stop()
+        // Freeing the group queues its goodbyes (freeing the server alone would drop it silently); freeing the server
+        // then sends everything that is queued before it closes the sockets. So the goodbyes are out on return.
+        if let group = connection.group { connection.avahi.avahi_s_entry_group_free(group) }
+        connection.avahi.avahi_server_free(connection.server)
+        connection.sink.finish()
+    }
+
+    func connected() throws(DiscoveryError) -> Connection {
+        guard let connection else { throw DiscoveryError(.engineLost, "the embedded mDNS engine is closed") }
+        return connection
+    }
+}

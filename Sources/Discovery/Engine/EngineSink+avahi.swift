@@ -1,0 +1,77 @@
+import CAvahi
+
+// What the callbacks of both engines have in common. All of it runs on Avahi's thread.
+
+extension BrowserContext {
+    func browsed(
+        _ event: AvahiBrowserEvent,
+        _ interface: AvahiIfIndex,
+        _ transport: AvahiProtocol,
+        _ name: UnsafePointer<CChar>?,
+        _ domain: UnsafePointer<CChar>?,
+        failure: () -> Int32
+    ) {
+        switch event {
+        case AVAHI_BROWSER_NEW, AVAHI_BROWSER_REMOVE:
+            guard
+                let instance = ServiceInstance(
+                    interface: interface,
+                    transport: transport,
+                    name: name,
+                    type: type,
+                    domain: domain
+                )
+            else { return }
+            sink.send(event == AVAHI_BROWSER_NEW ? .found(instance) : .left(instance))
+        case AVAHI_BROWSER_ALL_FOR_NOW:
+            sink.send(.allForNow(type))
+        case AVAHI_BROWSER_FAILURE:
+            // A browser that failed reports nothing more: only a new connection helps.
+            let error = DiscoveryError.avahi(failure(), .browseFailed, "browsing \(type) failed")
+            sink.send(.lost(error))
+        default:
+            // CACHE_EXHAUSTED: answers from the network may be about to come; ALL_FOR_NOW follows.
+            break
+        }
+    }
+}
+
+extension ResolverContext {
+    func resolved(
+        _ event: AvahiResolverEvent,
+        _ interface: AvahiIfIndex,
+        _ hostName: UnsafePointer<CChar>?,
+        _ address: UnsafePointer<AvahiAddress>?,
+        _ port: UInt16,
+        _ txt: TXTRecord
+    ) {
+        guard event == AVAHI_RESOLVER_FOUND,
+            let resolution = ServiceResolution(
+                interface: interface,
+                hostName: hostName,
+                address: address,
+                port: port,
+                txt: txt
+            )
+        else {
+            sink.send(.resolveFailed(instance))
+            return
+        }
+        sink.send(.resolved(instance, resolution))
+    }
+}
+
+extension EngineSink {
+    func groupChanged(_ state: AvahiEntryGroupState, failure: () -> Int32) {
+        switch state {
+        case AVAHI_ENTRY_GROUP_ESTABLISHED:
+            send(.published)
+        case AVAHI_ENTRY_GROUP_COLLISION:
+            send(.nameCollision)
+        case AVAHI_ENTRY_GROUP_FAILURE:
+            send(.publishFailed(.avahi(failure(), .publishFailed, "publishing failed")))
+        default:
+            break
+        }
+    }
+}

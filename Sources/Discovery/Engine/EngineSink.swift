@@ -1,0 +1,62 @@
+/// Where Avahi's callbacks leave their events.
+///
+/// Callbacks run on Avahi's own thread with its loop lock held: they copy what they are given into an event, yield it,
+/// and return. `yield` never calls the consumer, so nothing can take the loop lock again from there.
+final class EngineSink: Sendable {
+    let events: AsyncStream<EngineEvent>
+    private let continuation: AsyncStream<EngineEvent>.Continuation
+
+    init() {
+        (events, continuation) = AsyncStream.makeStream(of: EngineEvent.self)
+    }
+
+    func send(_ event: EngineEvent) {
+        continuation.yield(event)
+    }
+
+    /// Ends the stream. Not to be called on Avahi's thread.
+    func finish() {
+        continuation.finish()
+    }
+
+    /// The pointer that C callbacks get. It is valid as long as the sink lives.
+    var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+    static func from(_ context: UnsafeMutableRawPointer?) -> EngineSink? {
+        context.map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
+    }
+}
+
+/// What a browser's callback needs: the type as it was asked for.
+final class BrowserContext: Sendable {
+    let sink: EngineSink
+    let type: ServiceType
+
+    init(sink: EngineSink, type: ServiceType) {
+        self.sink = sink
+        self.type = type
+    }
+
+    var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+    static func from(_ pointer: UnsafeMutableRawPointer?) -> BrowserContext? {
+        pointer.map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
+    }
+}
+
+/// What a resolver's callback needs: the instance as it was found, byte for byte.
+final class ResolverContext: Sendable {
+    let sink: EngineSink
+    let instance: ServiceInstance
+
+    init(sink: EngineSink, instance: ServiceInstance) {
+        self.sink = sink
+        self.instance = instance
+    }
+
+    var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+    static func from(_ pointer: UnsafeMutableRawPointer?) -> ResolverContext? {
+        pointer.map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
+    }
+}

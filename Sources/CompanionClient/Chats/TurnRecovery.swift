@@ -1,0 +1,164 @@
+package import CompanionWire
+
+/// One turn as a state machine: takes what comes from the stream and the history, says what to show and what to do next.
+///
+/// A turn goes on at the host when its stream breaks, and its answer is stored. So a broken stream is followed up from the
+/// history, and the prompt is never sent again (protocol v1, "continue").
+package struct TurnRecovery: Sendable {
+    package struct Configuration: Sendable, Hashable {
+        /// How long the history is asked after a break. Default: 150 s (hosts end a silent turn after 120 s).
+        package var limit: Duration
+        /// The wait before the first question; it doubles from one to the next. Default: 250 ms.
+        package var firstWait: Duration
+        /// The longest wait between two questions. Default: 5 s.
+        package var longestWait: Duration
+        /// How often the history may be without the prompt until it counts as not taken, if the host did not even begin
+        /// to answer. Default: 3.
+        package var readsUntilNotTaken: Int
+
+        package init(
+            limit: Duration = .seconds(150),
+            firstWait: Duration = .milliseconds(250),
+            longestWait: Duration = .seconds(5),
+            readsUntilNotTaken: Int = 3
+        ) {
+            self.limit = limit
+            self.firstWait = firstWait
+            self.longestWait = longestWait
+            self.readsUntilNotTaken = readsUntilNotTaken
+        }
+    }
+
+    package enum Input: Sendable {
+        case event(ContinueChatEvent)
+        /// The stream ended as it should.
+        case ended
+        case failed(CompanionClientError)
+        /// The messages behind the position where the turn began, and the time since the break.
+        case history([CompanionMessage], elapsed: Duration)
+        case historyFailed(CompanionClientError, elapsed: Duration)
+    }
+
+    package enum Step: Sendable {
+        /// Read on from the stream.
+        case read
+        /// Wait, then ask the history.
+        case poll(after: Duration)
+        case finish(recovered: Bool)
+        case fail(CompanionClientError)
+    }
+
+    private let prompt: String
+    private let configuration: Configuration
+    private var hostError: String?
+    private var cause: CompanionClientError?
+    private var wait: Duration
+    private var readsWithoutPrompt = 0
+    private var wasTaken = false
+
+    /// The answer as far as it was shown.
+    package private(set) var answer = ""
+
+    package init(prompt: String, configuration: Configuration = Configuration()) {
+        self.prompt = prompt
+        self.configuration = configuration
+        self.wait = configuration.firstWait
+    }
+
+    package mutating func handle(_ input: Input) -> (outputs: [ChatTurn.Output], next: Step) {
+        switch input {
+        case .event(let event): (show(event), .read)
+        case .ended: ([], end())
+        case .failed(let error): fail(error)
+        case .history(let messages, let elapsed): follow(messages, elapsed: elapsed)
+        case .historyFailed(let error, let elapsed): ([], pollAgain(after: error, elapsed: elapsed))
+        }
+    }
+
+    mutating func extendAnswer(by text: String) { answer += text }
+
+    mutating func replaceAnswer(with text: String) { answer = text }
+
+    private mutating func show(_ event: ContinueChatEvent) -> [ChatTurn.Output] {
+        switch event {
+        case .text(let text):
+            answer += text
+            return text.isEmpty ? [] : [.text(text)]
+        case .status(let label): return [.status(label)]
+        case .toolStart(let name, let id): return [.toolStart(toolName: name, toolCallID: id)]
+        case .toolComplete(let name, let id, let success, let details):
+            return [.toolComplete(toolName: name, toolCallID: id, success: success, details: details)]
+        case .usage(let usage): return [.usage(usage)]
+        case .error(let text):
+            hostError = hostError ?? text
+            return []
+        case .done, .unknown: return []
+        }
+    }
+
+    private func end() -> Step {
+        guard let hostError else { return .finish(recovered: false) }
+        return .fail(CompanionClientError(.hostError, "The turn failed on the host.", hostText: hostError))
+    }
+
+    private mutating func fail(_ error: CompanionClientError) -> ([ChatTurn.Output], Step) {
+        if hostError != nil { return ([], end()) }
+        let isBreak = [.streamInterrupted, .timedOut, .unreachable].contains(error.code)
+        guard isBreak, error.delivery != .notSent else { return ([], .fail(error)) }
+        cause = error
+        wasTaken = error.delivery == .answered
+        return ([.recovering(error.message)], .poll(after: nextWait()))
+    }
+
+    private mutating func follow(_ messages: [CompanionMessage], elapsed: Duration) -> ([ChatTurn.Output], Step) {
+        guard let own = messages.firstIndex(where: isOwn) else {
+            readsWithoutPrompt += 1
+            guard wasTaken || readsWithoutPrompt < configuration.readsUntilNotTaken else {
+                return ([], .fail(notTaken()))
+            }
+            return ([], pollAgain(after: nil, elapsed: elapsed))
+        }
+        wasTaken = true
+        let turn = messages[(own + 1)...].prefix { $0.role != .user }
+        guard let stored = turn.first(where: { $0.role == .assistant && !$0.text.isEmpty }) else {
+            return ([], pollAgain(after: nil, elapsed: elapsed))
+        }
+        return (complete(with: stored.text), .finish(recovered: true))
+    }
+
+    /// Hosts may store a prompt without the white space around it.
+    private func isOwn(_ message: CompanionMessage) -> Bool {
+        message.role == .user && message.text.trimmed == prompt.trimmed
+    }
+
+    private mutating func pollAgain(after error: CompanionClientError?, elapsed: Duration) -> Step {
+        // The pairing is gone: asking on cannot help. All else can pass, a host that signs in again included.
+        if let error, [.notPaired, .forbidden].contains(error.code) { return .fail(error) }
+        guard elapsed < configuration.limit else { return .fail(gaveUp(after: error)) }
+        return .poll(after: min(nextWait(), configuration.limit - elapsed))
+    }
+
+    private mutating func nextWait() -> Duration {
+        defer { wait = min(wait * 2, configuration.longestWait) }
+        return wait
+    }
+
+    private func notTaken() -> CompanionClientError {
+        CompanionClientError(
+            .unreachable,
+            "The host did not take the prompt: the connection failed first. It was not sent again.",
+            delivery: .notSent,
+            underlying: cause
+        )
+    }
+
+    private func gaveUp(after error: CompanionClientError?) -> CompanionClientError {
+        let limit = configuration.limit.forPeople
+        return CompanionClientError(
+            .streamInterrupted,
+            "The answer broke off, and \(limit) later the chat did not have the whole of it. The prompt was not sent again.",
+            delivery: wasTaken ? .answered : .unknown,
+            underlying: error ?? cause
+        )
+    }
+}

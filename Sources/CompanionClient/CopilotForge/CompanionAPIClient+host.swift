@@ -1,0 +1,84 @@
+package import CompanionWire
+
+extension CompanionAPIClient: HealthProbing, DeviceManaging, ModelListing {
+    /// `GET /health`.
+    ///
+    /// - Throws: ``CompanionClientError/Code/notACompanion`` also when the answer is JSON of another kind. Whether the
+    ///   service is one that speaks the protocol says ``CompanionHealthResponse/isCompanion``; see ``requireCompanion()``.
+    package func health() async throws -> CompanionHealthResponse {
+        do {
+            return try await json(.get("/health"), as: CompanionHealthResponse.self)
+        } catch let error as CompanionClientError where [.badAnswer, .notFound].contains(error.code) {
+            var error = error
+            error.code = .notACompanion
+            error.message = "What listens on \(endpoint) is not a companion host."
+            throw error
+        }
+    }
+
+    /// Asks `GET /health` and insists on a service that speaks the protocol.
+    @discardableResult
+    package func requireCompanion() async throws -> CompanionHealthResponse {
+        let health = try await health()
+        guard health.isCompanion else {
+            throw CompanionClientError(
+                .notACompanion,
+                "What listens on \(endpoint) is another service.",
+                hostText: health.service
+            )
+        }
+        return health
+    }
+
+    /// `GET /companion/status`.
+    package func status() async throws -> CompanionStatusResponse {
+        try await json(.get("/companion/status"), as: CompanionStatusResponse.self)
+    }
+
+    /// `POST /companion/disconnect`.
+    package func disconnect() async throws -> CompanionStatusResponse {
+        try await json(.post("/companion/disconnect", EmptyBody()), as: CompanionStatusResponse.self)
+    }
+
+    /// `GET /companion/devices`.
+    package func devices() async throws -> [CompanionDevice] {
+        try await json(.get("/companion/devices"), as: DevicesListResponse.self).devices.elements
+    }
+
+    /// `DELETE /companion/devices/:id`.
+    package func revokeDevice(id: String) async throws -> CompanionStatusResponse {
+        let segment = try segment(id, "device")
+        return try await json(.delete("/companion/devices/\(segment)"), as: CompanionStatusResponse.self)
+    }
+
+    /// `GET /auth/status`.
+    package func authStatus() async throws -> CompanionAuthStatusResponse {
+        try await json(.get("/auth/status"), as: CompanionAuthStatusResponse.self)
+    }
+
+    /// `GET /models`.
+    ///
+    /// - Throws: ``CompanionClientError/Code/hostSignedOut`` for the status 500 that deployed hosts answer with while signed
+    ///   out; `GET /auth/status` tells it from other faults.
+    package func models() async throws -> [CompanionModel] {
+        do {
+            return try await json(.get("/models"), as: CompanionModelsResponse.self).models.elements
+        } catch let error as CompanionClientError where error.httpStatus == 500 {
+            guard let auth = try? await authStatus(), !auth.authenticated else { throw error }
+            var error = error
+            error.code = .hostSignedOut
+            error.message = "The assistant's account is not signed in on \(endpoint)."
+            throw error
+        }
+    }
+
+    /// One segment of a path.
+    ///
+    /// - Throws: ``CompanionClientError/Code/badRequest`` for an empty id, which would ask for something else.
+    func segment(_ id: String, _ what: String) throws -> String {
+        guard !id.isEmpty else {
+            throw CompanionClientError(.badRequest, "The id of the \(what) is empty.", delivery: .notSent)
+        }
+        return percentEncoded(id)
+    }
+}

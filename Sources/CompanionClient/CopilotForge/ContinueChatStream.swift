@@ -1,0 +1,157 @@
+import AsyncHTTPClient
+package import CompanionWire
+import NIOCore
+import NIOHTTP1
+
+/// The events of one streamed answer, as they arrive.
+package struct ContinueChatStream: AsyncSequence, Sendable {
+    package typealias Element = ContinueChatEvent
+    package typealias Failure = any Error
+
+    private let client: CompanionAPIClient
+    private let chatID: String
+    private let request: ContinueChatRequest
+    private let once = OneShot()
+
+    init(client: CompanionAPIClient, chatID: String, request: ContinueChatRequest) {
+        self.client = client
+        self.chatID = chatID
+        self.request = request
+    }
+
+    package func makeAsyncIterator() -> AsyncIterator {
+        precondition(once.use(), "an answer has one reader: a second one would send the prompt again")
+        return AsyncIterator(client: client, chatID: chatID, request: request)
+    }
+
+    package struct AsyncIterator: AsyncIteratorProtocol {
+        private enum State {
+            case idle
+            case reading(HTTPClientResponse.Body.AsyncIterator)
+            case ended
+        }
+
+        private let client: CompanionAPIClient
+        private let chatID: String
+        private let request: ContinueChatRequest
+        private var state = State.idle
+        private var decoder: ContinueChatStreamDecoder
+        private var pending: ArraySlice<ContinueChatStreamDecoder.Output> = []
+        private var received = 0
+        private var sawError = false
+
+        fileprivate init(client: CompanionAPIClient, chatID: String, request: ContinueChatRequest) {
+            self.client = client
+            self.chatID = chatID
+            self.request = request
+            self.decoder = ContinueChatStreamDecoder(maximumEventSize: client.configuration.limits.frame)
+        }
+
+        /// - Throws: ``CompanionClientError``; `delivery` says whether the host can have taken the prompt.
+        package mutating func next() async throws -> ContinueChatEvent? {
+            while true {
+                switch pending.popFirst() {
+                case .event(let event):
+                    if case .error = event { sawError = true }
+                    return event
+                case .end:
+                    state = .ended
+                    pending = []
+                case nil:
+                    break
+                }
+                switch state {
+                case .idle:
+                    // Ended until proven otherwise: what throws below ends the sequence.
+                    state = .ended
+                    state = .reading(try await open())
+                case .reading(let body):
+                    state = .ended
+                    try await read(from: body)
+                case .ended:
+                    return nil
+                }
+            }
+        }
+
+        private func open() async throws -> HTTPClientResponse.Body.AsyncIterator {
+            let target = "/companion/chats/\(try client.segment(chatID, "chat"))/continue"
+            let response: HTTPClientResponse
+            do {
+                // The head may come with the first frame only, after as long a silence as a stream may have.
+                response = try await client.execute(
+                    .post(target, request),
+                    timeout: client.configuration.timeouts.idle
+                )
+            } catch {
+                throw transport(error, answered: false)
+            }
+            do {
+                try await client.checkStatus(of: response)
+            } catch {
+                throw transport(error, answered: true)
+            }
+            if response.isHTML { throw client.stranger(response) }
+            guard response.headers.first(name: "Content-Type")?.lowercased().hasPrefix("text/event-stream") ?? false
+            else {
+                throw CompanionClientError(
+                    .badAnswer,
+                    "\(client.endpoint) did not answer with a stream.",
+                    httpStatus: Int(response.status.code)
+                )
+            }
+            return response.body.makeAsyncIterator()
+        }
+
+        private mutating func read(from body: HTTPClientResponse.Body.AsyncIterator) async throws {
+            var body = body
+            let part: ByteBuffer?
+            do {
+                part = try await body.next()
+                try Task.checkCancellation()
+            } catch {
+                guard !sawError || error is CancellationError else { return }
+                throw interrupted(error)
+            }
+            guard let part else {
+                // After an error frame, hosts close without `[DONE]`.
+                guard sawError else { throw interrupted(nil) }
+                return
+            }
+            received += part.readableBytes
+            guard received <= client.configuration.limits.answer else {
+                throw tooLarge(nil)
+            }
+            do {
+                pending = try decoder.feed(part.readableBytesView)[...]
+            } catch {
+                throw tooLarge(error)
+            }
+            state = .reading(body)
+        }
+
+        private func tooLarge(_ error: (any Error)?) -> CompanionClientError {
+            CompanionClientError(.tooLarge, "\(client.endpoint) sends more than an answer may have.", underlying: error)
+        }
+
+        private func transport(_ error: any Error, answered: Bool) -> any Error {
+            CompanionClientError.transport(
+                error,
+                endpoint: client.endpoint,
+                answered: answered,
+                timeouts: client.configuration.timeouts
+            )
+        }
+
+        /// What breaks a stream that has begun is one thing to the reader, whatever it was.
+        private func interrupted(_ error: (any Error)?) -> any Error {
+            let cause = error.map { transport($0, answered: true) }
+            if let cause, cause is CancellationError { return cause }
+            return CompanionClientError(
+                .streamInterrupted,
+                "The answer of \(client.endpoint) broke off.",
+                underlying: cause
+            )
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import FoundationEssentials
+
+/// The time of a `Date` header: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7; the obsolete forms are not read).
+enum HTTPDate {
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    static func date(from text: String) -> Date? {
+        let words = text.split(separator: " ")
+        guard
+            words.count == 6, words[0].hasSuffix(","), words[5] == "GMT",
+            let day = number(words[1], in: 1...31),
+            let month = months.firstIndex(of: String(words[2])),
+            let year = number(words[3], in: 1970...9999)
+        else { return nil }
+        let time = words[4].split(separator: ":", omittingEmptySubsequences: false)
+        guard
+            time.count == 3,
+            let hour = number(time[0], in: 0...23),
+            let minute = number(time[1], in: 0...59),
+            let second = number(time[2], in: 0...60)
+        else { return nil }
+        let days = daysSinceEpoch(year: year, month: month + 1, day: day)
+        return Date(timeIntervalSince1970: Double(days * 86_400 + hour * 3600 + minute * 60 + second))
+    }
+
+    private static func number(_ text: Substring, in range: ClosedRange<Int>) -> Int? {
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let value = Int(text) else { return nil }
+        return range.contains(value) ? value : nil
+    }
+
+    /// Counts years from March on, so that the day of a leap year comes last.
+    private static func daysSinceEpoch(year: Int, month: Int, day: Int) -> Int {
+        let year = month > 2 ? year : year - 1
+        let monthFromMarch = (month + 9) % 12
+        let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
+        return 365 * year + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
+    }
+}

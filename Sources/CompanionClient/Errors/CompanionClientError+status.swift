@@ -1,0 +1,62 @@
+import CompanionWire
+import FoundationEssentials
+
+extension CompanionClientError {
+    /// What a status other than 2xx means (protocol v1, "Endpoints" and "Gate").
+    ///
+    /// - Parameters:
+    ///   - hostText: The `error` of a JSON body, where there is one.
+    ///   - isHTML: Whether the body is a page. Hosts of the protocol answer pages for 400 (malformed JSON), 404 and 413.
+    static func status(
+        _ status: Int,
+        hostText: String?,
+        isHTML: Bool,
+        serverDate: Date?,
+        endpoint: CompanionEndpoint
+    ) -> CompanionClientError {
+        let (code, message) = meaning(of: status, hostText: hostText, isHTML: isHTML, endpoint: endpoint)
+        return CompanionClientError(
+            code,
+            message,
+            hostText: hostText,
+            httpStatus: status,
+            serverDate: serverDate
+        )
+    }
+
+    private static func meaning(
+        of status: Int,
+        hostText: String?,
+        isHTML: Bool,
+        endpoint: CompanionEndpoint
+    ) -> (Code, String) {
+        typealias Text = CompanionErrorResponse.Text
+        let stranger = (Code.notACompanion, "What listens on \(endpoint) is not a companion host (status \(status)).")
+        switch status {
+        case 300..<400:
+            return (
+                .redirected, "\(endpoint) answered with a redirect; companion hosts never do, so it was not followed."
+            )
+        case 400:
+            return (.badRequest, "\(endpoint) refused the request.")
+        case 401 where hostText != nil:
+            return (.hostSignedOut, "The assistant's account is not signed in on \(endpoint).")
+        case 403 where hostText == Text.noDeviceConnected:
+            return (.notPaired, "\(endpoint) has no paired device connected.")
+        case 403 where hostText != nil:
+            return (.forbidden, "\(endpoint) does not allow that.")
+        case 404 where !isHTML:
+            return (.notFound, "\(endpoint) does not have that.")
+        case 413:
+            return (.tooLarge, "The request is too large for \(endpoint).")
+        case 426:
+            return (.unsupportedVersion, "\(endpoint) speaks another version of the protocol.")
+        case 500...:
+            return (.server, "\(endpoint) failed with status \(status).")
+        case 401, 403, 404:
+            return stranger
+        default:
+            return isHTML ? stranger : (.badRequest, "\(endpoint) refused the request with status \(status).")
+        }
+    }
+}

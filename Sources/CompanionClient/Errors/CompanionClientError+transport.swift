@@ -1,0 +1,93 @@
+import AsyncHTTPClient
+import CompanionWire
+import Glibc
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+extension CompanionClientError {
+    /// Turns what the HTTP library throws into an error of ours: the one place where that happens.
+    ///
+    /// - Parameters:
+    ///   - answered: Whether the head of an answer had arrived.
+    ///   - timeouts: The limits that the message names.
+    static func transport(
+        _ error: any Error,
+        endpoint: CompanionEndpoint,
+        answered: Bool,
+        timeouts: CompanionClientConfiguration.Timeouts
+    ) -> any Error {
+        if error is CancellationError || error as? HTTPClientError == .cancelled { return CancellationError() }
+        if let known = error as? CompanionClientError { return known }
+        func make(_ code: Code, _ message: String, _ delivery: Delivery) -> CompanionClientError {
+            CompanionClientError(code, message, delivery: answered ? .answered : delivery, underlying: error)
+        }
+        switch error {
+        case let parser as HTTPParserError where answered && parser == .invalidEOFState:
+            return make(.unreachable, "\(endpoint) closed the connection before its answer was complete.", .answered)
+        case is HTTPParserError:
+            return make(.notACompanion, "What listens on \(endpoint) does not speak HTTP.", .answered)
+        case let connection as NIOConnectionError:
+            return make(.unreachable, "No connection to \(endpoint): \(reason(of: connection)).", .notSent)
+        case let failure as IOError:
+            let delivery: Delivery = connectOnly.contains(failure.errnoCode) ? .notSent : .unknown
+            return make(.unreachable, "No connection to \(endpoint): \(reason(failure.errnoCode)).", delivery)
+        case let failure as HTTPClientError:
+            return library(failure, endpoint: endpoint, timeouts: timeouts, make: make)
+        case is TimeLimitExceeded:
+            return make(.timedOut, "\(endpoint) did not answer within \(timeouts.request.forPeople).", .unknown)
+        default:
+            return make(.unreachable, "The connection to \(endpoint) failed.", .unknown)
+        }
+    }
+
+    private static func library(
+        _ error: HTTPClientError,
+        endpoint: CompanionEndpoint,
+        timeouts: CompanionClientConfiguration.Timeouts,
+        make: (Code, String, Delivery) -> CompanionClientError
+    ) -> CompanionClientError {
+        switch error {
+        case .connectTimeout, .getConnectionFromPoolTimeout:
+            let limit = timeouts.connect.forPeople
+            return make(.unreachable, "No connection to \(endpoint) within \(limit).", .notSent)
+        case .deadlineExceeded:
+            return make(.timedOut, "\(endpoint) did not answer in time.", .unknown)
+        case .readTimeout:
+            return make(.timedOut, "\(endpoint) was silent for \(timeouts.idle.forPeople).", .unknown)
+        case .remoteConnectionClosed:
+            return make(.unreachable, "\(endpoint) closed the connection before its answer was complete.", .unknown)
+        default:
+            return make(.unreachable, "The connection to \(endpoint) failed.", .unknown)
+        }
+    }
+
+    /// Errors that a system only gives to an attempt to connect. `EHOSTUNREACH` is not one of them: a connection that
+    /// stands can fail with it too.
+    private static let connectOnly: Set<CInt> = [ECONNREFUSED, ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT, EINVAL]
+
+    private static func reason(_ code: CInt) -> String {
+        switch code {
+        case ECONNREFUSED: "nothing listens on that port"
+        case EHOSTUNREACH, EHOSTDOWN: "the host does not answer"
+        case ENETUNREACH: "there is no route to that network"
+        case ECONNRESET, EPIPE: "the host broke the connection"
+        case ETIMEDOUT: "the host stopped answering"
+        default: String(cString: strerror(code)).lowercased()
+        }
+    }
+
+    private static func reason(of error: NIOConnectionError) -> String {
+        if let first = error.connectionErrors.first?.error as? IOError { return reason(first.errnoCode) }
+        return "its address could not be used"
+    }
+}
+
+extension Duration {
+    /// `15 seconds`, `0.2 seconds`.
+    var forPeople: String {
+        let tenths = components.seconds * 10 + components.attoseconds / 100_000_000_000_000_000
+        let text = tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+        return tenths == 10 ? "1 second" : "\(text) seconds"
+    }
+}

@@ -1,0 +1,119 @@
+package import FoundationEssentials
+
+/// Why a host could not be asked, or what it refused.
+package struct CompanionClientError: Error, Sendable {
+    /// What kind of failure it is.
+    package struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Value: String {
+            case unreachable, refusedAddress, redirected, timedOut, notACompanion, notPaired, hostSignedOut, forbidden
+            case badRequest, notFound, tooLarge, badAnswer, streamInterrupted, hostError, unsupportedVersion, server
+        }
+
+        private let value: Value
+
+        private init(_ value: Value) { self.value = value }
+
+        /// No connection, or the connection broke before the whole answer was there.
+        package static let unreachable = Code(.unreachable)
+        /// The address is not a local one (or is none); nothing was sent.
+        package static let refusedAddress = Code(.refusedAddress)
+        /// The host answered with a redirect, which is never followed.
+        package static let redirected = Code(.redirected)
+        /// The host took the request and did not answer in time.
+        package static let timedOut = Code(.timedOut)
+        /// Something else listens on that port: it answers HTML, another service's JSON, or no HTTP at all.
+        package static let notACompanion = Code(.notACompanion)
+        /// Status 403: no companion device is connected to the host.
+        package static let notPaired = Code(.notPaired)
+        /// The assistant's account is not signed in on the host (status 401): retry later, the pairing stands.
+        package static let hostSignedOut = Code(.hostSignedOut)
+        /// Status 403 for another reason than a missing pairing; `hostText` has it.
+        package static let forbidden = Code(.forbidden)
+        /// The host refused the request (status 400 and the like); `hostText` has its reason.
+        package static let badRequest = Code(.badRequest)
+        package static let notFound = Code(.notFound)
+        /// The answer, a frame of it, or the request (status 413) is over its limit.
+        package static let tooLarge = Code(.tooLarge)
+        /// The answer is not JSON or has the wrong shape.
+        package static let badAnswer = Code(.badAnswer)
+        /// A streamed answer ended without `[DONE]`.
+        package static let streamInterrupted = Code(.streamInterrupted)
+        /// The turn failed on the host: `hostText` is the text of its error frame.
+        package static let hostError = Code(.hostError)
+        /// Status 426.
+        package static let unsupportedVersion = Code(.unsupportedVersion)
+        /// Status 5xx.
+        package static let server = Code(.server)
+
+        package var description: String { value.rawValue }
+    }
+
+    /// How far the request got. Decides whether something may have happened on the host.
+    package enum Delivery: Sendable, Hashable {
+        /// No connection was made: the host knows nothing of the request.
+        case notSent
+        /// The connection failed before an answer began: the host may have acted on the request, or not.
+        case unknown
+        /// The host answered at least with a status.
+        case answered
+    }
+
+    /// Where in the program an error was made.
+    package struct SourceLocation: Sendable, Hashable, CustomStringConvertible {
+        package let fileID: String
+        package let line: Int
+
+        package var description: String { "\(fileID):\(line)" }
+    }
+
+    package var code: Code
+    /// What happened, for people. Holds no text of the host: that is in ``hostText``.
+    package var message: String
+    /// What the host said: the `error` of its JSON. It is the host's text: sanitise it before it reaches a terminal.
+    package var hostText: String?
+    package var httpStatus: Int?
+    /// The host's time when it answered, from the `Date` header.
+    package var serverDate: Date?
+    package var delivery: Delivery
+    package var underlying: (any Error)?
+    package let location: SourceLocation
+
+    package init(
+        _ code: Code,
+        _ message: String,
+        hostText: String? = nil,
+        httpStatus: Int? = nil,
+        serverDate: Date? = nil,
+        delivery: Delivery = .answered,
+        underlying: (any Error)? = nil,
+        fileID: String = #fileID,
+        line: Int = #line
+    ) {
+        self.code = code
+        self.message = message
+        self.hostText = hostText
+        self.httpStatus = httpStatus
+        self.serverDate = serverDate
+        self.delivery = delivery
+        self.underlying = underlying
+        self.location = SourceLocation(fileID: fileID, line: line)
+    }
+}
+
+extension CompanionClientError: CustomStringConvertible {
+    /// The message, and what the host said.
+    package var description: String {
+        guard let hostText, !hostText.isEmpty else { return message }
+        return "\(message) The host says: \(hostText)"
+    }
+}
+
+extension CompanionClientError: CustomDebugStringConvertible {
+    package var debugDescription: String {
+        var parts = ["\(code): \(description)"]
+        if let httpStatus { parts.append("status \(httpStatus)") }
+        if let underlying { parts.append("caused by \(underlying)") }
+        parts.append("at \(location)")
+        return parts.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,43 @@
+import CompanionClient
+import CompanionTestSupport
+import CompanionWire
+import FoundationEssentials
+import Testing
+
+@Suite struct ProjectMergerTests {
+    private func project(_ id: String, _ path: String, _ age: Double = 0, name: String = "n") -> CompanionProject {
+        CompanionProject(id: id, name: name, localPath: path, lastUpdatedAt: FakeMacScript.epoch - age)
+    }
+
+    @Test func `projects of one path become one, the newest stands for all`() {
+        let merged = ProjectMerger.merge([project("a", "/x", 60), project("b", "/y"), project("c", "/x/", 0)])
+        #expect(merged.map(\.ids) == [["c", "a"], ["b"]])
+        #expect(merged.map(\.project.id) == ["c", "b"])
+    }
+
+    @Test func `an older entry lends its name to a newer one without`() {
+        let merged = ProjectMerger.merge([project("a", "/x", 60, name: "web"), project("b", "/x", name: "")])
+        #expect(merged.map(\.project.name) == ["web"])
+    }
+
+    @Test func `projects without a path stay apart, and an id counts once`() {
+        let merged = ProjectMerger.merge([project("a", ""), project("b", ""), project("a", "/x"), project("a", "/x")])
+        #expect(merged.map(\.ids) == [["a"], ["b"], ["a"]])
+    }
+
+    @Test func `the root directory is a directory`() {
+        #expect(ProjectMerger.merge([project("a", "/"), project("b", "")]).count == 2)
+    }
+
+    @Test func `an empty catch-all is hidden, one with chats is not`() async throws {
+        try await withPeers { mac, client async throws in
+            let projects = try await client.mergedProjects()
+            #expect(projects.map(\.id) == ["p-web", "p-api"])
+            #expect(try await client.chats(of: projects[0]).map(\.id) == ["c-login", "c-cors"])
+            mac.change {
+                $0.chats.append(CompanionChat(id: "g", projectId: "default-project", title: "t", lastUpdatedAt: nil))
+            }
+            #expect(try await client.mergedProjects().map(\.id) == ["p-web", "p-api", "default-project"])
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import CompanionClient
+import CompanionTestSupport
+import CompanionWire
+import NIOConcurrencyHelpers
+import Testing
+
+extension FakeMac {
+    var endpoint: CompanionEndpoint {
+        get throws { try #require(CompanionEndpoint(endpointText)) }
+    }
+
+    /// Runs `body` with a client of this host.
+    func withClient<R>(
+        _ configuration: CompanionClientConfiguration = .default,
+        _ body: (CompanionAPIClient) async throws -> R
+    ) async throws -> R {
+        try await CompanionAPIClient.withClient(endpoint: endpoint, configuration: configuration, body)
+    }
+
+    /// How often a prompt was sent.
+    var prompts: Int { requests.count { $0.method == "POST" && $0.path.hasSuffix("/continue") } }
+}
+
+/// Runs a host and a client of it.
+func withPeers<R>(
+    _ script: FakeMacScript = FakeMacScript(),
+    _ configuration: CompanionClientConfiguration = .default,
+    _ body: (FakeMac, CompanionAPIClient) async throws -> R
+) async throws -> R {
+    try await withFakeMac(script) { mac in
+        try await mac.withClient(configuration) { client in try await body(mac, client) }
+    }
+}
+
+/// The error that `body` throws.
+func clientError<R>(
+    sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: () async throws -> R
+) async throws -> CompanionClientError {
+    var caught: CompanionClientError?
+    do {
+        let result = try await body()
+        Issue.record("nothing was thrown, but returned: \(result)", sourceLocation: sourceLocation)
+    } catch let error as CompanionClientError {
+        caught = error
+    }
+    return try #require(caught, sourceLocation: sourceLocation)
+}
+
+extension FakeMacScript {
+    /// Changes a copy of the default script.
+    static func with(_ change: (inout FakeMacScript) -> Void) -> FakeMacScript {
+        var script = FakeMacScript()
+        change(&script)
+        return script
+    }
+
+    static func turn(_ turn: FakeMacTurn) -> FakeMacScript { with { $0.turns = [turn] } }
+}
+
+extension ContinueChatRequest {
+    static func prompt(_ text: String) -> ContinueChatRequest {
+        ContinueChatRequest(prompt: text, projectPath: "/Users/ada/web", model: "gpt-test", allowedTools: [])
+    }
+}
+
+/// A clock on which time passes by sleeping, at once.
+final class ImmediateClock: Clock {
+    struct Instant: InstantProtocol {
+        var offset: Duration
+        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        func duration(to other: Instant) -> Duration { other.offset - offset }
+        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+    }
+
+    private let elapsed = NIOLockedValueBox(Duration.zero)
+
+    var now: Instant { Instant(offset: elapsed.withLockedValue { $0 }) }
+    var minimumResolution: Duration { .nanoseconds(1) }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        try Task.checkCancellation()
+        elapsed.withLockedValue { $0 = max($0, deadline.offset) }
+        await Task.yield()
+    }
+}

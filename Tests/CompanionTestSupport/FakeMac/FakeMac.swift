@@ -1,0 +1,98 @@
+package import CompanionWire
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// A whole fake peer: a host of protocol v1, bugs included, on a real socket, that can also misbehave.
+///
+/// It follows `protocols/copilotforge-v1.md`. What it was sent is on record.
+package struct FakeMac: Sendable {
+    /// A request as it arrived.
+    package struct Request: Sendable {
+        package var method: String
+        /// Path and query, as on the wire.
+        package var target: String
+        package var headers: [(name: String, value: String)]
+        package var body: [UInt8]
+
+        package var path: String { String(target.prefix { $0 != "?" }) }
+
+        package var text: String { String(decoding: body, as: UTF8.self) }
+
+        package func header(_ name: String) -> String? {
+            headers.first { $0.name.lowercased() == name.lowercased() }?.value
+        }
+    }
+
+    package let address: String
+    package let port: Int
+    let state: FakeMacState
+
+    /// `127.0.0.1:port`, which ``CompanionEndpoint`` reads.
+    package var endpointText: String { address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)" }
+
+    /// All requests so far, in the order of their arrival.
+    package var requests: [Request] { state.requests }
+
+    package func requests(_ method: String, _ path: String) -> [Request] {
+        requests.filter { $0.method == method && $0.path == path }
+    }
+
+    /// Changes what the host has and does from now on.
+    package func change(_ body: @Sendable (inout FakeMacScript) -> Void) {
+        state.change(body)
+    }
+
+    /// The messages of a chat as the host has them now.
+    package func messages(of chatID: String) -> [CompanionMessage] {
+        state.messages(of: chatID)
+    }
+
+    /// Lets a held turn or a stalled answer go on.
+    package func release(_ gate: String) {
+        state.gates.open("release \(gate)")
+    }
+
+    /// Waits until a turn or an answer is held there.
+    package func reached(_ gate: String) async throws {
+        try await state.gates.pass("reached \(gate)")
+    }
+}
+
+/// Runs `body` with a fake host that listens on a free port, and ends the host behind it.
+///
+/// - Parameter address: Where it listens, a zone included (`fe80::1%eth0`).
+package func withFakeMac<Result>(
+    _ script: FakeMacScript = FakeMacScript(),
+    address: String = "127.0.0.1",
+    isolation: isolated (any Actor)? = #isolation,
+    _ body: (FakeMac) async throws -> Result
+) async throws -> Result {
+    let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        .bind(host: address, port: 0) { channel in
+            channel.eventLoop.makeCompletedFuture {
+                try FakeMacConnection(channel: channel)
+            }
+        }
+    let mac = FakeMac(
+        address: address,
+        port: server.channel.localAddress?.port ?? 0,
+        state: FakeMacState(script: script)
+    )
+    return try await withThrowingTaskGroup(of: Void.self) { group in
+        // Cancelling the group ends the loop over connections, which closes the server and waits for what is open.
+        group.addTask {
+            try await server.executeThenClose { connections in
+                try await withThrowingDiscardingTaskGroup { group in
+                    for try await connection in connections {
+                        group.addTask { await connection.serve(mac.state) }
+                    }
+                }
+            }
+        }
+        defer { group.cancelAll() }
+        return try await body(mac)
+    }
+}

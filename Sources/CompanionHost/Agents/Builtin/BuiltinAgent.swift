@@ -1,0 +1,68 @@
+package import CompanionWire
+import NIOPosix
+
+/// The agent that is always there: it explores a project's files without a model, read-only, and never leaves the
+/// project's directory.
+package struct BuiltinAgent: Agent {
+    /// The tools that it uses; `allowedTools` of a request names them.
+    package enum Tool: String, Sendable, CaseIterable {
+        case listDirectory = "list_directory"
+        case findFiles = "find_files"
+        case search = "search"
+        case readFile = "read_file"
+        case gitLog = "git_log"
+    }
+
+    package static let modelID = "builtin"
+
+    package let models = [CompanionModel(id: modelID, name: "Project explorer")]
+
+    package init() {}
+
+    package func isAvailable() -> Bool { true }
+
+    package func answer(_ turn: AgentTurn, emit: @escaping @Sendable (AgentEvent) -> Void) async throws {
+        let command = BuiltinCommand(prompt: turn.prompt)
+        if case .help = command {
+            emit(.text(BuiltinText.help))
+            return
+        }
+        let missing = Self.tools(for: command).filter { turn.allowedTools?.contains($0.rawValue) == false }
+        guard missing.isEmpty else {
+            emit(.text(BuiltinText.denied(command, missing: missing)))
+            return
+        }
+        if case .log(let count) = command {
+            try await GitLog(directory: turn.directory).answer(count: count, emit: emit)
+            return
+        }
+        try await withCancellation { isCancelled in
+            let explorer = try Explorer(directory: turn.directory, emit: emit, isCancelled: isCancelled)
+            explorer.run(command)
+        }
+    }
+
+    /// The tools that a command needs.
+    static func tools(for command: BuiltinCommand) -> [Tool] {
+        switch command {
+        case .help: []
+        case .list, .tree: [.listDirectory]
+        case .find: [.findFiles]
+        case .search, .searchPattern: [.search]
+        case .show: [.readFile]
+        case .log: [.gitLog]
+        case .about: [.listDirectory, .readFile]
+        }
+    }
+
+    /// Runs blocking work on a thread that is there for it, and tells it when the task is cancelled.
+    private func withCancellation(_ work: @escaping @Sendable (CancellationFlag) throws -> Void) async throws {
+        let flag = CancellationFlag()
+        try await withTaskCancellationHandler {
+            try await NIOThreadPool.singleton.runIfActive { try work(flag) }
+        } onCancel: {
+            flag.set()
+        }
+        try Task.checkCancellation()
+    }
+}

@@ -1,0 +1,96 @@
+extension Explorer {
+    private static let maximumShownLines = 400
+    private static let maximumShownLineSize = 2000
+    private static let maximumMatches = 200
+    private static let searchTime = Duration.seconds(10)
+
+    func show(_ file: String, lines range: ClosedRange<Int>?) throws -> String {
+        let names = try files.names(file)
+        let (bytes, size) = try files.read(names, limit: Self.maximumFileSize)
+        guard let text = text(of: bytes) else {
+            throw ProjectFiles.Refusal(
+                text: "`\(names.joined(separator: "/"))` is not text (\(Self.shown(size: size)))."
+            )
+        }
+        var lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        if lines.last?.isEmpty == true { lines.removeLast() }
+        let first = range?.lowerBound ?? 1
+        let wanted = lines.dropFirst(first - 1).prefix(range?.count ?? .max)
+        let shown = wanted.prefix(Self.maximumShownLines)
+        for (offset, line) in shown.enumerated() {
+            let number = String(first + offset)
+            let padding = String(repeating: " ", count: max(0, 5 - number.count))
+            say("\(padding)\(number)  \(line.prefix(Self.maximumShownLineSize))")
+        }
+        let last = first + shown.count - 1
+        if shown.isEmpty { say("There are no such lines: the file has \(lines.count).") }
+        if shown.count < wanted.count {
+            say("… go on with `show \(names.joined(separator: "/")):\(last + 1)-\(last + Self.maximumShownLines)`")
+        }
+        if size > bytes.count { say("… only the first \(Self.shown(size: bytes.count)) of the file were read") }
+        let path = names.joined(separator: "/")
+        return shown.isEmpty ? "\(path): no such lines" : "\(path): lines \(first)-\(last) of \(lines.count)"
+    }
+
+    /// Lines that contain a text. A text in lower case finds any case.
+    func search(text: String) throws -> String {
+        let ignoresCase = text == text.lowercased()
+        let wanted = Array(text.utf8)
+        return try search { line in
+            Self.contains(line, wanted, ignoringCase: ignoresCase)
+        }
+    }
+
+    /// Lines that match a regular expression.
+    func search(pattern: String) throws -> String {
+        let compiled: LinePattern
+        do {
+            compiled = try LinePattern(pattern)
+        } catch {
+            throw ProjectFiles.Refusal(text: "I do not understand `/\(pattern)/`: \(error.text).")
+        }
+        return try search { line in
+            compiled.matches(
+                Array(String(decoding: line.prefix(Self.maximumShownLineSize), as: UTF8.self).unicodeScalars)
+            )
+        }
+    }
+
+    private func search(_ matches: (ArraySlice<UInt8>) -> Bool) throws -> String {
+        let end = ContinuousClock.now + Self.searchTime
+        var found = 0
+        var looked = 0
+        let isComplete = try files.walk { names, entry in
+            guard entry.kind == .file, entry.size <= Self.maximumFileSize else { return true }
+            guard let content = try? files.read(names, limit: Self.maximumFileSize) else { return true }
+            guard !content.bytes.prefix(8 << 10).contains(0) else { return true }
+            looked += 1
+            var number = 0
+            for line in content.bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+                number += 1
+                if number % 256 == 0, isCancelled.isSet || .now > end { return false }
+                guard matches(line) else { continue }
+                let text = String(decoding: line.prefix(300), as: UTF8.self).trimmingWhitespace()
+                say("\(names.joined(separator: "/")):\(number): \(text)")
+                found += 1
+                guard found < Self.maximumMatches else { return false }
+            }
+            return !isCancelled.isSet && .now < end
+        }
+        if found == 0 { say("No line matches.") }
+        if !isComplete { say("… there may be more: not everything was looked at") }
+        return "\(found) lines in \(looked) files looked at"
+    }
+
+    /// Whether bytes occur in a line; ASCII letters may differ in case when `ignoringCase`.
+    private static func contains(_ line: ArraySlice<UInt8>, _ wanted: [UInt8], ignoringCase: Bool) -> Bool {
+        guard let first = wanted.first, line.count >= wanted.count else { return false }
+        func folded(_ byte: UInt8) -> UInt8 {
+            ignoringCase && (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+        }
+        for start in line.startIndex...(line.endIndex - wanted.count) where folded(line[start]) == first {
+            if zip(line[start...], wanted).allSatisfy({ folded($0) == $1 }) { return true }
+        }
+        return false
+    }
+}

@@ -1,0 +1,180 @@
+package import CompanionWire
+import Glibc
+package import Logging
+import NIOConcurrencyHelpers
+import Subprocess
+import SystemPackage
+
+/// Any command as an agent: the prompt on its standard input, the answer on its standard output, in the project's
+/// directory. It learns `PAIRTOOL_CHAT_ID`, `PAIRTOOL_PROJECT` and, when not all tools are allowed,
+/// `PAIRTOOL_ALLOWED_TOOLS` (comma-separated, possibly empty) from its environment.
+///
+/// The host cannot keep a command from doing anything: it is the owner's choice.
+package struct CommandAgent: Agent {
+    /// How long a command may take to end after SIGTERM, before SIGKILL.
+    static let grace = Duration.seconds(2)
+
+    private let path: String
+    private let arguments: [String]
+    private let logger: Logger
+    package let models: [CompanionModel]
+
+    /// - Throws: ``CompanionHostError/Code/agentNotFound``.
+    package init(_ command: [String], logger: Logger) throws(CompanionHostError) {
+        guard let name = command.first, !name.isEmpty else {
+            throw CompanionHostError(.agentNotFound, "The agent's command is empty.")
+        }
+        guard let path = Self.find(name) else {
+            throw CompanionHostError(
+                .agentNotFound,
+                "The agent's command \(name) does not exist, or may not be run. Give its full path, or install it."
+            )
+        }
+        self.path = path
+        self.logger = logger
+        arguments = Array(command.dropFirst())
+        let label = path.split(separator: "/").last.map(String.init) ?? path
+        models = [CompanionModel(id: "command", name: label)]
+    }
+
+    package func isAvailable() -> Bool {
+        Self.isExecutable(path)
+    }
+
+    package func answer(_ turn: AgentTurn, emit: @escaping @Sendable (AgentEvent) -> Void) async throws {
+        var options = PlatformOptions()
+        // A session, and with it a process group, of its own: it can be ended as a whole and has no terminal.
+        options.createSession = true
+        options.teardownSequence = [.gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: Self.grace)]
+        let process = NIOLockedValueBox(RunningCommand())
+        try await withTaskCancellationHandler {
+            try await run(turn, options: options, process: process, emit: emit)
+        } onCancel: {
+            process.withLockedValue { $0.endBefore = .now + Self.grace }
+        }
+    }
+
+    private struct RunningCommand {
+        /// The leader of its process group.
+        var leader: pid_t?
+        /// When what is left of it is killed.
+        var endBefore = ContinuousClock.now
+    }
+
+    private func run(
+        _ turn: AgentTurn,
+        options: PlatformOptions,
+        process: NIOLockedValueBox<RunningCommand>,
+        emit: @escaping @Sendable (AgentEvent) -> Void
+    ) async throws {
+        do {
+            let outcome = try await Subprocess.run(
+                .path(FilePath(path)),
+                arguments: Arguments(arguments),
+                environment: environment(of: turn),
+                workingDirectory: FilePath(turn.directory),
+                platformOptions: options,
+                input: .inputWriter,
+                output: .sequence,
+                error: .sequence
+            ) { execution in
+                process.withLockedValue { $0.leader = execution.processIdentifier.value }
+                await Self.converse(execution, prompt: turn.prompt, emit: emit, logger: logger)
+            }
+            if Task.isCancelled { await Self.end(process) }
+            try Self.check(outcome.terminationStatus)
+        } catch let error as AgentError {
+            throw error
+        } catch {
+            await Self.end(process)
+            logger.error("agent failed", metadata: ["reason": "\(error)"])
+            throw AgentError(message: "The agent's command could not be run")
+        }
+    }
+
+    private static func check(_ status: TerminationStatus) throws(AgentError) {
+        switch status {
+        case .exited(0): return
+        case .exited(let code): throw AgentError(message: "The agent's command ended with status \(code)")
+        case .signaled(let signal): throw AgentError(message: "The agent's command was ended by signal \(signal)")
+        }
+    }
+
+    private func environment(of turn: AgentTurn) -> Environment {
+        .inherit.updating([
+            "PAIRTOOL_CHAT_ID": turn.chatID,
+            "PAIRTOOL_PROJECT": turn.directory,
+            "PAIRTOOL_ALLOWED_TOOLS": turn.allowedTools?.sorted().joined(separator: ","),
+        ])
+    }
+
+    /// Writes the prompt and reads the answer at the same time: either pipe may fill up.
+    private static func converse(
+        _ execution: Execution<CustomWriteInput, SequenceOutput, SequenceOutput>,
+        prompt: String,
+        emit: @escaping @Sendable (AgentEvent) -> Void,
+        logger: Logger
+    ) async {
+        await withTaskGroup { group in
+            group.addTask {
+                // A command that does not read its input is no error.
+                _ = try? await execution.standardInputWriter.write(prompt)
+                try? await execution.standardInputWriter.finish()
+            }
+            group.addTask {
+                var carry = UTF8Carry()
+                do {
+                    for try await buffer in execution.standardOutput {
+                        let text = buffer.withUnsafeBytes { carry.decode($0) }
+                        if !text.isEmpty { emit(.text(text)) }
+                    }
+                } catch {
+                    logger.warning("agent's output broke off", metadata: ["reason": "\(error)"])
+                }
+                let rest = carry.finish()
+                if !rest.isEmpty { emit(.text(rest)) }
+            }
+            group.addTask {
+                var log = AgentErrorLog(logger: logger)
+                do {
+                    for try await buffer in execution.standardError {
+                        buffer.withUnsafeBytes { log.write($0) }
+                    }
+                } catch {
+                    logger.debug("agent's standard error broke off", metadata: ["reason": "\(error)"])
+                }
+                log.finish()
+            }
+        }
+    }
+
+    /// Ends what is left of the command's process group: it got SIGTERM with its leader.
+    private static func end(_ process: NIOLockedValueBox<RunningCommand>) async {
+        let command = process.withLockedValue { $0 }
+        guard let leader = command.leader else { return }
+        // The leader is gone and waited for; an empty group is no group.
+        while kill(-leader, 0) == 0 {
+            guard .now < command.endBefore else {
+                kill(-leader, SIGKILL)
+                return
+            }
+            await uncancellableDelay(milliseconds: 50)
+        }
+    }
+
+    private static func find(_ name: String) -> String? {
+        if name.contains("/") {
+            guard isExecutable(name), let resolved = realpath(name, nil) else { return nil }
+            defer { free(resolved) }
+            // The name stays as it is given, made absolute: programs look at the name that they are called by.
+            return name.hasPrefix("/") ? name : String(cString: resolved)
+        }
+        let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
+        return path.split(separator: ":").lazy.map { "\($0)/\(name)" }.first { $0.hasPrefix("/") && isExecutable($0) }
+    }
+
+    private static func isExecutable(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
+    }
+}

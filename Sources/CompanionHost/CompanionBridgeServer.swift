@@ -1,0 +1,118 @@
+import CompanionWire
+import FoundationEssentials
+import Glibc
+import Hummingbird
+package import Logging
+import NIOCore
+import ServiceLifecycle
+
+/// The host: answers the companion protocol, keeps a pairing challenge running and runs the turns of chats.
+///
+/// Ends on graceful shutdown in less than three seconds: answers that are being written end with an error frame and
+/// are stored with what they have.
+package final class CompanionBridgeServer: Service {
+    /// How long answers may take to end on shutdown before their connections are cut.
+    static let shutdownLimit = Duration.milliseconds(2500)
+
+    private let configuration: CompanionHostConfiguration
+    private let logger: Logger
+    private let sink = HostEventSink()
+    private let pairing: CompanionPairingService
+    private let turns: TurnRunner
+    private let router: CompanionCommandRouter
+    private let database: HostDatabase
+
+    /// Opens the database, looks at the projects and finds the agent. Listens to nothing yet.
+    ///
+    /// SIGPIPE is ignored in this process from now on: an agent that does not read its input must not end the host.
+    ///
+    /// - Throws: ``CompanionHostError``.
+    package convenience init(
+        configuration: CompanionHostConfiguration,
+        logger: Logger
+    ) throws(CompanionHostError) {
+        try self.init(configuration: configuration, logger: logger, clock: .system)
+    }
+
+    package init(
+        configuration: CompanionHostConfiguration,
+        logger: Logger,
+        clock: HostClock
+    ) throws(CompanionHostError) {
+        signal(SIGPIPE, SIG_IGN)
+        self.configuration = configuration
+        self.logger = logger
+        let agent: any Agent =
+            switch configuration.agent {
+            case .builtin: BuiltinAgent()
+            case .command(let command): try CommandAgent(command, logger: logger)
+            }
+        let catalog = try ProjectCatalog(paths: configuration.projects)
+        database = try HostDatabase(path: configuration.databasePath)
+        let store = try CompanionHostStore(database: database, catalog: catalog, clock: clock)
+        let devices = try CompanionDeviceStore(database: database, clock: clock)
+        pairing = CompanionPairingService(
+            seconds: configuration.challengeSeconds,
+            clock: clock,
+            devices: devices,
+            events: sink,
+            logger: logger
+        )
+        turns = TurnRunner(
+            agent: agent,
+            store: store,
+            timeout: configuration.turnTimeout,
+            events: sink,
+            logger: logger
+        )
+        router = CompanionCommandRouter(
+            version: configuration.version,
+            startedAt: (clock.now().timeIntervalSince1970 * 1000).rounded(),
+            pairing: pairing,
+            devices: devices,
+            store: store,
+            turns: turns,
+            agent: agent,
+            events: sink,
+            logger: logger
+        )
+    }
+
+    /// What happens here, for one reader; it ends when the host ends. The newest thousand events are kept for it.
+    package var events: AsyncStream<HostEvent> { sink.stream }
+
+    /// Listens and serves until the host is shut down; works once.
+    ///
+    /// - Throws: ``CompanionHostError/Code/portInUse`` or ``CompanionHostError/Code/cannotListen``.
+    package func run() async throws {
+        defer {
+            database.close()
+            sink.finish()
+        }
+        let responder = router.router().buildResponder()
+        let listener = HostListener(configuration: configuration, responder: responder, logger: logger)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { [turns] in await turns.run() }
+            group.addTask { [sink, pairing] in
+                try await listener.run { port in
+                    sink.send(.listening(port: port))
+                } whileListening: {
+                    // No code is shown before it can be used.
+                    await pairing.run()
+                }
+            }
+            group.addTask {
+                try await gracefulShutdown()
+                try await Task.sleep(for: Self.shutdownLimit)
+            }
+            do {
+                // Whichever ends first: both work until the shutdown.
+                try await group.next()
+                try await group.next()
+            } catch is CancellationError {
+                group.cancelAll()
+            }
+            group.cancelAll()
+        }
+    }
+}

@@ -1,0 +1,59 @@
+/// Why a host could not start or do its work.
+package struct CompanionHostError: Error, Sendable {
+    /// The kind of a failure.
+    package struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Value: String, Sendable {
+            case invalidProject, databaseUnavailable, databaseInUse, agentNotFound, portInUse, cannotListen, busy
+        }
+
+        private let value: Value
+
+        private init(_ value: Value) {
+            self.value = value
+        }
+
+        /// A project is not an absolute path of a directory that exists.
+        package static let invalidProject = Code(.invalidProject)
+        /// The database could not be opened, read or written.
+        package static let databaseUnavailable = Code(.databaseUnavailable)
+        /// Another host works on the same database.
+        package static let databaseInUse = Code(.databaseInUse)
+        /// The agent's command does not exist or may not be run.
+        package static let agentNotFound = Code(.agentNotFound)
+        /// Another program listens on the port.
+        package static let portInUse = Code(.portInUse)
+        /// The address could not be listened on for another reason.
+        package static let cannotListen = Code(.cannotListen)
+        /// Too many turns wait for the same chat, or the host is ending.
+        package static let busy = Code(.busy)
+
+        package var description: String { value.rawValue }
+    }
+
+    package var code: Code
+    /// What happened, for people.
+    package var message: String
+    package var underlying: (any Error)?
+    package var file: String
+    package var line: Int
+
+    package init(
+        _ code: Code,
+        _ message: String,
+        underlying: (any Error)? = nil,
+        file: String = #fileID,
+        line: Int = #line
+    ) {
+        self.code = code
+        self.message = message
+        self.underlying = underlying
+        self.file = file
+        self.line = line
+    }
+}
+
+extension CompanionHostError: CustomStringConvertible {
+    package var description: String {
+        underlying.map { "\(message) (\($0))" } ?? message
+    }
+}

@@ -1,0 +1,26 @@
+package import FoundationEssentials
+
+/// The time of day, as the pairing service and the stores see it.
+package struct HostClock: Sendable {
+    package var now: @Sendable () -> Date
+    /// Returns when the time has come, or throws `CancellationError`.
+    package var sleepUntil: @Sendable (Date) async throws -> Void
+
+    package init(now: @escaping @Sendable () -> Date, sleepUntil: @escaping @Sendable (Date) async throws -> Void) {
+        self.now = now
+        self.sleepUntil = sleepUntil
+    }
+
+    /// The system's clock. Sleeps look at it again every ten seconds: a workstation that was suspended, or whose
+    /// clock was set, must not show an expired code for long.
+    package static let system = HostClock(
+        now: { Date() },
+        sleepUntil: { deadline in
+            while true {
+                let rest = deadline.timeIntervalSinceNow
+                guard rest > 0 else { return }
+                try await Task.sleep(for: .seconds(min(rest, 10)))
+            }
+        }
+    )
+}

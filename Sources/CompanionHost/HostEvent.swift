@@ -1,0 +1,50 @@
+package import CompanionWire
+
+/// Why a pairing challenge ended.
+package enum PairingChallengeEnd: String, Sendable, Hashable, CustomStringConvertible {
+    case expired
+    /// A device paired with it.
+    case used
+    /// Three wrong tries.
+    case burnt
+    /// Another challenge was started from this machine.
+    case replaced
+
+    package var description: String { rawValue }
+}
+
+/// What happens at a host, for whoever shows it.
+package enum HostEvent: Sendable, Hashable {
+    /// The host answers on this port.
+    case listening(port: Int)
+    /// A challenge that a device can pair with. Holds secrets: for the owner's eyes only.
+    case challenge(PairingStartResponse)
+    case challengeEnded(reason: PairingChallengeEnd)
+    /// Someone sent a wrong code or token.
+    case wrongCode(address: String, triesLeft: Int)
+    case paired(CompanionDevice, address: String)
+    case disconnected(CompanionDevice)
+    /// A device was removed from the list of paired devices.
+    case revoked(id: String)
+    case turnStarted(chatID: String)
+    case turnFinished(chatID: String, ok: Bool)
+}
+
+/// Hands events on to the one who shows them.
+struct HostEventSink: Sendable {
+    let stream: AsyncStream<HostEvent>
+    private let continuation: AsyncStream<HostEvent>.Continuation
+
+    init() {
+        // Nobody has to listen: the newest thousand are kept, so that a host without a terminal does not grow.
+        (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1000))
+    }
+
+    func send(_ event: HostEvent) {
+        continuation.yield(event)
+    }
+
+    func finish() {
+        continuation.finish()
+    }
+}

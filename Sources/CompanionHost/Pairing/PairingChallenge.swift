@@ -1,0 +1,105 @@
+package import FoundationEssentials
+
+/// The pairing of protocol v1 as a state machine: at most one challenge runs, it is single use, and three wrong
+/// tries end it. Times come in with the events.
+package struct PairingChallenge: Sendable {
+    /// What a device has to know.
+    package struct Offer: Sendable, Hashable {
+        /// Six decimal digits.
+        package var code: String
+        package var token: String
+        package var expiresAt: Date
+    }
+
+    /// The answer to a device that tries to pair, in the order of deployed hosts' checks.
+    package enum Verdict: Sendable, Hashable {
+        case noActivePairing
+        case expired
+        case wrongCode(triesLeft: Int)
+        case wrongToken(triesLeft: Int)
+        case missingPublicKey
+        /// The challenge is used up.
+        case accepted
+    }
+
+    /// Wrong codes and tokens that end a challenge.
+    package static let maximumTries = 3
+    /// How long an ended challenge is still told apart from a wrong code.
+    static let memory: TimeInterval = 900
+
+    /// The running challenge.
+    package private(set) var offer: Offer?
+    private var triesLeft = 0
+    private var retired: [(offer: Offer, reason: PairingChallengeEnd, until: Date)] = []
+
+    package init() {}
+
+    /// Starts a challenge in place of the running one.
+    ///
+    /// - Parameters:
+    ///   - code: Six decimal digits.
+    ///   - seconds: How long it lives.
+    /// - Returns: Whether another one was replaced.
+    @discardableResult
+    package mutating func start(code: String, token: String, seconds: Int, now: Date) -> Bool {
+        let replaced = offer != nil
+        end(.replaced, now: now)
+        offer = Offer(code: code, token: token, expiresAt: now.addingTimeInterval(TimeInterval(seconds)))
+        triesLeft = Self.maximumTries
+        return replaced
+    }
+
+    /// Ends the challenge when its time is over.
+    ///
+    /// - Returns: Whether it has just expired.
+    package mutating func expire(now: Date) -> Bool {
+        guard let offer, offer.expiresAt <= now else { return false }
+        end(.expired, now: now)
+        return true
+    }
+
+    /// Judges a try to pair.
+    package mutating func judge(code: String, token: String?, publicKey: String, now: Date) -> Verdict {
+        if let offer, offer.expiresAt <= now {
+            end(.expired, now: now)
+            return .expired
+        }
+        guard let offer, Self.same(offer.code, code) else {
+            // A code that was right a moment ago is no guess, and does not count as one.
+            if let reason = reasonOfRetired(code: code, now: now) {
+                return reason == .expired ? .expired : .noActivePairing
+            }
+            return offer == nil ? .noActivePairing : .wrongCode(triesLeft: countWrongTry(now: now))
+        }
+        if let token, !token.isEmpty, !Self.same(offer.token, token) {
+            return .wrongToken(triesLeft: countWrongTry(now: now))
+        }
+        guard !publicKey.isEmpty else { return .missingPublicKey }
+        end(.used, now: now)
+        return .accepted
+    }
+
+    private mutating func countWrongTry(now: Date) -> Int {
+        triesLeft -= 1
+        if triesLeft == 0 { end(.burnt, now: now) }
+        return triesLeft
+    }
+
+    private mutating func end(_ reason: PairingChallengeEnd, now: Date) {
+        retired.removeAll { $0.until <= now }
+        guard let ended = offer else { return }
+        retired.append((ended, reason, now.addingTimeInterval(Self.memory)))
+        retired = retired.suffix(16)
+        offer = nil
+    }
+
+    private func reasonOfRetired(code: String, now: Date) -> PairingChallengeEnd? {
+        retired.last { $0.until > now && Self.same($0.offer.code, code) }?.reason
+    }
+
+    /// Compares in a time that does not depend on where the texts differ.
+    private static func same(_ left: String, _ right: String) -> Bool {
+        guard left.utf8.count == right.utf8.count else { return false }
+        return zip(left.utf8, right.utf8).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}

@@ -1,0 +1,26 @@
+/// Codes and tokens from the system's cryptographic generator.
+enum PairingSecrets {
+    /// Six decimal digits, all million of them equally likely.
+    static func code() -> String {
+        var generator = SystemRandomNumberGenerator()
+        let digits = String(Int.random(in: 0..<1_000_000, using: &generator))
+        return String(repeating: "0", count: 6 - digits.count) + digits
+    }
+
+    /// 128 random bits as 32 hex digits: the QR code stays at version 11 with error correction level H.
+    static func token() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return hex((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+    }
+}
+
+/// Lower-case hex digits of bytes.
+func hex(_ bytes: some Sequence<UInt8>) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    var text: [UInt8] = []
+    for byte in bytes {
+        text.append(digits[Int(byte >> 4)])
+        text.append(digits[Int(byte & 15)])
+    }
+    return String(decoding: text, as: UTF8.self)
+}

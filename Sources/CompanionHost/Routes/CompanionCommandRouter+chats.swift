@@ -1,0 +1,113 @@
+import CompanionWire
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+extension CompanionCommandRouter {
+    /// Bytes that a chat id may have; ids are the clients' choice.
+    static let maximumChatIDSize = 200
+
+    func addChatRoutes(to router: Router<HostRequestContext>) {
+        add(.get, "/companion/projects", to: router) { _, context in
+            try await gate(context)
+            return .json(CompanionProjectsResponse(projects: try await store.projects()))
+        }
+        add(.get, "/companion/projects/:id/chats", to: router) { _, context in
+            try await gate(context)
+            return .json(CompanionChatsResponse(chats: try await store.chats(projectID: context.parameter("id"))))
+        }
+        add(.get, "/companion/chats/:id/messages", to: router) { request, context in
+            try await gate(context)
+            let query = request.uri.queryParameters
+            let page = try await store.messagesPage(
+                chatID: context.parameter("id"),
+                offset: Self.integer(query["cursor"]) ?? 0,
+                limit: Self.integer(query["limit"]) ?? CompanionHostStore.defaultPageSize
+            )
+            return .json(page)
+        }
+        add(.post, "/companion/chats/:id/continue", to: router) { _, context in
+            try await continueChat(context)
+        }
+    }
+
+    /// Reads a number as deployed hosts do (`parseInt`): white space, a sign, digits; what follows is ignored.
+    static func integer(_ text: Substring?) -> Int? {
+        guard let text else { return nil }
+        let trimmed = text.drop(while: \.isWhitespace)
+        let isSigned = trimmed.first == "-" || trimmed.first == "+"
+        let digits = trimmed.dropFirst(isSigned ? 1 : 0).prefix { ("0"..."9").contains($0) }
+        guard !digits.isEmpty else { return nil }
+        let value = Int(digits) ?? .max
+        return trimmed.first == "-" ? -value : value
+    }
+
+    private func continueChat(_ context: HostRequestContext) async throws -> Response {
+        try await gate(context)
+        let chatID = try context.parameter("id")
+        guard !chatID.isEmpty else { throw HostResponseError(.badRequest, CompanionErrorResponse.Text.missingChatID) }
+        guard chatID.utf8.count <= Self.maximumChatIDSize else {
+            throw HostResponseError(.badRequest, HostErrorText.chatIDTooLong)
+        }
+        let body = try HostJSON.decode(ContinueBody.self, from: context.json)
+        guard !body.prompt.trimmingWhitespace().isEmpty else {
+            throw HostResponseError(.badRequest, CompanionErrorResponse.Text.promptRequired)
+        }
+        let (project, directory) = try await workplace(chatID: chatID, projectPath: body.projectPath)
+        let turn = AgentTurn(
+            chatID: chatID,
+            prompt: body.prompt,
+            directory: directory,
+            allowedTools: body.allowedTools.map(Set.init)
+        )
+        do {
+            return .eventStream(try turns.submit(turn, project: project, model: body.model))
+        } catch {
+            throw HostResponseError(.conflict, HostErrorText.chatBusy)
+        }
+    }
+
+    /// Where a turn works: at `projectPath` when it is inside a listed project, else at the chat's project.
+    private func workplace(
+        chatID: String,
+        projectPath: String?
+    ) async throws -> (project: ProjectCatalog.Project, directory: String) {
+        let known = try await store.projectID(ofChat: chatID)
+        let ofChat = known.flatMap(store.catalog.project(id:))
+        if known != nil, ofChat == nil {
+            throw HostResponseError(.forbidden, HostErrorText.projectNotListed)
+        }
+        if let projectPath, !projectPath.isEmpty {
+            guard projectPath.hasPrefix("/") else {
+                throw HostResponseError(.badRequest, HostErrorText.projectPathRelative)
+            }
+            guard let place = store.catalog.locate(projectPath) else {
+                throw HostResponseError(.forbidden, HostErrorText.projectNotListed)
+            }
+            return place
+        }
+        guard let project = ofChat ?? store.catalog.projects.first else {
+            throw HostResponseError(.badRequest, HostErrorText.noProject)
+        }
+        return (project, project.path)
+    }
+}
+
+extension Response {
+    /// The frames of an answer. `[DONE]` ends it, except after an error, where deployed hosts just close.
+    static func eventStream(_ events: AsyncStream<ContinueChatEvent>) -> Response {
+        let body = ResponseBody { writer in
+            var failed = false
+            for await event in events {
+                if case .error = event { failed = true }
+                try await writer.write(ByteBuffer(string: ContinueChatFrame.encode(event)))
+            }
+            if !failed { try await writer.write(ByteBuffer(string: ContinueChatFrame.end)) }
+            try await writer.finish(nil)
+        }
+        let headers: HTTPFields = [
+            .contentType: "text/event-stream", .cacheControl: "no-cache", .connection: "keep-alive",
+        ]
+        return Response(status: .ok, headers: headers, body: body)
+    }
+}

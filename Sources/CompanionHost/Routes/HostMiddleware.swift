@@ -1,0 +1,113 @@
+import CompanionWire
+import Glibc
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+
+/// Turns every error into JSON. The outermost one.
+struct ErrorMiddleware: RouterMiddleware {
+    func handle(
+        _ request: Request,
+        context: HostRequestContext,
+        next: (Request, HostRequestContext) async throws -> Response
+    ) async throws -> Response {
+        let isHead = request.method == .head
+        do {
+            return try await next(request, context)
+        } catch let error as HostResponseError {
+            return error.response(isHead: isHead)
+        } catch let error as HTTPError {
+            let text = error.status == .notFound ? HostErrorText.notFound : error.body ?? error.status.reasonPhrase
+            return HostResponseError(error.status, text).response(isHead: isHead)
+        } catch let error as CompanionHostError {
+            context.logger.error("request failed", metadata: ["reason": "\(error)"])
+            return HostResponseError(.internalServerError, HostErrorText.internalError).response(isHead: isHead)
+        }
+    }
+}
+
+/// Refuses requests that a browser sends on behalf of a web page: with an `Origin`, or with a `Host` that is not a
+/// name of this machine (DNS rebinding).
+struct BrowserGuard: RouterMiddleware {
+    private let names: Set<String>
+
+    /// - Parameter hostName: This machine's name.
+    init(hostName: String = BrowserGuard.systemHostName()) {
+        let full = hostName.lowercased()
+        let label = full.split(separator: ".").first.map(String.init) ?? full
+        names = ["localhost", full, label, label + ".local", full + ".local"]
+    }
+
+    func handle(
+        _ request: Request,
+        context: HostRequestContext,
+        next: (Request, HostRequestContext) async throws -> Response
+    ) async throws -> Response {
+        guard request.headers[.origin] == nil else {
+            throw HostResponseError(.forbidden, HostErrorText.browserOrigin)
+        }
+        // Browsers always send a host; HTTP/1.0 clients need not.
+        if let host = request.head.authority, !host.isEmpty, !accepts(host: host) {
+            throw HostResponseError(.forbidden, HostErrorText.foreignHostName)
+        }
+        return try await next(request, context)
+    }
+
+    /// Whether a `Host` header's value names this machine: an address, `localhost`, its name, its name with `.local`.
+    func accepts(host: String) -> Bool {
+        if CompanionEndpoint(host, defaultPort: 80) != nil { return true }
+        var name = Substring(host)
+        if let colon = name.lastIndex(of: ":") { name = name[..<colon] }
+        if name.last == "." { name = name.dropLast() }
+        return names.contains(name.lowercased())
+    }
+
+    static func systemHostName() -> String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "localhost" }
+        return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}
+
+/// Reads the body, at most 1 MiB of it, and checks that it is JSON where it says so. As on deployed hosts this comes
+/// before everything else: a malformed body is 400 on any path.
+struct BodyMiddleware: RouterMiddleware {
+    static let maximumSize = 1 << 20
+
+    func handle(
+        _ request: Request,
+        context: HostRequestContext,
+        next: (Request, HostRequestContext) async throws -> Response
+    ) async throws -> Response {
+        let length = request.headers[.contentLength].flatMap { Int($0) }
+        guard length ?? 0 > 0 || request.headers[.transferEncoding] != nil else {
+            return try await next(request, context)
+        }
+        // Closing spares reading the rest of what is too large.
+        let tooLarge = HostResponseError(.contentTooLarge, HostErrorText.bodyTooLarge, headers: [.connection: "close"])
+        if let length, length > Self.maximumSize { throw tooLarge }
+        var body = ByteBuffer()
+        for try await var part in request.body {
+            guard body.readableBytes + part.readableBytes <= Self.maximumSize else { throw tooLarge }
+            body.writeBuffer(&part)
+        }
+        var context = context
+        if Self.isJSON(request.headers[.contentType]), body.readableBytes > 0 {
+            guard HostJSON.isObjectOrArray(body) else {
+                throw HostResponseError(.badRequest, HostErrorText.malformedJSON)
+            }
+            context.json = body
+        }
+        return try await next(request, context)
+    }
+
+    private static func isJSON(_ contentType: String?) -> Bool {
+        let type = contentType?.split(separator: ";").first.map { String($0).trimmingWhitespace().lowercased() }
+        return type == "application/json"
+    }
+}
+
+extension HTTPField.Name {
+    static let origin = HTTPField.Name("Origin")!
+}

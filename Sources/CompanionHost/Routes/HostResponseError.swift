@@ -1,0 +1,71 @@
+import CompanionWire
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// Texts of errors that deployed hosts do not have.
+package enum HostErrorText {
+    package static let notFound = "Not found"
+    package static let methodNotAllowed = "Method not allowed"
+    package static let malformedJSON = "Malformed JSON"
+    package static let malformedPath = "Malformed path"
+    package static let bodyTooLarge = "Request body is over 1 MiB"
+    package static let foreignHostName = "This host answers to its own names and addresses only"
+    package static let browserOrigin = "Requests from web pages are refused"
+    package static let loopbackOnly = "Pairing can only be started on the host machine itself"
+    package static let otherAddress = "Paired from another address: pair again from this machine"
+    package static let otherAddressManages = "Only the paired device or the host machine itself may do this"
+    package static let projectNotListed = "projectPath is not inside a project of this host"
+    package static let projectPathRelative = "projectPath has to be an absolute path"
+    package static let noProject = "This host lists no project: projectPath is required"
+    package static let chatIDTooLong = "Chat id is over 200 bytes"
+    package static let commandNotImplemented = "Signed commands are not implemented"
+    package static let chatBusy = "Too many prompts wait for this chat: try again later"
+    package static let internalError = "The host could not do this"
+    package static let agentUnavailable = "The agent of this host is unavailable"
+}
+
+/// An answer other than 200: `{ok:false, error:"text"}`.
+struct HostResponseError: HTTPResponseError {
+    var status: HTTPResponse.Status
+    var text: String
+    var headers = HTTPFields()
+
+    init(_ status: HTTPResponse.Status, _ text: String, headers: HTTPFields = [:]) {
+        self.status = status
+        self.text = text
+        self.headers = headers
+    }
+
+    func response(from request: Request, context: some RequestContext) throws -> Response {
+        response(isHead: request.method == .head)
+    }
+
+    /// - Parameter isHead: Whether the body is left out, as in every answer to HEAD.
+    func response(isHead: Bool) -> Response {
+        guard !isHead else { return Response(status: status, headers: headers) }
+        var response = Response.json(CompanionErrorResponse(error: text), status: status)
+        response.headers.append(contentsOf: headers)
+        return response
+    }
+}
+
+extension Response {
+    /// An answer with a JSON body.
+    static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) -> Response {
+        guard let data = try? CompanionJSON.encoder().encode(value) else {
+            return Response(status: .internalServerError)
+        }
+        return .json(ByteBuffer(bytes: data), status: status)
+    }
+
+    /// An answer whose body is JSON already.
+    static func json(_ body: ByteBuffer, status: HTTPResponse.Status = .ok) -> Response {
+        Response(
+            status: status,
+            headers: [.contentType: "application/json; charset=utf-8", .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: body)
+        )
+    }
+}

@@ -1,0 +1,111 @@
+import FoundationEssentials
+import GRDB
+import NIOCore
+
+extension CompanionHostStore {
+    /// Messages a page holds without a limit in the request.
+    package static let defaultPageSize = 50
+
+    /// A page of a chat as the JSON of ``CompanionMessagesPageResponse``, oldest first.
+    ///
+    /// Written straight from SQLite's memory to the buffer that is sent: half of a host's work is this.
+    ///
+    /// - Parameters:
+    ///   - offset: How many messages from the oldest one are skipped; negative counts as 0.
+    ///   - limit: Clamped to 1…200.
+    func messagesPage(chatID: String, offset: Int, limit: Int) async throws(CompanionHostError) -> ByteBuffer {
+        let limit = min(max(limit, 1), 200)
+        let offset = max(offset, 0)
+        let listed = Set(catalog.projects.map(\.id))
+        return try await database.read { database in
+            var buffer = ByteBufferAllocator().buffer(capacity: 16 << 10)
+            buffer.writeStaticString(#"{"ok":true,"chatId":"#)
+            buffer.writeJSONString(chatID)
+            buffer.writeStaticString(#","messages":["#)
+            var nextCursor: Int?
+            let chats = try database.cachedStatement(sql: "SELECT key, messages, project FROM chat WHERE id = ?")
+            if let chat = try Row.fetchOne(chats, arguments: [chatID]), listed.contains(chat[2]) {
+                let key: Int64 = chat[0]
+                let count: Int = chat[1]
+                let end = offset.addingReportingOverflow(limit)
+                if !end.overflow, end.partialValue < count { nextCursor = end.partialValue }
+                try Self.write(key: key, offset: offset, limit: limit, from: database, to: &buffer)
+            }
+            if let nextCursor {
+                buffer.writeString(#"],"nextCursor":"\#(nextCursor)"}"#)
+            } else {
+                buffer.writeStaticString(#"],"nextCursor":null}"#)
+            }
+            return buffer
+        }
+    }
+
+    private static func write(
+        key: Int64,
+        offset: Int,
+        limit: Int,
+        from database: Database,
+        to buffer: inout ByteBuffer
+    ) throws {
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT id, role, text, createdAt FROM message
+                WHERE chat = ? AND number >= ? ORDER BY number LIMIT ?
+                """
+        )
+        let rows = try Row.fetchCursor(statement, arguments: [key, offset, limit])
+        var isFirst = true
+        while let row = try rows.next() {
+            buffer.writeStaticString(isFirst ? #"{"id":"# : #",{"id":"#)
+            isFirst = false
+            try write(column: 0, of: row, to: &buffer)
+            buffer.writeStaticString(#","role":"#)
+            try write(column: 1, of: row, to: &buffer)
+            buffer.writeStaticString(#","text":"#)
+            try write(column: 2, of: row, to: &buffer)
+            buffer.writeStaticString(#","createdAt":"#)
+            try write(column: 3, of: row, to: &buffer)
+            buffer.writeStaticString("}")
+        }
+    }
+
+    private static func write(column: Int, of row: Row, to buffer: inout ByteBuffer) throws {
+        try row.withUnsafeData(atIndex: column) { data in
+            (data ?? Data()).withUnsafeBytes { buffer.writeJSONString(utf8: $0) }
+        }
+    }
+}
+
+extension ByteBuffer {
+    /// Writes a JSON string.
+    mutating func writeJSONString(_ text: String) {
+        var text = text
+        text.withUTF8 { writeJSONString(utf8: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Writes a JSON string of valid UTF-8: quotes, backslashes and control characters are escaped, the rest is
+    /// copied in runs.
+    mutating func writeJSONString(utf8 bytes: UnsafeRawBufferPointer) {
+        let digits: StaticString = "0123456789abcdef"
+        writeInteger(UInt8(ascii: "\""))
+        var start = 0
+        for (index, byte) in bytes.enumerated() {
+            guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
+            if start < index { writeBytes(UnsafeRawBufferPointer(rebasing: bytes[start..<index])) }
+            start = index + 1
+            switch byte {
+            case UInt8(ascii: "\""): writeStaticString("\\\"")
+            case UInt8(ascii: "\\"): writeStaticString("\\\\")
+            case 0x0a: writeStaticString("\\n")
+            case 0x0d: writeStaticString("\\r")
+            case 0x09: writeStaticString("\\t")
+            default:
+                writeStaticString("\\u00")
+                writeInteger(digits.utf8Start[Int(byte >> 4)])
+                writeInteger(digits.utf8Start[Int(byte & 15)])
+            }
+        }
+        if start < bytes.count { writeBytes(UnsafeRawBufferPointer(rebasing: bytes[start...])) }
+        writeInteger(UInt8(ascii: "\""))
+    }
+}

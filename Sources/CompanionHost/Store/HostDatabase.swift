@@ -1,0 +1,149 @@
+import FoundationEssentials
+import GRDB
+import Glibc
+import NIOConcurrencyHelpers
+
+/// The host's SQLite database (WAL): directory mode 0700, file mode 0600, one host at a time.
+///
+/// SQLite works on the queues of GRDB's pool, never on an event loop or a thread of the cooperative pool.
+final class HostDatabase: Sendable {
+    private let pool: DatabasePool
+    /// Held open, with a lock on it, until the database is closed.
+    private let lockDescriptor: NIOLockedValueBox<Int32?>
+
+    init(path: String) throws(CompanionHostError) {
+        let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        do {
+            try FileManager.default.createDirectory(
+                atPath: directory.isEmpty ? "/" : directory,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+        } catch {
+            throw CompanionHostError(
+                .databaseUnavailable,
+                "The directory \(directory) cannot be made.",
+                underlying: error
+            )
+        }
+        let descriptor = try Self.lock(path: path)
+        lockDescriptor = NIOLockedValueBox(descriptor)
+        do {
+            pool = try Self.open(path: path)
+            try Self.migrator.migrate(pool)
+        } catch {
+            Glibc.close(descriptor)
+            throw CompanionHostError(
+                .databaseUnavailable,
+                "The host's database \(path) cannot be opened.",
+                underlying: error
+            )
+        }
+    }
+
+    deinit {
+        close()
+    }
+
+    /// Closes the database and lets another host work on it. Twice is no error; reads and writes fail from now on.
+    func close() {
+        let descriptor = lockDescriptor.withLockedValue { descriptor in
+            defer { descriptor = nil }
+            return descriptor
+        }
+        guard let descriptor else { return }
+        try? pool.close()
+        // Closing alone is not enough: a process that is just being started has a copy until it runs its program.
+        flock(descriptor, LOCK_UN)
+        Glibc.close(descriptor)
+    }
+
+    private static func lock(path: String) throws(CompanionHostError) -> Int32 {
+        let lockPath = path + ".lock"
+        let descriptor = Glibc.open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else {
+            throw CompanionHostError(
+                .databaseUnavailable,
+                "The file \(lockPath) cannot be opened: \(String(cString: strerror(errno)))."
+            )
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            Glibc.close(descriptor)
+            throw CompanionHostError(
+                .databaseInUse,
+                "Another host works on \(path). End it, or give this one a database of its own."
+            )
+        }
+        return descriptor
+    }
+
+    private static func open(path: String) throws -> DatabasePool {
+        // Made here, so that it is never readable by others; SQLite gives its side files the same mode.
+        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        if descriptor >= 0 {
+            fchmod(descriptor, 0o600)
+            Glibc.close(descriptor)
+        }
+        var configuration = Configuration()
+        configuration.label = "pairtool-host"
+        configuration.busyMode = .timeout(5)
+        configuration.maximumReaderCount = 4
+        configuration.prepareDatabase { database in
+            // With WAL, a crash of this process loses nothing and a power cut at most the last messages.
+            try database.execute(sql: "PRAGMA synchronous = NORMAL")
+        }
+        return try DatabasePool(path: path, configuration: configuration)
+    }
+
+    /// Reads from a snapshot.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(CompanionHostError) -> Value {
+        do {
+            return try await withCheckedThrowingContinuation { continuation in
+                pool.asyncRead { database in
+                    continuation.resume(with: Result { try body(database.get()) })
+                }
+            }
+        } catch {
+            throw CompanionHostError(.databaseUnavailable, "The host's database cannot be read.", underlying: error)
+        }
+    }
+
+    /// Runs a transaction. It is not affected by the cancellation of the calling task: what was said is stored.
+    ///
+    /// - Parameter committed: Called after the commit and before the next transaction, on the writer's queue.
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value,
+        committed: @escaping @Sendable (Value) -> Void = { _ in }
+    ) async throws(CompanionHostError) -> Value {
+        do {
+            return try await withCheckedThrowingContinuation { continuation in
+                pool.asyncWriteWithoutTransaction { database in
+                    let result = Result {
+                        var value: Value?
+                        try database.inTransaction(.immediate) {
+                            value = try body(database)
+                            return .commit
+                        }
+                        guard let value else { preconditionFailure("the transaction's body has run") }
+                        return value
+                    }
+                    if case .success(let value) = result { committed(value) }
+                    continuation.resume(with: result)
+                }
+            }
+        } catch {
+            throw CompanionHostError(.databaseUnavailable, "The host's database cannot be written.", underlying: error)
+        }
+    }
+
+    /// Runs a transaction while the host starts, before anything else works on the database.
+    func writeBlocking<Value>(_ body: (Database) throws -> Value) throws(CompanionHostError) -> Value {
+        do {
+            return try pool.write(body)
+        } catch {
+            throw CompanionHostError(.databaseUnavailable, "The host's database cannot be written.", underlying: error)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import CompanionWire
+import Crypto
+import Glibc
+
+/// The directories that a host lists, and the only ones that its agents work in.
+struct ProjectCatalog: Sendable {
+    struct Project: Sendable, Hashable {
+        /// First 16 hex digits of SHA-1 over the path, as deployed hosts have it.
+        var id: String
+        var name: String
+        /// Absolute, with symbolic links resolved.
+        var path: String
+    }
+
+    let projects: [Project]
+
+    /// - Parameter paths: Absolute paths of directories. Doubles count once.
+    /// - Throws: ``CompanionHostError/Code/invalidProject``.
+    init(paths: [String]) throws(CompanionHostError) {
+        var projects: [Project] = []
+        for path in paths {
+            guard path.hasPrefix("/"), let resolved = Self.canonical(path), Self.isDirectory(resolved) else {
+                throw CompanionHostError(
+                    .invalidProject,
+                    "\(path) is not the absolute path of a directory: nothing to list there."
+                )
+            }
+            let project = Project(id: Self.id(path: resolved), name: Self.name(path: resolved), path: resolved)
+            if !projects.contains(project) { projects.append(project) }
+        }
+        self.projects = projects
+    }
+
+    /// The innermost project that a path is in, and the path with symbolic links resolved.
+    ///
+    /// - Returns: nil for a path outside of all projects, and for one that does not exist: callers must not be able
+    ///   to tell these apart.
+    func locate(_ path: String) -> (project: Project, directory: String)? {
+        guard path.hasPrefix("/"), !path.utf8.contains(0), let resolved = Self.canonical(path) else { return nil }
+        let candidates = projects.filter { project in
+            resolved == project.path || resolved.hasPrefix(project.path == "/" ? "/" : project.path + "/")
+        }
+        guard let project = candidates.max(by: { $0.path.utf8.count < $1.path.utf8.count }) else { return nil }
+        return Self.isDirectory(resolved) ? (project, resolved) : nil
+    }
+
+    func project(id: String) -> Project? {
+        projects.first { $0.id == id }
+    }
+
+    private static func id(path: String) -> String {
+        hex(Insecure.SHA1.hash(data: Array(path.utf8)).prefix(8))
+    }
+
+    private static func name(path: String) -> String {
+        path.split(separator: "/").last.map(String.init) ?? "/"
+    }
+
+    private static func canonical(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(validatingCString: resolved)
+    }
+
+    private static func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+}

@@ -1,0 +1,196 @@
+import CompanionHost
+import CompanionWire
+import FoundationEssentials
+import Testing
+
+@Suite("The project explorer", .timeLimit(.minutes(1)))
+struct BuiltinAgentTests {
+    private func withProject<Result: Sendable>(_ body: (TestHost) async throws -> Result) async throws -> Result {
+        try await withTemporaryDirectory { directory in
+            try write("outside secret\n", to: directory + "/secret.txt")
+            try write("# Title\n\nWhat it is.\n", to: directory + "/project/README.md")
+            try write("let answer = 42\nlet Other = 7\n", to: directory + "/project/Sources/main.swift")
+            try write("x\n", to: directory + "/project/Sources/deep/er/file.txt")
+            try write("hidden\n", to: directory + "/project/.git/config")
+            return try await withHost(in: directory) { host in
+                try await host.pair()
+                return try await body(host)
+            }
+        }
+    }
+
+    @Test(
+        "Commands are read from the start of the prompt",
+        arguments: [
+            ("help", .help), ("LIST Sources", .list(directory: "Sources")), ("list", .list(directory: "")),
+            ("tree", .tree(directory: "", depth: 3)), ("tree Sources 99", .tree(directory: "Sources", depth: 8)),
+            ("find", .help), ("find *.swift", .find(pattern: "*.swift")), ("search a b", .search(text: "a b")),
+            ("search /a.b/", .searchPattern("a.b")), ("show a:3", .show(file: "a", lines: 3...3)),
+            ("show a:3-9", .show(file: "a", lines: 3...9)), ("show a:9-3", .show(file: "a", lines: 9...9)),
+            ("show a:b", .show(file: "a:b", lines: nil)), ("show 'a b'", .show(file: "a b", lines: nil)),
+            ("log", .log(count: 10)), ("log 1000", .log(count: 100)), ("\n  help\nmore", .help),
+            ("what is this?", .about), ("listen", .about), ("", .about),
+        ] as [(String, BuiltinCommand)]
+    )
+    func commands(prompt: String, expected: BuiltinCommand) {
+        #expect(BuiltinCommand(prompt: prompt) == expected)
+    }
+
+    @Test(
+        "It lists, draws trees, finds, searches and shows",
+        arguments: [
+            ("list", [".git/", "README.md  21 B", "Sources/"]),
+            ("list Sources", ["deep/", "main.swift  30 B"]),
+            (
+                "tree",
+                [
+                    ".", "├── .git/", "├── README.md", "└── Sources/", "    ├── deep/", "    │   └── er/",
+                    "    └── main.swift",
+                ]
+            ),
+            ("tree Sources 1", ["Sources", "├── deep/", "└── main.swift"]),
+            ("find *.swift", ["Sources/main.swift"]),
+            ("find MAIN", ["Sources/main.swift"]),
+            ("find Sources/*.txt", ["Sources/deep/er/file.txt"]),
+            ("search other", ["Sources/main.swift:2: let Other = 7"]),
+            ("search Answer", ["No line matches."]),
+            (#"search /^let \w+ = \d{2}$/"#, ["Sources/main.swift:1: let answer = 42"]),
+            ("search hidden", ["No line matches."]),
+            ("show Sources/main.swift:2-9", ["    2  let Other = 7"]),
+            ("show README.md", ["    1  # Title", "    2  ", "    3  What it is."]),
+        ]
+    )
+    func explores(prompt: String, lines: [String]) async throws {
+        try await withProject { host in
+            let reply = try await host.ask(prompt)
+            #expect(reply.answer == lines.joined(separator: "\n") + "\n")
+            guard case .toolStart(_, let id) = reply.frames.first,
+                case .toolComplete(_, id, let success, _) = reply.frames.dropLast().last
+            else { throw TestFailure(reply.body) }
+            #expect(success && reply.frames.last == .done)
+        }
+    }
+
+    @Test(
+        "It never leaves the project, and waits for no pipe",
+        arguments: [
+            "show ../secret.txt", "show Sources/../../secret.txt", "show /etc/passwd", "show ~/.bashrc",
+            "show ../../../../../../etc/passwd", "show link.txt", "show door/secret.txt", "list ..", "list door",
+            "tree door", "list /", "show pipe", "show device", "show Sources", "show nothing", "show \u{0}",
+            "show null\u{0}byte",
+        ]
+    )
+    func confined(prompt: String) async throws {
+        try await withProject { host in
+            try link("../secret.txt", at: host.project + "/link.txt")
+            try link("..", at: host.project + "/door")
+            try link("/dev/zero", at: host.project + "/device")
+            try makePipe(host.project + "/pipe")
+            let reply = try await host.ask(prompt)
+            #expect(!reply.body.contains("secret\\n") && !reply.body.contains("root:"))
+            let failures = reply.frames.filter { if case .toolComplete(_, _, false, _) = $0 { true } else { false } }
+            #expect(failures.count == 1, "\(reply.body)")
+            #expect(reply.frames.last == .done)
+        }
+    }
+
+    @Test(
+        "Searches and trees do not follow links either, and pass pipes by",
+        arguments: ["search secret", "tree", "find secret.txt"]
+    )
+    func walks(prompt: String) async throws {
+        try await withProject { host in
+            try link("..", at: host.project + "/door")
+            try makePipe(host.project + "/pipe")
+            let reply = try await host.ask(prompt)
+            #expect(!reply.answer.contains("secret"))
+            #expect(reply.frames.last == .done)
+        }
+    }
+
+    @Test(
+        "An evil pattern costs no time",
+        arguments: ["/(a*)*b/", "/(a|a|aa)+$/", "/((a{200}){200}){200}/", "/(/", "/[/"]
+    )
+    func evilPattern(pattern: String) async throws {
+        try await withProject { host in
+            try write(String(repeating: "a", count: 5000) + "\n", to: host.project + "/a.txt")
+            let reply = try await host.ask("search \(pattern)")
+            #expect(reply.frames.last == .done)
+        }
+    }
+
+    @Test("Anything else gets what the project is")
+    func about() async throws {
+        try await withProject { host in
+            let answer = try await host.ask("what is this?").answer
+            #expect(answer.contains("3 files: 1 .md, 1 .swift, 1 .txt"))
+            #expect(answer.contains("> # Title\n> \n> What it is."))
+            #expect(answer.contains("`show FILE`"))
+        }
+    }
+
+    @Test(
+        "A denied tool is named with the way to allow it, and nothing is read",
+        arguments: [
+            ("list", "--allow-tool list_directory"), ("show README.md", "--allow-tool read_file"),
+            ("search x", "--allow-tool search"), ("find x", "--allow-tool find_files"), ("log", "--allow-tool git_log"),
+            ("hello", "--allow-tool list_directory --allow-tool read_file"),
+        ]
+    )
+    func denied(prompt: String, option: String) async throws {
+        try await withProject { host in
+            let reply = try await host.ask(prompt, tools: [])
+            #expect(reply.answer.contains(option) && reply.answer.contains("`show FILE`"))
+            #expect(reply.frames.count == 2 && reply.frames.last == .done)
+            #expect(!reply.answer.contains("Title"))
+        }
+    }
+
+    @Test("One allowed tool is enough for what needs it; help needs none")
+    func allowed() async throws {
+        try await withProject { host in
+            let list = try await host.ask("list Sources", tools: ["list_directory"])
+            #expect(list.answer.contains("main.swift"))
+            #expect(try await host.ask("show README.md", tools: ["list_directory"]).answer.contains("--allow-tool"))
+            #expect(try await host.ask("help", tools: []).answer.contains("project explorer"))
+            let junk = #"{"prompt":"list","model":"builtin","allowedTools":"all"}"#
+            #expect(try await host.post("/companion/chats/x/continue", junk).answer.contains("--allow-tool"))
+        }
+    }
+
+    @Test("The log is git's, without the repository's own programs, and only of the project itself")
+    func gitLog() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withHost(in: directory) { host in
+                try await host.pair()
+                let none = try await host.ask("log")
+                #expect(none.answer.contains("not a git repository"))
+                let script = """
+                    cd '\(host.project)' && git init -q . && git config user.name N && git config user.email e@x &&
+                    git commit -q --allow-empty -m 'First one' && git commit -q --allow-empty -m 'Second one' &&
+                    git config core.pager 'touch \(directory)/pwned' && git config log.showSignature true &&
+                    git config gpg.program 'touch \(directory)/pwned' &&
+                    git config core.fsmonitor 'touch \(directory)/pwned'
+                    """
+                try await shell(script)
+                let reply = try await host.ask("log 1")
+                #expect(reply.answer.contains("Second one") && !reply.answer.contains("First one"))
+                #expect(!FileManager.default.fileExists(atPath: directory + "/pwned"))
+            }
+        }
+    }
+
+    @Test("Long files, many entries and binary files are cut or refused with words")
+    func caps() async throws {
+        try await withProject { host in
+            try write(String(repeating: "line\n", count: 1000), to: host.project + "/long.txt")
+            #expect(try await host.ask("show long.txt").answer.contains("show long.txt:401-800"))
+            try write("a\u{0}b", to: host.project + "/binary")
+            #expect(try await host.ask("show binary").answer.contains("not text"))
+            for index in 0..<600 { try write("", to: host.project + "/many/\(index)") }
+            #expect(try await host.ask("list many").answer.contains("and 100 more"))
+            #expect(try await host.ask("tree many").answer.contains("cut off"))
+        }
+    }
+}

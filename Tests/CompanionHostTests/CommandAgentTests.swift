@@ -1,0 +1,169 @@
+import CompanionHost
+import CompanionWire
+import FoundationEssentials
+import Testing
+
+@Suite("A command as the agent", .timeLimit(.minutes(1)))
+struct CommandAgentTests {
+    private func withAgent<Result: Sendable>(
+        _ script: String,
+        timeout: Duration = .seconds(20),
+        _ body: (TestHost, String) async throws -> Result
+    ) async throws -> Result {
+        try await withTemporaryDirectory { directory in
+            try await withHost(in: directory) {
+                $0.agent = .command(["sh", "-c", script])
+                $0.turnTimeout = timeout
+            } _: { host in
+                try await host.pair()
+                return try await body(host, directory)
+            }
+        }
+    }
+
+    private func stored(_ host: TestHost) async throws -> [String] {
+        try await host.get("/companion/chats/chat-1/messages").decoded(CompanionMessagesPageResponse.self)
+            .messages.elements.map(\.text)
+    }
+
+    @Test("It gets the prompt on standard input, and its project and chat from directory and environment")
+    func environment() async throws {
+        try await withAgent(#"cat; echo; pwd; echo "$PAIRTOOL_PROJECT $PAIRTOOL_CHAT_ID [$PAIRTOOL_ALLOWED_TOOLS]""#) {
+            host,
+            _ in
+            let models = try await host.get("/models").decoded(CompanionModelsResponse.self).models.elements
+            #expect(models.map(\.id) == ["command"] && models.map(\.name) == ["sh"])
+            let reply = try await host.ask("Grüße 🚀", model: "command", tools: ["b", "a"])
+            #expect(reply.answer == "Grüße 🚀\n\(host.project)\n\(host.project) chat-1 [a,b]\n")
+            #expect(reply.body.hasSuffix("data: {\"type\":\"done\"}\n\ndata: [DONE]\n\n"))
+        }
+    }
+
+    @Test("A large prompt and a large answer pass, and a command need not read its input")
+    func large() async throws {
+        try await withAgent("cat") { host, _ in
+            let prompt = String(repeating: "0123456789", count: 90_000)
+            let reply = try await host.ask(prompt, model: "command")
+            #expect(reply.answer == prompt)
+        }
+        try await withAgent("echo ignored") { host, _ in
+            let prompt = String(repeating: "0123456789", count: 90_000)
+            let reply = try await host.ask(prompt, model: "command")
+            #expect(reply.answer == "ignored\n")
+        }
+    }
+
+    @Test("A character that is written in two pieces arrives whole, an invalid byte as U+FFFD")
+    func split() async throws {
+        try await withTemporaryDirectory { directory in
+            let gate = directory + "/gate"
+            try makePipe(gate)
+            try await withHost(in: directory) {
+                $0.agent = .command(["sh", "-c", #"printf 'a\360\237'; cat '\#(gate)'; printf '\232\200\377b\303'"#])
+            } _: { host in
+                try await host.pair()
+                async let reply = host.ask("go", model: "command")
+                // The first piece is out before the second can be written.
+                try await blocking { try write("", to: gate) }
+                #expect(try await reply.answer == "a🚀\u{fffd}b\u{fffd}")
+            }
+        }
+    }
+
+    @Test("A status other than 0 is an error frame behind what was said, without an end")
+    func status() async throws {
+        try await withAgent("echo partly; echo noise >&2; exit 3") { host, _ in
+            let reply = try await host.ask("go", model: "command")
+            #expect(reply.frames == [.text("partly\n"), .error("The agent's command ended with status 3")])
+            #expect(!reply.body.contains("[DONE]"))
+            #expect(try await stored(host) == ["go", "partly\n"])
+        }
+    }
+
+    @Test("A command that is silent for too long is ended with all that it started, TERM or no TERM")
+    func timeout() async throws {
+        let script = """
+            trap '' TERM
+            sh -c 'trap "" TERM; echo $$ >"$PAIRTOOL_PROJECT/grandchild"; echo ready; while :; do sleep 60; done' &
+            echo $$ >"$PAIRTOOL_PROJECT/child"
+            while :; do sleep 60; done
+            """
+        try await withAgent(script, timeout: .seconds(2)) { host, _ in
+            let reply = try await host.ask("go", model: "command")
+            #expect(reply.frames.last == .error("Copilot response timed out after 2000ms"))
+            #expect(reply.answer == "ready\n")
+            // The next turn of the chat begins when this one's processes are gone.
+            _ = try await host.ask("again", model: "builtin")
+            for name in ["child", "grandchild"] {
+                let text = try String(contentsOfFile: "\(host.project)/\(name)", encoding: .utf8)
+                let process = try #require(Int32(text.trimmingCharacters()))
+                #expect(!isAlive(process), "\(name)")
+            }
+            #expect(try await stored(host) == ["go", "ready\n", "again"])
+        }
+    }
+
+    @Test("A grandchild that outlives a leader that obeys TERM is ended too")
+    func leaderFirst() async throws {
+        let script = """
+            sh -c 'trap "" TERM; echo $$ >"$PAIRTOOL_PROJECT/grandchild"; echo ready; while :; do sleep 60; done' &
+            wait
+            """
+        try await withAgent(script, timeout: .seconds(2)) { host, _ in
+            #expect(try await host.ask("go", model: "command").answer == "ready\n")
+            _ = try await host.ask("again", model: "builtin")
+            let text = try String(contentsOfFile: "\(host.project)/grandchild", encoding: .utf8)
+            #expect(!isAlive(try #require(Int32(text.trimmingCharacters()))))
+        }
+    }
+
+    @Test("Output keeps a slow command alive: only silence counts")
+    func slow() async throws {
+        let script = "for i in 1 2 3 4 5 6; do echo $i; sleep 0.5; done"
+        try await withAgent(script, timeout: .milliseconds(2500)) { host, _ in
+            let reply = try await host.ask("go", model: "command")
+            #expect(reply.frames.last == .done)
+        }
+    }
+
+    @Test("An answer without end is cut off, and its command ended")
+    func endless() async throws {
+        try await withAgent("echo $$ >child; exec yes 0123456789012345678901234567890123456789") { host, _ in
+            let reply = try await host.ask("go", model: "command")
+            guard case .error(let text) = reply.frames.last else { throw TestFailure("no error") }
+            #expect(text.contains("8 MiB"))
+            _ = try await host.ask("again", model: "builtin")
+            let process = try String(contentsOfFile: "\(host.project)/child", encoding: .utf8)
+            #expect(!isAlive(try #require(Int32(process.trimmingCharacters()))))
+        }
+    }
+
+    @Test(
+        "A command that does not exist stops the host before it starts",
+        arguments: [
+            ["no-such-command-anywhere"], ["/etc/passwd"], ["/tmp"], [""], [],
+        ]
+    )
+    func missing(command: [String]) async throws {
+        try await withTemporaryDirectory { directory in
+            let configuration = CompanionHostConfiguration(
+                name: "",
+                port: 0,
+                projects: [directory],
+                databasePath: directory + "/state/host.sqlite",
+                agent: .command(command),
+                version: ""
+            )
+            let error = #expect(throws: CompanionHostError.self) {
+                try CompanionBridgeServer(configuration: configuration, logger: .silent)
+            }
+            #expect(error?.code == .agentNotFound)
+        }
+    }
+}
+
+extension String {
+    func trimmingCharacters() -> String {
+        String(drop(while: \.isWhitespace).prefix { !$0.isWhitespace })
+    }
+}

@@ -1,0 +1,111 @@
+import CompanionHost
+import CompanionWire
+import Testing
+
+@Suite("What the server refuses", .timeLimit(.minutes(1)))
+struct HTTPGuardTests {
+    @Test(
+        "Every answer is JSON and has a Date",
+        arguments: [
+            ("GET", "/health", 200), ("GET", "/companion/status", 200), ("GET", "/nowhere", 404), ("GET", "/", 404),
+            ("POST", "/companion/sync/snapshot", 404), ("POST", "/companion/command", 501), ("POST", "/health", 405),
+            ("PUT", "/companion/status", 405), ("OPTIONS", "/companion/status", 405),
+            ("GET", "/companion/projects", 403),
+            ("DELETE", "/companion/devices", 405), ("PATCH", "/companion/chats/x/continue", 405),
+        ]
+    )
+    func statuses(method: String, path: String, status: Int) async throws {
+        try await withHost { host in
+            let reply = try await host.raw(method, path)
+            #expect(reply.status == status)
+            #expect(reply.header("content-type") == "application/json; charset=utf-8")
+            #expect(reply.header("date") != nil)
+            #expect(reply.header("access-control-allow-origin") == nil)
+            #expect(status == 200 || reply.body.hasPrefix(#"{"#) && reply.error != nil)
+        }
+    }
+
+    @Test("HEAD is 405 without a body")
+    func head() async throws {
+        try await withHost { host in
+            let reply = try await host.raw("HEAD", "/health")
+            #expect(reply.status == 405)
+            #expect(reply.body.isEmpty)
+            #expect(reply.header("allow") == "GET")
+        }
+    }
+
+    @Test("Malformed JSON is a JSON 400 on any path, before the gate", arguments: ["{", "nonsense", "5", #"{"a" 1}"#])
+    func malformed(body: String) async throws {
+        try await withHost { host in
+            for path in ["/companion/pairing/complete", "/companion/chats/x/continue", "/nowhere"] {
+                let reply = try await host.post(path, body)
+                #expect(reply.status == 400 && reply.error == HostErrorText.malformedJSON, "\(path)")
+            }
+        }
+    }
+
+    @Test("A body of 1 MiB passes and one byte more is 413, with and without a length")
+    func bodySize() async throws {
+        try await withHost { host in
+            let frame = #"{"a":""}"#.utf8.count
+            let full = #"{"a":"\#(String(repeating: "x", count: (1 << 20) - frame))"}"#
+            #expect(try await host.post("/companion/disconnect", full).status == 200)
+            let reply = try await host.post("/companion/disconnect", full + " ")
+            #expect(reply.status == 413 && reply.error == HostErrorText.bodyTooLarge)
+            let chunk = String(repeating: "x", count: 0x10000)
+            let chunks = String(repeating: "10000\r\n\(chunk)\r\n", count: 17) + "0\r\n\r\n"
+            let chunked = try await host.raw(
+                "POST",
+                "/companion/disconnect",
+                headers: ["Host: localhost", "Transfer-Encoding: chunked", "Connection: close", "", chunks]
+            )
+            #expect(chunked.status == 413)
+        }
+    }
+
+    @Test(
+        "Foreign host names are refused, own names and addresses are not",
+        arguments: [
+            ("evil.example", 403), ("localhost.evil.example", 403), ("127.0.0.1.nip.io", 403), ("localhost:7878", 200),
+            ("LOCALHOST", 200), ("127.0.0.1:7878", 200), ("192.168.1.7", 200), ("[::1]:7878", 200), ("[fe80::1]", 200),
+        ]
+    )
+    func hostHeader(name: String, status: Int) async throws {
+        try await withHost { host in
+            let reply = try await host.raw("GET", "/health", headers: ["Host: \(name)"])
+            #expect(reply.status == status)
+            if status == 403 { #expect(reply.error == HostErrorText.foreignHostName) }
+        }
+    }
+
+    @Test("This machine's name is its own, with and without .local")
+    func ownName() async throws {
+        try await withHost { host in
+            let name = machineName()
+            for own in [name, name + ".local", name.uppercased() + ".local:7878"] {
+                let reply = try await host.raw("GET", "/health", headers: ["Host: \(own)"])
+                #expect(reply.status == 200, "\(own)")
+            }
+        }
+    }
+
+    @Test("A request from a web page is refused", arguments: ["http://evil.example", "null", "http://localhost"])
+    func origin(origin: String) async throws {
+        try await withHost { host in
+            let reply = try await host.raw("GET", "/health", headers: ["Host: localhost", "Origin: \(origin)"])
+            #expect(reply.status == 403 && reply.error == HostErrorText.browserOrigin)
+        }
+    }
+
+    @Test("health, auth and models say who the host is, to anyone")
+    func identity() async throws {
+        try await withHost { host in
+            let health = try await host.get("/health").decoded(CompanionHealthResponse.self)
+            #expect(health.service == "pairtool-host" && health.version == "1.2.3" && health.isCompanion)
+            #expect(try await host.get("/auth/status").decoded(CompanionAuthStatusResponse.self).authenticated)
+            let models = try await host.get("/models").decoded(CompanionModelsResponse.self).models.elements
+            #expect(models.map(\.id) == ["builtin"] && models.map(\.name) == ["Project explorer"])
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+import PairingAgent
+
+struct DisconnectCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "disconnect",
+        abstract: "End this device's connection with the host. Coming back takes a new pairing."
+    )
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    private struct Result: Encodable {
+        var host: String
+        var disconnected: Bool
+    }
+
+    func run() async throws {
+        try await host.withSession(options) { session in
+            let name = TerminalText.line(session.host.name)
+            let connected = try await session.client.status().connectedDevice
+            // The request would end anybody's connection: it is sent only where it ends ours.
+            if let connected, connected.id != session.host.deviceID {
+                throw CommandError(
+                    .notPaired,
+                    "host.superseded",
+                    "\(session.host.name) is connected to another device, \(connected.name) (\(connected.id)); it was left alone",
+                    next: "pairtool devices"
+                )
+            }
+            let wasConnected = connected != nil
+            if wasConnected { _ = try await session.client.disconnect() }
+            session.output.result(Result(host: session.host.id, disconnected: wasConnected), id: session.host.id) {
+                wasConnected ? "Disconnected from \(name)." : "This device was not connected to \(name)."
+            }
+            session.output.say("The record stays: pairtool hosts forget '\(session.host.name)' removes it.")
+        }
+    }
+}

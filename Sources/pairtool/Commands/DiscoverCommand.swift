@@ -1,0 +1,112 @@
+import ArgumentParser
+import CompanionWire
+import Discovery
+import PairingAgent
+
+struct DiscoverCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "discover",
+        abstract: "Find the hosts on your network.",
+        discussion: """
+            Browses all known service types at once and ends as soon as the mDNS engine has had all known answers and every \
+            one is resolved. Adverts are claims that anyone on the network can make: --probe asks the hosts themselves.
+            """
+    )
+
+    @Flag(help: "Keep watching: print hosts as they appear, change and leave.")
+    var watch = false
+
+    @Flag(help: "End with the first host that is resolved.")
+    var first = false
+
+    @Option(help: "The most seconds to take. Default: 10; with --watch no limit.")
+    var timeout: Seconds?
+
+    @Option(name: .customLong("type"), help: "Browse this service type only, for example _lumiagent._tcp (repeatable).")
+    var types: [ServiceType] = []
+
+    @Flag(help: "Ask each host with GET /health whether it is up and what it is.")
+    var probe = false
+
+    @OptionGroup var discovery: DiscoveryOptions
+    @OptionGroup var options: OutputOptions
+
+    func validate() throws {
+        if watch, first { throw ValidationError("--watch and --first exclude each other.") }
+    }
+
+    func run() async throws {
+        let output = options.output
+        let paired = try PairedHostStore(directory: output.context.paths.data).load()
+        let types = types.isEmpty ? ServiceType.all : types
+        let client = discovery.client(context: output.context)
+        if watch {
+            try await DiscoveryWatch(output: output, paired: paired, probes: probe)
+                .run(client: client, types: types, limit: timeout?.duration)
+        } else {
+            try await list(client: client, types: types, paired: paired, output: output)
+        }
+    }
+
+    private func list(
+        client: CompanionDiscoveryClient,
+        types: [ServiceType],
+        paired: PairedHosts,
+        output: Output
+    ) async throws {
+        // Whoever asks for the first host and names a time wants to wait for it; otherwise the engine's word ends it.
+        let waits = first && timeout != nil
+        let survey = try await DiscoverySurvey.run(
+            client: client,
+            types: types,
+            limit: timeout?.duration ?? .seconds(10)
+        ) { survey in
+            if first, let host = survey.hosts.first(where: { !$0.endpoints.isEmpty }) {
+                survey.hosts = [host]
+                return true
+            }
+            return survey.isSettled && !waits
+        }
+        var rows = survey.hosts.map { DiscoveredRow($0, paired: paired) }
+        guard !rows.isEmpty else { throw Self.nothingFound(survey) }
+        if probe { await Probe.fill(&rows) }
+        output.list(rows, columns: Self.columns(probe: probe), id: \.id)
+        if !survey.isSettled, !first {
+            output.say("Stopped before all answers were in: there may be more hosts (--timeout SECONDS).")
+        }
+    }
+
+    static func columns(probe: Bool) -> [TableColumn<DiscoveredRow>] {
+        var columns: [TableColumn<DiscoveredRow>] = [
+            TableColumn("NAME", shrinks: true) { $0.name },
+            TableColumn("FAMILY") { $0.family.displayName },
+            TableColumn("PAIRED") { $0.conflicting ? "conflict" : $0.paired ? "yes" : "no" },
+            TableColumn("TRUST") { $0.trust?.rawValue ?? "–" },
+            TableColumn("ID") { String($0.id.prefix(8)) },
+        ]
+        if probe { columns.append(TableColumn("HEALTH") { $0.probe?.text ?? "–" }) }
+        columns.append(TableColumn("ADDRESSES", shrinks: true) { $0.addressText })
+        return columns
+    }
+
+    private static func nothingFound(_ survey: DiscoverySurvey) -> CommandError {
+        guard survey.isSettled else {
+            return CommandError(
+                .timedOut,
+                "discovery.timed_out",
+                "no host was found in time" + (survey.problem.map { ": \($0)" } ?? ""),
+                next: "pairtool discover --timeout 30"
+            )
+        }
+        return CommandError(
+            .nothingFound,
+            "discovery.none",
+            """
+            no host was found (\(survey.engine.rawValue) mDNS engine). Deployed CopilotForge Macs do not advertise \
+            themselves: those are named by address
+            """,
+            next: "pairtool pair --url http://ADDRESS:7878, or try the other engine: pairtool discover --engine "
+                + (survey.engine == .daemon ? "embedded" : "daemon")
+        )
+    }
+}

@@ -1,0 +1,107 @@
+import ArgumentParser
+import CompanionHost
+import CompanionWire
+import Discovery
+import FoundationEssentials
+import Glibc
+import PairingAgent
+
+struct HostCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "host",
+        abstract: "Be a host: serve projects and an assistant to a companion, and show the code to pair with.",
+        discussion: """
+            Listens on this machine only, unless --lan is given. The built-in agent explores the files of the projects, \
+            read-only and without a model. Any other command is an agent too: it gets the prompt on its standard input, and \
+            what it prints is the answer.
+            """
+    )
+
+    @Option(name: .customLong("project"), help: "A directory to serve (repeatable). Default: the current one.", completion: .directory)
+    var projects: [String] = []
+
+    @Option(help: "The name that companions see. Default: this machine's name.")
+    var name: String?
+
+    @Option(help: "The TCP port; 0 takes any free one.")
+    var port = CompanionEndpoint.defaultPort
+
+    @Flag(help: "Listen on the network and advertise there. It is plain HTTP: for networks that you trust.")
+    var lan = false
+
+    @Option(help: "The agent that answers: builtin.")
+    var agent: AgentChoice = .builtin
+
+    @Option(help: "A command that answers instead of the built-in agent, with its arguments.")
+    var agentCommand: String?
+
+    @Option(help: "Seconds that an agent may be silent before its turn is ended.")
+    var turnTimeout = Seconds(argument: "120")!
+
+    @Option(help: "Write the QR code to this PNG file too (mode 0600), anew for every code.", completion: .file())
+    var qrFile: String?
+
+    @Flag(help: "With --json: print the codes and the QR payloads too.")
+    var showSecrets = false
+
+    @OptionGroup var discovery: DiscoveryOptions
+    @OptionGroup var options: OutputOptions
+
+    enum AgentChoice: String, ExpressibleByArgument, CaseIterable {
+        case builtin
+    }
+
+    func validate() throws {
+        guard (0...65535).contains(port) else { throw ValidationError("--port takes 0 to 65535.") }
+        if let agentCommand, ShellWords.split(agentCommand)?.isEmpty != false {
+            throw ValidationError("--agent-command is empty or has a quote that is not closed.")
+        }
+        if let name, name.trimmingBlanks().isEmpty { throw ValidationError("--name is empty.") }
+    }
+
+    func run() async throws {
+        let output = options.output
+        let context = output.context
+        let directory = context.paths.data + "/host"
+        // The host's key gives it an id that stays when its name, port or address changes.
+        let identity = try SecureKeyStore(directory: directory).identity()
+        let name = name?.trimmingBlanks() ?? MachineName.current
+        let server = try CompanionBridgeServer(
+            configuration: CompanionHostConfiguration(
+                name: name,
+                port: port,
+                lan: lan,
+                projects: try absoluteProjects(output),
+                databasePath: directory + "/host.sqlite",
+                agent: agentCommand.flatMap(ShellWords.split).map(HostAgentKind.command) ?? .builtin,
+                version: Version.text,
+                turnTimeout: turnTimeout.duration
+            ),
+            logger: LoggingSetup.logger("host", context: context)
+        )
+        let screen = HostScreen(output: output, name: name, lan: lan, qrFile: qrFile, showSecrets: showSecrets)
+        let advertiser = HostAdvertiser(
+            client: CompanionDiscoveryClient(
+                engine: discovery.engine,
+                interface: lan ? discovery.interface : "lo",
+                logger: LoggingSetup.logger("discovery", context: context)
+            ),
+            name: name,
+            id: identity.deviceID
+        )
+        try await HostRuntime(server: server, advertiser: advertiser, screen: screen).run()
+    }
+
+    private func absoluteProjects(_ output: Output) throws -> [String] {
+        let current = FileManager.default.currentDirectoryPath
+        if projects.isEmpty { output.say("Serving the current directory, \(current) (--project DIR serves another).") }
+        return try (projects.isEmpty ? [current] : projects).map { project in
+            let path = project.hasPrefix("/") ? project : "\(current)/\(project)"
+            guard let resolved = realpath(path, nil) else {
+                throw CommandError(.usage, "host.invalidProject", "\(project): \(PrivateFile.systemMessage())")
+            }
+            defer { free(resolved) }
+            return String(cString: resolved)
+        }
+    }
+}

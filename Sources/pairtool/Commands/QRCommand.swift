@@ -1,0 +1,150 @@
+import ArgumentParser
+import FoundationEssentials
+import PairingAgent
+import QRCodec
+
+struct QRCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "qr",
+        abstract: "Draw text as a QR code, on the terminal or into a PNG or SVG file.",
+        discussion: "The text comes from a file or standard input, never from the argument list, which others can read."
+    )
+
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case terminal
+        case png
+        case svg
+    }
+
+    @Argument(help: "The file with the text; - for standard input.", completion: .file())
+    var file: String = "-"
+
+    @Option(name: .shortAndLong, help: "Write to this file (mode 0600); - for standard output.", completion: .file())
+    var output: String?
+
+    @Option(help: "terminal, png or svg. Default: by the ending of the output file, else terminal.")
+    var format: Format?
+
+    @Option(help: "Error correction: L, M, Q or H.")
+    var level: QRErrorCorrection = .medium
+
+    @Option(help: "Pixels a module, for PNG and SVG: 1 to 64.")
+    var scale = 8
+
+    @Flag(help: "For terminals without colour and with a light background: draw the dark modules.")
+    var invert = false
+
+    @OptionGroup var options: OutputOptions
+
+    func validate() throws {
+        guard (1...64).contains(scale) else { throw ValidationError("--scale takes 1 to 64.") }
+        if chosenFormat == .terminal, let output, output != "-" {
+            throw ValidationError("The output file has to end in .png or .svg, or --format has to say which it is.")
+        }
+    }
+
+    func run() async throws {
+        let out = options.output
+        let symbol = try QRSymbol(bytes: try await text(out.context), errorCorrection: level)
+        switch chosenFormat {
+        case .terminal:
+            try draw(symbol, out)
+        case .png:
+            try write(try symbol.png(scale: scale), out)
+        case .svg:
+            try write(Array(symbol.svg(scale: scale).utf8), out)
+        }
+    }
+
+    private var chosenFormat: Format {
+        format ?? (output?.lowercased().hasSuffix(".png") == true
+            ? .png : output?.lowercased().hasSuffix(".svg") == true ? .svg : .terminal)
+    }
+
+    private func text(_ context: CommandContext) async throws -> [UInt8] {
+        let (file, input, limit) = (file, context.stdin, 64 << 10)
+        let content: [UInt8]?
+        do {
+            content = try await BlockingCall.run {
+                file == "-" ? try input.readAll(limit: limit) : try PrivateFile.read(file, limit: limit)
+            }
+        } catch let error as PrivateFile.Failure {
+            throw CommandError(.failed, "qr.io", error.description)
+        }
+        guard var content else {
+            throw file == "-"
+                ? CommandError(.failed, "qr.payloadTooLong", "standard input is longer than any QR code")
+                : CommandError(.nothingFound, "qr.io", "\(file): there is no such file")
+        }
+        // A line end belongs to the file, not to the text.
+        if content.last == UInt8(ascii: "\n") { content.removeLast() }
+        if content.last == UInt8(ascii: "\r") { content.removeLast() }
+        guard !content.isEmpty else { throw CommandError(.usage, "qr.empty", "there is no text to draw") }
+        return content
+    }
+
+    private func draw(_ symbol: QRSymbol, _ out: Output) throws {
+        let context = out.context
+        let window = context.stdoutIsTerminal ? context.windowSize() : nil
+        do {
+            let drawing = try symbol.terminalText(
+                colour: context.colour,
+                columns: window?.columns,
+                rows: nil,
+                invert: invert
+            )
+            guard out.format == .json else { return out.data(drawing) }
+            out.json(Report(symbol, drawing: drawing))
+        } catch where error.code == .windowTooSmall {
+            throw CommandError(
+                .failed,
+                "qr.window_too_small",
+                error.message,
+                next: "make the window larger, or draw a picture: pairtool qr -o code.png"
+            )
+        }
+    }
+
+    private func write(_ bytes: [UInt8], _ out: Output) throws {
+        guard let output, output != "-" else {
+            guard !out.context.stdoutIsTerminal else {
+                throw CommandError(.usage, "qr.binary", "a picture does not belong on a terminal", next: "add -o FILE")
+            }
+            return bytes.withUnsafeBytes { out.context.stdout.write($0) }
+        }
+        do {
+            try bytes.withUnsafeBytes { try PrivateFile.write($0, to: output) }
+        } catch {
+            throw CommandError(.failed, "qr.io", "\(error)")
+        }
+        switch out.format {
+        case .json: out.json(WrittenFile(file: output, format: chosenFormat.rawValue, bytes: bytes.count))
+        case .quiet: break
+        case .text: out.say("Wrote \(output) (\(bytes.count) bytes, readable by you alone).")
+        }
+    }
+
+    private struct WrittenFile: Encodable {
+        var file: String
+        var format: String
+        var bytes: Int
+    }
+
+    private struct Report: Encodable {
+        var version: Int
+        var modules: Int
+        var errorCorrection: String
+        var format: String
+        var drawing: String
+
+        init(_ symbol: QRSymbol, drawing: String) {
+            version = symbol.version
+            modules = symbol.size
+            errorCorrection = symbol.errorCorrection.rawValue
+            format = Format.terminal.rawValue
+            self.drawing = drawing
+        }
+    }
+}
+
+extension QRErrorCorrection: ExpressibleByArgument {}

@@ -1,0 +1,129 @@
+import ArgumentParser
+import CompanionWire
+import FoundationEssentials
+import PairingAgent
+import QRCodec
+
+struct ScanCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "scan",
+        abstract: "Read pairing codes from pictures.",
+        discussion: """
+            Reads PNG and JPEG files and says what their QR codes hold. The code and the token are shown only with \
+            --show-secrets. Nothing is sent anywhere.
+            """
+    )
+
+    @Argument(help: "Pictures; - for standard input.", completion: .file(extensions: ["png", "jpg", "jpeg"]))
+    var files: [String]
+
+    @Flag(help: "Show the code and the token.")
+    var showSecrets = false
+
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let output = options.output
+        var findings: [ScanFinding] = []
+        var failures: [CommandError] = []
+        for file in files {
+            do {
+                findings += try await PairingPicture.read(file, context: output.context).map {
+                    ScanFinding(file: file, $0, showSecrets: showSecrets, now: output.context.now())
+                }
+            } catch let error as CommandError {
+                failures.append(error)
+            }
+        }
+        findings.forEach { show($0, output: output) }
+        let found = findings.contains { $0.kind == .pairing }
+        // One picture that cannot be read does not hide what the others hold.
+        for failure in failures.dropLast(found ? 0 : 1) { output.report(failure) }
+        if !found, let failure = failures.last { throw failure }
+        guard found else { throw Self.notOurs(findings) }
+        if !failures.isEmpty { throw ExitRequest(status: failures[0].status) }
+    }
+
+    private func show(_ finding: ScanFinding, output: Output) {
+        switch output.format {
+        case .json: output.json(finding)
+        case .quiet: output.data(TerminalText.line("\(finding.file)\t\(finding.kind.rawValue)"))
+        case .text: output.data(finding.text)
+        }
+    }
+
+    private static func notOurs(_ findings: [ScanFinding]) -> CommandError {
+        let what = findings.compactMap(\.description).joined(separator: "; ")
+        return CommandError(
+            .nothingFound,
+            "scan.not_a_pairing_code",
+            "there is no pairing code in it: \(what)",
+            next: "take the picture of the code that the host shows for pairing"
+        )
+    }
+}
+
+/// What was found in a picture.
+struct ScanFinding: Encodable {
+    enum Kind: String, Encodable {
+        case pairing
+        case unusable
+        case foreign
+    }
+
+    var file: String
+    var kind: Kind
+    var `protocol`: String?
+    /// What a code is that is not ours, or why ours cannot be used.
+    var description: String?
+    var expiresAt: Date?
+    /// Seconds that are left; negative once it has expired.
+    var expiresIn: Int?
+    var expired: Bool?
+    var hasCode: Bool?
+    var hasToken: Bool?
+    var code: String?
+    var token: String?
+
+    init(file: String, _ content: QRContent, showSecrets: Bool, now: Date) {
+        self.file = file
+        switch content {
+        case .pairing(let payload):
+            kind = .pairing
+            self.protocol = PairingPayload.protocolName
+            expiresAt = payload.expiresAt
+            expiresIn = payload.expiresAt.map { Int($0.timeIntervalSince(now).rounded(.down)) }
+            expired = payload.expiresAt.map { $0 <= now }
+            hasCode = true
+            hasToken = payload.token != nil
+            if showSecrets {
+                code = payload.code
+                token = payload.token
+            }
+        case .unusable(let reason):
+            kind = .unusable
+            description = "a pairing code that cannot be used: \(reason)"
+        case .foreign(let what):
+            kind = .foreign
+            description = what
+        }
+    }
+
+    var text: String {
+        guard kind == .pairing else { return TerminalText.line("\(file): \(description ?? "")") }
+        var lines = [
+            "\(file): CopilotForge pairing code",
+            "  protocol  \(self.protocol ?? "")",
+            "  code      \(code ?? "present (--show-secrets shows it)")",
+            "  token     \(token ?? (hasToken == true ? "present (--show-secrets shows it)" : "none"))",
+        ]
+        if let expiresAt, let expiresIn {
+            let left = expired == true
+                ? "expired \(TimeText.span(Double(expiresIn))) ago" : "\(TimeText.span(Double(expiresIn))) left"
+            lines.append("  expires   \(CompanionTimestamp.string(from: expiresAt)) (\(left), by this machine's clock)")
+        } else {
+            lines.append("  expires   not said")
+        }
+        return lines.map(TerminalText.line).joined(separator: "\n")
+    }
+}

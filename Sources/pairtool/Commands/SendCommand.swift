@@ -1,0 +1,92 @@
+import ArgumentParser
+
+struct SendCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "send",
+        abstract: "Send a prompt to a chat and print the answer as it comes.",
+        usage: """
+            pairtool send CHAT PROMPT
+            pairtool send CHAT - < prompt.txt
+            pairtool send --new [--project PROJECT] PROMPT
+            """,
+        discussion: """
+            If the connection breaks, the answer is picked up from the chat's history; the prompt is never sent twice. Tools \
+            of the agent are denied unless they are allowed.
+            """
+    )
+
+    @Argument(
+        help: "The chat, by title or id prefix, and the prompt; - reads the prompt from standard input.",
+        completion: .custom { words, _, _ in await Completions.chats(words) }
+    )
+    var words: [String]
+
+    @Flag(help: "Start a new chat with the prompt.")
+    var new = false
+
+    @Option(
+        help: "The project of the new chat, by name, path or id prefix.",
+        completion: .custom { words, _, _ in await Completions.projects(words) }
+    )
+    var project: String?
+
+    @Option(
+        help: "The language model. Default: the first that `pairtool models` lists.",
+        completion: .custom { words, _, _ in await Completions.models(words) }
+    )
+    var model: String?
+
+    @OptionGroup var tools: ToolOptions
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func validate() throws {
+        guard words.count == (new ? 1 : 2) else {
+            throw ValidationError(
+                new
+                    ? "With --new, give the prompt alone, as one word in quotes."
+                    : "Give the chat and the prompt, the prompt as one word in quotes."
+            )
+        }
+        if project != nil, !new { throw ValidationError("--project goes with --new.") }
+    }
+
+    func run() async throws {
+        let prompt = try await promptText(options.output.context)
+        try await host.withSession(options) { session in
+            var conversation =
+                new
+                ? try await Conversation.new(
+                    project: project,
+                    in: session,
+                    model: model,
+                    allowedTools: tools.allowedTools
+                )
+                : try await Conversation.existing(words[0], in: session, model: model, allowedTools: tools.allowedTools)
+            try await conversation.send(prompt)
+            switch session.output.format {
+            case .quiet: session.output.data(TerminalText.line(conversation.chatID))
+            case .text: if new { session.output.say("Chat \(conversation.chatID)") }
+            case .json: break
+            }
+        }
+    }
+
+    private func promptText(_ context: CommandContext) async throws -> String {
+        var prompt = words[words.count - 1]
+        if prompt == "-" {
+            let input = context.stdin
+            guard let bytes = try await BlockingCall.run({ try input.readAll(limit: 1 << 20) }) else {
+                throw CommandError(.usage, "prompt.too_long", "the prompt is longer than 1 MiB")
+            }
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                throw CommandError(.usage, "prompt.encoding", "the prompt is not UTF-8 text")
+            }
+            prompt = text
+        }
+        guard !prompt.trimmingBlanks().isEmpty else {
+            throw CommandError(.usage, "prompt.empty", "the prompt is empty; nothing was sent")
+        }
+        return prompt
+    }
+}

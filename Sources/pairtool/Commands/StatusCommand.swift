@@ -1,0 +1,133 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+import PairingAgent
+
+struct StatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Show how the host is and whether this device is connected to it."
+    )
+
+    @Flag(help: "Keep watching and print every change.")
+    var watch = false
+
+    @Option(help: "With --watch: seconds between two looks.")
+    var interval = Seconds(argument: "2")!
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        try await host.withSession(options) { session in
+            if watch {
+                try await follow(session)
+            } else {
+                let report = try await HostStatusReport.read(session)
+                show(report, session)
+                if let status = report.exitStatus {
+                    session.output.say(report.advice ?? "")
+                    throw ExitRequest(status: status)
+                }
+            }
+        }
+    }
+
+    private func follow(_ session: HostSession) async throws {
+        var last: HostStatusReport?
+        while true {
+            let report: HostStatusReport
+            do {
+                report = try await HostStatusReport.read(session)
+            } catch let error as CompanionClientError {
+                report = HostStatusReport(session.host, problem: error.description)
+            }
+            if report != last { show(report, session) }
+            last = report
+            try await ContinuousClock().sleep(for: interval.duration)
+        }
+    }
+
+    private func show(_ report: HostStatusReport, _ session: HostSession) {
+        session.output.result(report, id: report.id) { report.text }
+    }
+}
+
+/// How a host is, as this device sees it.
+struct HostStatusReport: Encodable, Equatable {
+    var id: String
+    var name: String
+    var trust: HostTrust
+    var address: String
+    var reachable: Bool
+    var service: String?
+    var version: String?
+    /// Whether the assistant's account is signed in on the host.
+    var signedIn: Bool?
+    /// Whether this device is connected.
+    var connected: Bool
+    var connectedDevice: ConnectedCompanionDevice?
+    /// The host's clock minus this machine's, in seconds.
+    var clockOffsetSeconds: Int64?
+    var problem: String?
+
+    init(_ host: PairedHost, problem: String? = nil) {
+        id = host.id
+        name = host.name
+        trust = host.trust
+        address = "\(host.endpoint)"
+        reachable = false
+        connected = false
+        self.problem = problem
+    }
+
+    static func read(_ session: HostSession) async throws -> HostStatusReport {
+        var report = HostStatusReport(session.host)
+        let health = try await session.client.health()
+        report.reachable = true
+        report.service = health.service
+        report.version = health.version
+        let status = try await session.client.status()
+        report.connectedDevice = status.connectedDevice
+        report.connected = status.connectedDevice?.id == session.host.deviceID
+        report.signedIn = try? await session.client.authStatus().authenticated
+        report.clockOffsetSeconds = session.client.clockOffset?.components.seconds
+        return report
+    }
+
+    var text: String {
+        var lines = [
+            "host       \(name) (\(id.prefix(8))) at \(address)",
+            "trust      \(trust.rawValue)" + (trust == .legacy ? " (plain HTTP, nothing proven)" : ""),
+            "reachable  " + (reachable ? "yes" : "no: \(problem ?? "")"),
+        ]
+        if let service { lines.append("service    \(service)\(version.map { " \($0)" } ?? "")") }
+        if let signedIn { lines.append("signed in  \(signedIn ? "yes" : "no")") }
+        if reachable {
+            let other = connectedDevice.map { " (superseded by \($0.name), \($0.id))" } ?? ""
+            lines.append("connected  " + (connected ? "yes, as \(connectedDevice?.name ?? "")" : "no\(other)"))
+        }
+        if let clockOffsetSeconds, abs(clockOffsetSeconds) > 30 {
+            lines.append("clock      \(TimeText.span(Double(clockOffsetSeconds))) \(clockOffsetSeconds > 0 ? "ahead" : "behind")")
+        }
+        return lines.map(TerminalText.line).joined(separator: "\n")
+    }
+
+    /// The exit code of a host that cannot be used now.
+    var exitStatus: ExitStatus? {
+        if !connected { return .notPaired }
+        return signedIn == false ? .hostUnavailable : nil
+    }
+
+    var advice: String? {
+        if !connected { return "Next: pairtool pair" }
+        return signedIn == false ? "Next: sign in to Copilot in the app on the host." : nil
+    }
+
+    static func == (left: HostStatusReport, right: HostStatusReport) -> Bool {
+        // The clock's offset wavers by a second, and the time of the last contact changes with every look.
+        left.reachable == right.reachable && left.connected == right.connected && left.signedIn == right.signedIn
+            && left.connectedDevice?.id == right.connectedDevice?.id && left.version == right.version
+            && left.problem == right.problem
+    }
+}

@@ -1,0 +1,58 @@
+import CompanionClient
+import CompanionWire
+import PairingAgent
+
+/// The names that the shell offers: paired hosts from the records, projects and chats live from the default host.
+enum Completions {
+    static func hosts() -> [String] {
+        let hosts = try? PairedHostStore(directory: CommandContext.current.paths.data).load()
+        return (hosts?.hosts ?? []).map { word($0.name, id: $0.id) }
+    }
+
+    static func projects(_ words: [String]) async -> [String] {
+        await live(words) { session in
+            try await session.client.mergedProjects().map { word($0.project.name, id: $0.id) }
+        }
+    }
+
+    static func chats(_ words: [String]) async -> [String] {
+        await live(words) { session in
+            try await session.chats(in: try await session.client.mergedProjects()).map { word($0.chat.title, id: $0.chat.id) }
+        }
+    }
+
+    static func models(_ words: [String]) async -> [String] {
+        await live(words) { try await $0.client.models().map(\.id) }
+    }
+
+    static func devices(_ words: [String]) async -> [String] {
+        await live(words) { try await $0.client.devices().map(\.id) }
+    }
+
+    /// Asks the host that the words name, or the default one; a host that does not answer soon offers nothing.
+    private static func live(
+        _ words: [String],
+        _ body: @escaping @Sendable (HostSession) async throws -> [String]
+    ) async -> [String] {
+        let context = CommandContext.current
+        let store = PairedHostStore(directory: context.paths.data)
+        let named = words.firstIndex(of: "--host").flatMap { words.indices.contains($0 + 1) ? words[$0 + 1] : nil }
+        guard
+            let hosts = try? store.load(),
+            let host = try? PairedHostSelection.select(named ?? context.environment["PAIRTOOL_HOST"], in: hosts)
+        else { return [] }
+        let output = Output(context: context, format: .quiet)
+        let found = try? await withTimeLimit(.seconds(2)) {
+            try await HostSession.with(host, store: store, output: output, body)
+        }
+        return (found ?? nil) ?? []
+    }
+
+    /// A word that a shell can take as it is: the name if it is plain, else the id.
+    private static func word(_ name: String, id: String) -> String {
+        let isPlain = !name.isEmpty && name.unicodeScalars.allSatisfy { scalar in
+            scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || "._-".unicodeScalars.contains(scalar)
+        }
+        return isPlain ? name : id
+    }
+}

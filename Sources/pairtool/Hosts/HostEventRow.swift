@@ -1,0 +1,65 @@
+import CompanionHost
+import CompanionWire
+import FoundationEssentials
+
+/// What happens at the host, as a line of JSON.
+struct HostEventRow: Encodable {
+    var event: String
+    var port: Int?
+    var code: String?
+    var qrPayload: String?
+    var expiresAt: Date?
+    var reason: String?
+    var address: String?
+    var triesLeft: Int?
+    var deviceId: String?
+    var deviceName: String?
+    var chatId: String?
+    var ok: Bool?
+    var message: String?
+
+    init(event: String, message: String) {
+        self.event = event
+        self.message = message
+    }
+
+    /// - Parameter showSecrets: Whether the code and the payload are written.
+    init(_ hostEvent: HostEvent, showSecrets: Bool) {
+        switch hostEvent {
+        case .listening(let port):
+            event = "listening"
+            self.port = port
+        case .challenge(let challenge):
+            event = "challenge"
+            expiresAt = challenge.expiresAt
+            code = showSecrets ? challenge.code : nil
+            qrPayload = showSecrets ? challenge.qrPayload : nil
+        case .challengeEnded(let reason):
+            event = "challenge_ended"
+            self.reason = reason.rawValue
+        case .wrongCode(let address, let left):
+            event = "wrong_code"
+            self.address = address
+            triesLeft = left
+        case .paired(let device, let address):
+            event = "paired"
+            deviceId = device.id
+            deviceName = device.name
+            self.address = address
+        case .disconnected(let device):
+            event = "disconnected"
+            deviceId = device.id
+            deviceName = device.name
+        case .revoked(let id):
+            event = "revoked"
+            deviceId = id
+        case .turnStarted(let chatID):
+            event = "turn_started"
+            chatId = chatID
+        case .turnFinished(let chatID, let ok):
+            event = "turn_finished"
+            chatId = chatID
+            self.ok = ok
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import ArgumentParser
+import CompanionClient
+import PairingAgent
+
+/// Which paired host a command speaks to.
+struct HostOptions: ParsableArguments {
+    @Option(
+        name: .customLong("host"),
+        help: "The paired host, by name or id prefix. Default: $PAIRTOOL_HOST, then the default host.",
+        completion: .custom { _, _, _ in Completions.hosts() }
+    )
+    var host: String?
+
+    /// Runs a body with the host that the options, the environment or the default name.
+    func withSession<R>(
+        _ options: OutputOptions,
+        configuration: CompanionClientConfiguration = .default,
+        _ body: (HostSession) async throws -> R
+    ) async throws -> R {
+        let output = options.output
+        let context = output.context
+        let store = PairedHostStore(directory: context.paths.data)
+        let selected = try PairedHostSelection.select(
+            host ?? context.environment["PAIRTOOL_HOST"],
+            in: try store.load()
+        )
+        return try await HostSession.with(selected, store: store, output: output, configuration: configuration, body)
+    }
+}
+
+/// Finds the one paired host that is meant.
+enum PairedHostSelection {
+    /// - Parameter word: A name or id prefix; nil or empty means the default host.
+    static func select(_ word: String?, in hosts: PairedHosts) throws -> PairedHost {
+        guard !hosts.hosts.isEmpty else {
+            throw CommandError(.notPaired, "host.none_paired", "no host is paired yet", next: "pairtool pair")
+        }
+        guard let word, !word.isEmpty else {
+            if let host = hosts.defaultHost { return host }
+            throw CommandError(
+                .usage,
+                "host.ambiguous",
+                "several hosts are paired and none is the default: \(names(hosts.hosts))",
+                next: "name one with --host, or: pairtool hosts default NAME"
+            )
+        }
+        let found = hosts.matching(word)
+        if let host = found.first, found.count == 1 { return host }
+        guard found.isEmpty else {
+            throw CommandError(
+                .usage,
+                "host.ambiguous",
+                "“\(word)” could be any of: \(names(found))",
+                next: "use more of the id: pairtool hosts"
+            )
+        }
+        throw CommandError(
+            .notPaired,
+            "host.unknown",
+            "no paired host is called “\(word)”; paired are: \(names(hosts.hosts))",
+            next: "pairtool pair '\(word)'"
+        )
+    }
+
+    private static func names(_ hosts: [PairedHost]) -> String {
+        hosts.map { "\($0.name) (\($0.id.prefix(8)))" }.joined(separator: ", ")
+    }
+}

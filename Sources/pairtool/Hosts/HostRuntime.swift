@@ -1,0 +1,47 @@
+import CompanionHost
+import Discovery
+import ServiceLifecycle
+
+/// Runs a host: the server, its advert and what the terminal shows, until a signal ends them in order.
+struct HostRuntime: Sendable {
+    let server: CompanionBridgeServer
+    let advertiser: HostAdvertiser
+    let screen: HostScreen
+
+    func run() async throws {
+        let (ports, portFound) = AsyncStream.makeStream(of: Int.self)
+        let services = ServiceGroup(services: [server], logger: LoggingSetup.logger("lifecycle"))
+        try await Interrupts.shared.withHandler({ Task { await services.triggerGracefulShutdown() } }) {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await show(portFound) }
+                group.addTask { await advertise(on: ports) }
+                group.addTask { try await screen.keepTime() }
+                // The server ends by a signal or an error, and the others with it.
+                defer { group.cancelAll() }
+                try await services.run()
+            }
+        }
+        await screen.end()
+    }
+
+    private func show(_ portFound: AsyncStream<Int>.Continuation) async {
+        defer { portFound.finish() }
+        for await event in server.events {
+            if case .listening(let port) = event { portFound.yield(port) }
+            await screen.show(event)
+        }
+    }
+
+    /// Advertises the port once it is known. A host that cannot advertise is still of use: it can be named by address.
+    private func advertise(on ports: AsyncStream<Int>) async {
+        for await port in ports {
+            do {
+                try await advertiser.run(port: port) { await screen.show($0) }
+            } catch is CancellationError {
+                return
+            } catch {
+                await screen.showAdvertisingFailed(error)
+            }
+        }
+    }
+}

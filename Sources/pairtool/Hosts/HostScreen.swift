@@ -1,0 +1,151 @@
+import CompanionHost
+import CompanionWire
+import Discovery
+import FoundationEssentials
+import PairingAgent
+import QRCodec
+
+/// Shows what happens at the host: the code to pair with, and who comes and goes.
+actor HostScreen {
+    private let output: Output
+    private let name: String
+    private let lan: Bool
+    private let qrFile: String?
+    private let showSecrets: Bool
+    private var challenge: PairingStartResponse?
+
+    init(output: Output, name: String, lan: Bool, qrFile: String?, showSecrets: Bool) {
+        self.output = output
+        self.name = name
+        self.lan = lan
+        self.qrFile = qrFile
+        self.showSecrets = showSecrets
+    }
+
+    func show(_ event: HostEvent) {
+        if case .challenge(let challenge) = event { take(challenge) }
+        if case .challengeEnded = event { challenge = nil }
+        if output.format == .json {
+            output.json(HostEventRow(event, showSecrets: showSecrets))
+        } else if output.format == .text {
+            show(text: event)
+        }
+    }
+
+    func show(_ event: AdvertisementEvent) {
+        switch event {
+        case .published(let name, let engine):
+            report("advertised", "Advertised as “\(name)”\(lan ? "" : " on this machine only") (\(engine.rawValue) mDNS engine).")
+        case .renamed(let old, let new): report("renamed", "The name “\(old)” is taken: advertising as “\(new)”.")
+        case .interrupted(let error): report("advert_lost", "Not advertised at the moment: \(error). Trying again.")
+        case .resumed: report("advert_back", "The mDNS engine is back.")
+        }
+    }
+
+    func showAdvertisingFailed(_ error: any Error) {
+        report("advert_failed", "Not advertised: \(error). Companions can still name this host by its address.")
+    }
+
+    /// Counts down the code's time on a terminal, until it is cancelled.
+    func keepTime() async throws {
+        guard showsCountdown else { return }
+        while true {
+            drawCountdown()
+            try await ContinuousClock().sleep(for: .seconds(1))
+        }
+    }
+
+    /// Leaves the terminal tidy and removes the picture of the last code.
+    func end() {
+        clearCountdown()
+        if let qrFile { try? FileManager.default.removeItem(atPath: qrFile) }
+        if output.format == .text { output.say("The host has ended.") }
+    }
+
+    private func take(_ challenge: PairingStartResponse) {
+        self.challenge = challenge
+        guard let qrFile else { return }
+        do {
+            let picture = try QRSymbol(bytes: Array(challenge.qrPayload.utf8)).png()
+            try picture.withUnsafeBytes { try PrivateFile.write($0, to: qrFile) }
+        } catch {
+            output.say("The QR code could not be written to \(qrFile): \(error)")
+        }
+    }
+
+    private func show(text event: HostEvent) {
+        switch event {
+        case .listening(let port):
+            line("\(name) listens on port \(port), \(lan ? "on the network" : "on this machine only (--lan opens it)").")
+        case .challenge(let challenge): draw(challenge)
+        case .challengeEnded(let reason):
+            switch reason {
+            case .burnt: line("Three wrong tries: that code is dead. A new one follows.")
+            case .expired: line("The code has expired. A new one follows.")
+            case .used, .replaced: break
+            }
+        case .wrongCode(let address, let left): line("Somebody at \(address) sent a wrong code (\(left) tries left).")
+        case .paired(let device, let address): line("Paired: \(device.name) (\(device.id)) at \(address).")
+        case .disconnected(let device): line("Disconnected: \(device.name).")
+        case .revoked(let id): line("Revoked: \(id).")
+        case .turnStarted(let chatID): line("A turn began in chat \(chatID.prefix(8)).")
+        case .turnFinished(let chatID, let ok): line("The turn in chat \(chatID.prefix(8)) \(ok ? "is done" : "failed").")
+        }
+    }
+
+    private func draw(_ challenge: PairingStartResponse) {
+        clearCountdown()
+        if output.context.stdoutIsTerminal { drawSymbol(challenge) }
+        let digits = challenge.code.prefix(3) + " " + challenge.code.suffix(3)
+        let until = CompanionTimestamp.string(from: challenge.expiresAt)
+        output.data(showsCountdown ? "Pairing code:  \(digits)" : "Pairing code:  \(digits)  (until \(until))")
+        drawCountdown()
+    }
+
+    private func drawSymbol(_ challenge: PairingStartResponse) {
+        let window = output.context.windowSize()
+        do {
+            // A screen does not get dirty: the lowest error correction keeps the drawing small.
+            let symbol = try QRSymbol(bytes: Array(challenge.qrPayload.utf8), errorCorrection: .low)
+            output.data(
+                try symbol.terminalText(
+                    colour: output.context.colour,
+                    columns: window?.columns,
+                    rows: window.map { $0.rows - 2 }
+                )
+            )
+        } catch {
+            output.say("\(error) Make it larger, use --qr-file, or type the digits.")
+        }
+    }
+
+    // MARK: The last line
+
+    private var showsCountdown: Bool {
+        output.format == .text && output.context.stdoutIsTerminal && output.context.stderrIsTerminal
+    }
+
+    private func drawCountdown() {
+        guard showsCountdown, let challenge else { return }
+        let left = TimeText.countdown(challenge.expiresAt.timeIntervalSince(output.context.now()))
+        output.context.stderr.write("\r\u{1B}[Kvalid for \(left)")
+    }
+
+    private func clearCountdown() {
+        if showsCountdown { output.context.stderr.write("\r\u{1B}[K") }
+    }
+
+    private func line(_ text: String) {
+        clearCountdown()
+        output.data(TerminalText.line(text))
+        drawCountdown()
+    }
+
+    private func report(_ event: String, _ text: String) {
+        if output.format == .json {
+            output.json(HostEventRow(event: event, message: text))
+        } else if output.format == .text {
+            line(text)
+        }
+    }
+}

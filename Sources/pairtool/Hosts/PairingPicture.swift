@@ -1,0 +1,83 @@
+import CompanionWire
+import PairingAgent
+import QRCodec
+
+/// Reads QR codes from a picture in a file or on standard input.
+enum PairingPicture {
+    /// All that the picture's codes hold.
+    ///
+    /// - Parameter file: A path, or `-` for standard input. A file with the payload itself as text will do too.
+    /// - Throws: ``CommandError`` when it cannot be read or has no QR code at all.
+    static func read(_ file: String, context: CommandContext) async throws -> [QRContent] {
+        let bytes = try await load(file, context: context)
+        if let content = payloadText(bytes) { return [content] }
+        let symbols: [ScannedSymbol]
+        do {
+            symbols = try await BlockingCall.run { try QRScanner.scan(bytes) }
+        } catch let error as QRCodecError {
+            throw CommandError(.failed, "image.\(error.code)", "\(name(file)): \(error.message)", next: hint(error))
+        }
+        guard !symbols.isEmpty else {
+            throw CommandError(
+                .nothingFound,
+                "scan.no_code",
+                "\(name(file)): no QR code was found in the picture",
+                next: "take it closer, sharper and with even light, or type the six digits: pairtool pair"
+            )
+        }
+        return symbols.map { QRContent($0.bytes) }
+    }
+
+    /// The one pairing code of the picture.
+    static func payload(_ file: String, context: CommandContext) async throws -> PairingPayload {
+        let contents = try await read(file, context: context)
+        let payloads = Set(contents.compactMap { if case .pairing(let payload) = $0 { payload } else { nil } })
+        if let payload = payloads.first, payloads.count == 1 { return payload }
+        guard payloads.isEmpty else {
+            throw CommandError(.usage, "scan.several_codes", "\(name(file)) shows several different pairing codes")
+        }
+        let what = contents.map {
+            switch $0 {
+            case .unusable(let reason): "its pairing code cannot be used: \(reason)"
+            case .foreign(let what): "it is \(what)"
+            case .pairing: ""
+            }
+        }
+        throw CommandError(
+            .nothingFound,
+            "scan.not_a_pairing_code",
+            "\(name(file)) has no pairing code: \(what.joined(separator: "; "))",
+            next: "take the picture of the code that the host shows for pairing"
+        )
+    }
+
+    private static func load(_ file: String, context: CommandContext) async throws -> [UInt8] {
+        let limit = ImageLimits.default.maxFileBytes
+        let input = context.stdin
+        do {
+            let content = try await BlockingCall.run {
+                file == "-" ? try input.readAll(limit: limit) : try PrivateFile.read(file, limit: limit)
+            }
+            if let content { return content }
+        } catch let error as PrivateFile.Failure {
+            throw CommandError(.failed, "image.io", error.description)
+        }
+        throw file == "-"
+            ? CommandError(.failed, "image.tooLarge", "standard input has more than \(limit >> 20) MiB")
+            : CommandError(.nothingFound, "image.io", "\(file): there is no such file")
+    }
+
+    /// The payload itself instead of a picture of it.
+    private static func payloadText(_ bytes: [UInt8]) -> QRContent? {
+        guard bytes.first(where: { !" \t\r\n".utf8.contains($0) }) == UInt8(ascii: "{") else { return nil }
+        return QRContent(bytes)
+    }
+
+    private static func name(_ file: String) -> String {
+        file == "-" ? "standard input" : file
+    }
+
+    private static func hint(_ error: QRCodecError) -> String? {
+        error.code == .unsupportedFormat ? "save the picture as PNG or JPEG" : nil
+    }
+}

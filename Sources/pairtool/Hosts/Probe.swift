@@ -1,0 +1,85 @@
+import CompanionClient
+import CompanionWire
+
+/// What `GET /health` says of a host.
+struct ProbeResult: Encodable, Sendable, Hashable {
+    enum State: String, Encodable, Sendable {
+        /// A host of its family answers.
+        case up
+        /// Nothing answers.
+        case down
+        /// Something else answers on the port.
+        case other
+        /// The family has no HTTP.
+        case skipped
+    }
+
+    var state: State
+    var service: String?
+    var version: String?
+    var address: String?
+    /// Why it is down, or what answers instead.
+    var reason: String?
+
+    var text: String {
+        switch state {
+        case .up: "up" + (service.map { " (\($0)\(version.map { " \($0)" } ?? ""))" } ?? "")
+        case .down: "down"
+        case .other: "other service"
+        case .skipped: "–"
+        }
+    }
+}
+
+/// Asks hosts how they are. The requests carry no secret.
+enum Probe {
+    private static let timeouts = CompanionClientConfiguration.Timeouts(connect: .seconds(2), request: .seconds(3))
+
+    /// Asks all hosts at once, at most 16 at a time, each at its addresses in turn until one answers.
+    static func fill(_ rows: inout [DiscoveredRow]) async {
+        let results = await withTaskGroup(of: (Int, ProbeResult).self) { group in
+            var results: [Int: ProbeResult] = [:]
+            for (index, row) in rows.enumerated() {
+                if index >= 16, let (done, result) = await group.next() { results[done] = result }
+                group.addTask { (index, await probe(row)) }
+            }
+            for await (done, result) in group { results[done] = result }
+            return results
+        }
+        for (index, result) in results { rows[index].probe = result }
+    }
+
+    static func probe(_ row: DiscoveredRow) async -> ProbeResult {
+        guard row.family != .lumi else { return ProbeResult(state: .skipped, reason: "Lumi hosts do not speak HTTP") }
+        var last = ProbeResult(state: .down, reason: row.unresolved ? "its name does not resolve" : "it has no address")
+        for endpoint in row.endpoints {
+            last = await probe(endpoint, family: row.family)
+            if last.state == .up { return last }
+        }
+        return last
+    }
+
+    static func probe(_ endpoint: CompanionEndpoint, family: HostFamily) async -> ProbeResult {
+        let configuration = CompanionClientConfiguration(timeouts: timeouts)
+        do {
+            return try await CompanionAPIClient.withClient(endpoint: endpoint, configuration: configuration) { client in
+                let health = try await client.health()
+                return ProbeResult(
+                    state: health.isCompanion ? .up : .other,
+                    service: health.service,
+                    version: health.version,
+                    address: "\(endpoint)"
+                )
+            }
+        } catch let error as CompanionClientError {
+            guard error.delivery == .answered else {
+                return ProbeResult(state: .down, address: "\(endpoint)", reason: error.description)
+            }
+            // An AICLI server answers in a shape of its own.
+            guard family == .copilotforge else { return ProbeResult(state: .up, address: "\(endpoint)") }
+            return ProbeResult(state: .other, address: "\(endpoint)", reason: error.description)
+        } catch {
+            return ProbeResult(state: .down, address: "\(endpoint)", reason: "\(error)")
+        }
+    }
+}

@@ -1,0 +1,21 @@
+import ArgumentParser
+
+/// Which tools the agent on the host may use.
+struct ToolOptions: ParsableArguments {
+    @Option(name: .customLong("allow-tool"), help: "Let the agent use this tool (repeatable). Without, tools are denied.")
+    var allowed: [String] = []
+
+    @Flag(help: "Let the agent use all its tools without asking.")
+    var allowAllTools = false
+
+    mutating func validate() throws {
+        if allowAllTools, !allowed.isEmpty {
+            throw ValidationError("--allow-tool and --allow-all-tools exclude each other.")
+        }
+    }
+
+    /// The wire's `allowedTools`: nil means all, an empty list none.
+    var allowedTools: [String]? {
+        allowAllTools ? nil : allowed
+    }
+}

@@ -1,0 +1,18 @@
+import Glibc
+
+@main
+enum Main {
+    static func main() async {
+        // Writes to a closed pipe or socket are errors where they happen, not signals.
+        signal(SIGPIPE, SIG_IGN)
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        let command = Task { await CommandRunner.run(arguments) }
+        let signals = Interrupts.shared.install {
+            // A second signal does not wait for a tidy end.
+            if command.isCancelled { _exit(ExitStatus.interrupted.rawValue) }
+            command.cancel()
+        }
+        let status = await command.value
+        withExtendedLifetime(signals) { exit(status.rawValue) }
+    }
+}

@@ -1,0 +1,74 @@
+import CompanionWire
+import FoundationEssentials
+
+/// How a command writes its data.
+enum OutputFormat: Sendable {
+    case text
+    /// One JSON object a line.
+    case json
+    /// Ids only, one a line.
+    case quiet
+}
+
+/// Writes a command's data to standard output and its talk to standard error.
+struct Output: Sendable {
+    let context: CommandContext
+    let format: OutputFormat
+
+    /// Writes a list in the format that was asked for.
+    func list<Item: Encodable>(
+        _ items: [Item],
+        columns: [TableColumn<Item>],
+        id: (Item) -> String
+    ) {
+        switch format {
+        case .text: table(items, columns: columns)
+        case .json: items.forEach(json)
+        case .quiet: items.forEach { context.stdout.write(TerminalText.line(id($0)) + "\n") }
+        }
+    }
+
+    /// Writes one result in the format that was asked for.
+    func result(_ value: some Encodable, id: String?, text: () -> String) {
+        switch format {
+        case .text: data(text())
+        case .json: json(value)
+        case .quiet: if let id { data(id) }
+        }
+    }
+
+    /// A JSON object on a line of its own.
+    func json(_ value: some Encodable) {
+        guard let data = try? CompanionJSON.encoder(sorted: true).encode(value) else { return }
+        context.stdout.write(TerminalText.json(String(decoding: data, as: UTF8.self)) + "\n")
+    }
+
+    /// Lines of data; what came from peers must have been sanitised.
+    func data(_ text: String) {
+        context.stdout.write(text.hasSuffix("\n") ? text : text + "\n")
+    }
+
+    /// Talk for people: to standard error, and not with `-q`.
+    func say(_ text: String) {
+        guard format != .quiet else { return }
+        context.stderr.write(TerminalText.block(text) + "\n")
+    }
+
+    /// A failure, as a sentence or, with `--json`, as an object.
+    func report(_ error: CommandError) {
+        if format == .json {
+            guard let data = try? CompanionJSON.encoder(sorted: true).encode(ErrorReport(error)) else { return }
+            context.stderr.write(TerminalText.json(String(decoding: data, as: UTF8.self)) + "\n")
+        } else {
+            var text = "pairtool: \(TerminalText.block(error.message))\n"
+            if let next = error.next { text += "  next: \(TerminalText.block(next))\n" }
+            context.stderr.write(text)
+        }
+    }
+
+    private func table<Item>(_ items: [Item], columns: [TableColumn<Item>]) {
+        guard !items.isEmpty else { return }
+        let width = context.stdoutIsTerminal ? context.windowSize()?.columns : nil
+        context.stdout.write(Table.render(items, columns: columns, width: width, colour: context.colour))
+    }
+}

@@ -1,0 +1,30 @@
+import ArgumentParser
+
+/// The root of the command line.
+struct Pairtool: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pairtool",
+        abstract: "Find, pair with and use the machines on your network that host an AI coding assistant.",
+        discussion: """
+            Start with `pairtool discover`, then `pairtool pair`. Data goes to standard output, talk to standard error; \
+            --json prints one JSON object a line.
+            """,
+        version: Version.text,
+        subcommands: [],
+        groupedSubcommands: [
+            CommandGroup(name: "Finding and pairing", subcommands: [
+                DiscoverCommand.self, ScanCommand.self, QRCommand.self, PairCommand.self, HostsCommand.self,
+            ]),
+            CommandGroup(name: "Using a paired host", subcommands: [
+                StatusCommand.self, ProjectsCommand.self, ChatsCommand.self, MessagesCommand.self, SendCommand.self,
+                ChatCommand.self, ModelsCommand.self, DevicesCommand.self, DisconnectCommand.self,
+            ]),
+            CommandGroup(name: "Being a host", subcommands: [HostCommand.self]),
+        ]
+    )
+}
+
+/// The version of the tool.
+enum Version {
+    static let text = "0.1.0"
+}

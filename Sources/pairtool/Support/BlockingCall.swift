@@ -1,0 +1,13 @@
+import Dispatch
+
+/// Runs calls that block (reads from a terminal, file locks, image decoding) on threads of their own, so that the cooperative
+/// threads stay free.
+enum BlockingCall {
+    private static let queue = DispatchQueue(label: "pairtool.blocking", attributes: .concurrent)
+
+    static func run<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Result(catching: body)) }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import CompanionClient
+import CompanionHost
+import CompanionWire
+import Discovery
+import PairingAgent
+import QRCodec
+
+extension CommandError {
+    /// Says what an error of any module means at the command line.
+    init(describing error: any Error) {
+        self =
+            switch error {
+            case let error as CommandError: error
+            case let error as CompanionClientError: Self.client(error)
+            case let error as PairingError: Self.pairing(error)
+            case let error as KeyStoreError: CommandError(.failed, "key.unusable", error.message, next: error.remedy)
+            case let error as PairedHostStoreError:
+                CommandError(.failed, "hosts.unreadable", error.description, next: error.remedy)
+            case let error as DiscoveryError: Self.discovery(error)
+            case let error as QRCodecError: CommandError(.failed, "image.\(error.code)", error.message)
+            case let error as CompanionHostError: Self.host(error)
+            case let error as PrivateFile.Failure: CommandError(.failed, "file", error.description)
+            default: CommandError(.failed, "failed", "\(error)")
+            }
+    }
+
+    private static func client(_ error: CompanionClientError) -> CommandError {
+        let (status, next): (ExitStatus, String?) =
+            switch error.code {
+            case .unreachable:
+                (.unreachable, "check that the host is on and on this network: pairtool discover --probe")
+            case .timedOut: (.timedOut, "try again, or look at the host: pairtool status")
+            case .refusedAddress: (.usage, "use an address on this machine, your network or your VPN")
+            case .notACompanion, .redirected: (.unreachable, "pairtool discover --probe")
+            case .notPaired: (.notPaired, "pairtool pair")
+            case .hostSignedOut: (.hostUnavailable, "sign in to Copilot in the app on the host, then run the command again")
+            case .forbidden: (.permissionDenied, "pairtool status")
+            case .unsupportedVersion: (.versionMismatch, "update pairtool or the app on the host")
+            case .streamInterrupted: (.streamInterrupted, "the host goes on with the turn: pairtool messages CHAT")
+            case .hostError: (.failed, nil)
+            case .notFound: (.nothingFound, nil)
+            default: (.failed, nil)
+            }
+        return CommandError(status, "host.\(error.code)", error.description, next: next)
+    }
+
+    private static func pairing(_ error: PairingError) -> CommandError {
+        let newCode = "show a new code on the host, then: pairtool pair"
+        return switch error.code {
+        case .wrongCode:
+            CommandError(.wrongCode, "pairing.wrong_code", error.message, next: "compare the digits, then: pairtool pair")
+        case .wrongToken: CommandError(.wrongCode, "pairing.wrong_token", error.message, next: newCode)
+        case .expired: CommandError(.pairingExpired, "pairing.expired", error.message, next: newCode)
+        case .noChallenge: CommandError(.pairingExpired, "pairing.none_active", error.message, next: newCode)
+        case .clockSkew:
+            CommandError(
+                .pairingExpired,
+                "pairing.clock_skew",
+                error.message,
+                next: "set both clocks by the network (timedatectl set-ntp true), then show a new code on the host"
+            )
+        case .unreachable:
+            CommandError(.unreachable, "pairing.unreachable", error.message, next: "pairtool discover --probe")
+        case .wrongService:
+            CommandError(
+                .unreachable,
+                "pairing.wrong_service",
+                error.message,
+                next: "find the right port: pairtool discover --probe"
+            )
+        case .addressRefused: CommandError(.usage, "pairing.address_refused", error.message)
+        case .notConnected:
+            CommandError(.failed, "pairing.not_connected", error.message, next: "restart pairing on the host, then: pairtool pair")
+        case .foreignDevice:
+            CommandError(
+                .failed,
+                "pairing.foreign_device",
+                error.message,
+                next: "check that this is the host you mean: pairtool discover --probe"
+            )
+        case .verifiedHost: CommandError(.legacyRefused, "pairing.verified_host", error.message)
+        default: CommandError(.failed, "pairing.rejected", error.message, next: newCode)
+        }
+    }
+
+    private static func discovery(_ error: DiscoveryError) -> CommandError {
+        let isUsage = [.invalidType, .invalidInterface, .invalidAdvertisement].contains(error.code)
+        let next = error.code == .engineUnavailable ? "pairtool discover --engine embedded" : nil
+        return CommandError(isUsage ? .usage : .failed, "discovery.\(error.code)", error.description, next: next)
+    }
+
+    private static func host(_ error: CompanionHostError) -> CommandError {
+        switch error.code {
+        case .invalidProject: CommandError(.usage, "host.\(error.code)", error.message, next: "pairtool host --project DIR")
+        case .agentNotFound: CommandError(.hostUnavailable, "host.\(error.code)", error.message)
+        case .portInUse:
+            CommandError(.failed, "host.\(error.code)", error.message, next: "pairtool host --port 0 takes any free port")
+        default: CommandError(.failed, "host.\(error.code)", error.description)
+        }
+    }
+}

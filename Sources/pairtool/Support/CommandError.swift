@@ -1,0 +1,38 @@
+/// What a command tells its user when it fails: what happened, why, and the next command to run.
+struct CommandError: Error, Sendable {
+    var status: ExitStatus
+    /// A stable dotted word for scripts, such as `pairing.wrong_code`.
+    var code: String
+    /// What happened and why. May hold text from a peer; it is sanitised when it is shown.
+    var message: String
+    /// The next command or act.
+    var next: String?
+
+    init(_ status: ExitStatus, _ code: String, _ message: String, next: String? = nil) {
+        self.status = status
+        self.code = code
+        self.message = message
+        self.next = next
+    }
+}
+
+/// How a failed command describes itself with `--json`, on standard error.
+struct ErrorReport: Encodable {
+    struct Body: Encodable {
+        var code: String
+        var exitStatus: Int32
+        var message: String
+        var next: String?
+    }
+
+    var error: Body
+
+    init(_ error: CommandError) {
+        self.error = Body(
+            code: error.code,
+            exitStatus: error.status.rawValue,
+            message: error.message,
+            next: error.next
+        )
+    }
+}

@@ -1,0 +1,38 @@
+import ArgumentParser
+import Discovery
+
+/// How to look for hosts.
+struct DiscoveryOptions: ParsableArguments {
+    @Option(help: "The mDNS engine: auto, daemon (Avahi over D-Bus) or embedded.")
+    var engine: DiscoveryEngineChoice = .auto
+
+    @Option(help: "Look on this network interface only, for example eth0 or lo.")
+    var interface: String?
+
+    func client(context: CommandContext) -> CompanionDiscoveryClient {
+        CompanionDiscoveryClient(
+            engine: engine,
+            interface: interface,
+            logger: LoggingSetup.logger("discovery", context: context)
+        )
+    }
+}
+
+extension DiscoveryEngineChoice: ExpressibleByArgument {}
+
+extension ServiceType: ExpressibleByArgument {
+    package init?(argument: String) {
+        self.init(argument)
+    }
+}
+
+/// A positive number of seconds on the command line.
+struct Seconds: ExpressibleByArgument {
+    var duration: Duration
+
+    init?(argument: String) {
+        let text = argument.hasSuffix("s") ? String(argument.dropLast()) : argument
+        guard let seconds = Double(text), seconds > 0, seconds <= 86_400 else { return nil }
+        duration = .milliseconds(Int64((seconds * 1000).rounded(.up)))
+    }
+}

@@ -1,0 +1,62 @@
+import Dispatch
+import Glibc
+import NIOConcurrencyHelpers
+
+/// Turns SIGINT and SIGTERM into calls: the innermost handler gets them.
+final class Interrupts: Sendable {
+    static let shared = Interrupts()
+
+    /// Becomes readable when a signal came: wakes whoever waits for input.
+    let wakeDescriptor: Int32
+    private let wakeWriter: Int32
+    private let handlers = NIOLockedValueBox<[@Sendable () -> Void]>([])
+
+    private init() {
+        var ends: [Int32] = [-1, -1]
+        pipe(&ends)
+        (wakeDescriptor, wakeWriter) = (ends[0], ends[1])
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+    }
+
+    /// Starts to listen for signals.
+    ///
+    /// - Parameter handler: Called on a queue of its own for every signal that no inner handler takes.
+    /// - Returns: What listens, to be kept as long as it shall.
+    func install(_ handler: @escaping @Sendable () -> Void) -> [any DispatchSourceSignal] {
+        handlers.withLockedValue { $0.append(handler) }
+        let queue = DispatchQueue(label: "pairtool.signals")
+        return [SIGINT, SIGTERM].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+            source.setEventHandler { [self] in deliver() }
+            source.resume()
+            return source
+        }
+    }
+
+    /// Runs a body during which signals go to a handler of its own.
+    func withHandler<R>(
+        _ handler: @escaping @Sendable () -> Void,
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws -> R
+    ) async rethrows -> R {
+        handlers.withLockedValue { $0.append(handler) }
+        defer { handlers.withLockedValue { _ = $0.popLast() } }
+        return try await body()
+    }
+
+    /// Forgets signals that came before, so that the next read waits.
+    func drainWake() {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        while read(wakeDescriptor, &bytes, bytes.count) > 0 {}
+    }
+
+    private func deliver() {
+        var byte: UInt8 = 1
+        _ = write(wakeWriter, &byte, 1)
+        handlers.withLockedValue(\.last)?()
+    }
+}

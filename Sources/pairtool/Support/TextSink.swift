@@ -1,0 +1,37 @@
+import Glibc
+
+/// Where a command writes text.
+protocol TextSink: Sendable {
+    func write(_ bytes: UnsafeRawBufferPointer)
+}
+
+extension TextSink {
+    func write(_ text: String) {
+        var text = text
+        text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
+    }
+}
+
+/// A file descriptor, written to at once and in full.
+struct FileSink: TextSink {
+    let descriptor: Int32
+
+    func write(_ bytes: UnsafeRawBufferPointer) {
+        var start = 0
+        while start < bytes.count {
+            let count = Glibc.write(descriptor, bytes.baseAddress! + start, bytes.count - start)
+            if count >= 0 {
+                start += count
+            } else if errno == EPIPE, descriptor == STDOUT_FILENO {
+                // The reader has seen enough (`pairtool messages … | head`): end as other tools do, by the signal.
+                signal(SIGPIPE, SIG_DFL)
+                raise(SIGPIPE)
+            } else if errno == EAGAIN {
+                var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&entry, 1, -1)
+            } else if errno != EINTR {
+                return
+            }
+        }
+    }
+}

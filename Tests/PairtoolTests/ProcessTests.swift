@@ -1,0 +1,142 @@
+import CompanionTestSupport
+import FoundationEssentials
+import Subprocess
+import SystemPackage
+import Testing
+
+/// The built binary itself, as a user's shell runs it.
+@Suite struct ProcessTests {
+    @Test("Mistakes in the command line have exit code 2 and a word on standard error", arguments: [
+        ["bogus"], ["pair", "--bogus"], ["discover", "--timeout", "0"], ["discover", "--type", "http"], ["send", "one"],
+        ["messages"], ["host", "--port", "70000"], ["pair", "--url", "example.org"], ["hosts", "--json", "-q"],
+        ["scan"], ["qr", "--level", "X"], ["messages", "c", "--last", "0"], ["host", "--agent-command", "'"],
+        ["discover", "--interface", "nonesuch0"],
+    ])
+    func usage(arguments: [String]) async throws {
+        try await Sandbox.with { user in
+            let result = try await user.spawn(arguments)
+            #expect(result.status == 2, "\(result)")
+            #expect(result.out.isEmpty)
+            #expect(!result.err.isEmpty)
+        }
+    }
+
+    @Test("Help and version are data: standard output, exit code 0", arguments: [["--version"], ["--help"], ["help", "pair"]])
+    func help(arguments: [String]) async throws {
+        try await Sandbox.with { user in
+            let result = try await user.spawn(arguments)
+            #expect(result.status == 0)
+            #expect(result.err.isEmpty)
+            #expect(!result.out.isEmpty)
+        }
+    }
+
+    @Test("Completion scripts are written, and offer live names", arguments: ["bash", "zsh", "fish"])
+    func completion(shell: String) async throws {
+        try await withFakeMac { mac in
+            try await Sandbox.with { user in
+                await user.pair(mac)
+                let script = try await user.spawn(["--generate-completion-script", shell])
+                #expect(script.status == 0)
+                #expect(script.out.contains("messages"))
+                let names = try await user.spawn(["---completion", "chats", "--", "positional@0", "1", "0", "pairtool", "chats", ""])
+                #expect(names.out.split(separator: "\n").contains("web"), "\(names)")
+            }
+        }
+    }
+
+    @Test("No colour and no table tricks reach a pipe, and NO_COLOR is honoured")
+    func noColour() async throws {
+        try await withFakeMac { mac in
+            try await Sandbox.with { user in
+                await user.pair(mac)
+                let piped = try await user.spawn(["projects"])
+                #expect(!piped.out.contains("\u{1B}"))
+                let coloured = await user.run(["projects"], terminal: true)
+                #expect(coloured.out.contains("\u{1B}[2m"))
+                let plain = await user.run(["projects"], environment: ["NO_COLOR": "1"], terminal: true)
+                #expect(!plain.out.contains("\u{1B}"))
+            }
+        }
+    }
+
+    @Test("A reader that has seen enough ends the tool quietly")
+    func closedPipe() async throws {
+        var script = FakeMacScript()
+        script.fill("c-login", count: 20_000)
+        try await withFakeMac(script) { mac in
+            try await Sandbox.with { user in
+                await user.pair(mac)
+                let result = try await user.shell("\(BuiltTool.path) messages c-login --all 2>err | head -n 3; cat err")
+                #expect(result.out.split(separator: "\n").count == 3)
+                #expect(!result.out.contains("rror"))
+            }
+        }
+    }
+
+    @Test("Ctrl-C ends a command with exit code 130")
+    func interrupt() async throws {
+        try await withFakeMac { mac in
+            try await Sandbox.with { user in
+                await user.pair(mac)
+                mac.change { $0.faults = [FakeMacFault(.stall(gate: "never"), on: "/companion/projects")] }
+                async let result = user.shell("\(BuiltTool.path) projects & pid=$!; echo $pid > pid; wait $pid; echo $?")
+                try await mac.reached("never")
+                let pid = try String(contentsOf: URL(filePath: user.directory + "/pid"), encoding: .utf8)
+                _ = try await user.shell("kill -INT \(pid)")
+                #expect(try await result.out == "130\n")
+            }
+        }
+    }
+
+    @Test("An interrupted wait for an answer is an interrupt, not an error, and the prompt was sent once")
+    func interruptedAnswer() async throws {
+        var script = FakeMacScript()
+        script.turns = [FakeMacTurn(steps: [.frame(FakeMacTurn.text("begun")), .hold("turn"), .end], answer: "begun")]
+        try await withFakeMac(script) { mac in
+            try await Sandbox.with { user in
+                await user.pair(mac)
+                async let result = user.shell("\(BuiltTool.path) send c-login hi & pid=$!; echo $pid > pid; wait $pid; echo $?")
+                try await mac.reached("turn")
+                let pid = try String(contentsOf: URL(filePath: user.directory + "/pid"), encoding: .utf8)
+                _ = try await user.shell("kill -INT \(pid)")
+                #expect(try await result.out.hasSuffix("130\n"))
+                #expect(mac.requests.filter { $0.path.hasSuffix("/continue") }.count == 1)
+                mac.release("turn")
+            }
+        }
+    }
+
+    @Test("Secrets of the sandbox stay in their files: keys 0600, directories 0700")
+    func modes() async throws {
+        try await withFakeMac { mac in
+            try await Sandbox.with { user in
+                let result = try await user.spawn(
+                    ["pair", "--url", mac.endpointText, "--code-stdin", "--allow-legacy"],
+                    stdin: "482913\n"
+                )
+                #expect(result.status == 0)
+                let listing = try await user.shell("stat -c '%a %n' data/pairtool data/pairtool/identity.key data/pairtool/hosts.json")
+                #expect(
+                    listing.out == "700 data/pairtool\n600 data/pairtool/identity.key\n600 data/pairtool/hosts.json\n"
+                )
+            }
+        }
+    }
+}
+
+extension Sandbox {
+    /// Runs a line of shell in the sandbox's directory.
+    func shell(_ line: String) async throws -> Result {
+        let outcome = try await Subprocess.run(
+            .path("/bin/sh"),
+            arguments: ["-c", line],
+            environment: processEnvironment([:]),
+            workingDirectory: FilePath(directory),
+            output: .string(limit: 16 << 20),
+            error: .string(limit: 1 << 20)
+        )
+        let status: Int32 = if case .exited(let code) = outcome.terminationStatus { code } else { -1 }
+        return Result(status: status, out: outcome.standardOutput, err: outcome.standardError)
+    }
+}

@@ -1,0 +1,89 @@
+import FoundationEssentials
+import QRCodec
+import Testing
+
+@Suite struct ScanTests {
+    private static let good =
+        #"{"protocol":"copilotforge-pair-v1","code":"482913","token":"sample-token","expiresAt":"2099-12-31T23:59:59.000Z"}"#
+
+    private func png(_ text: String) throws -> [UInt8] {
+        try QRSymbol(bytes: Array(text.utf8)).png()
+    }
+
+    @Test("Code and token are shown only on request, in text and in JSON")
+    func secrets() async throws {
+        try await Sandbox.with { user in
+            let file = try user.file("good.png", try png(Self.good))
+            for arguments in [["--json"], ["-q"], []] {
+                let result = await user.run(["scan", file] + arguments)
+                #expect(result.status == 0)
+                #expect(!result.out.contains("482913") && !result.out.contains("sample-token"), "\(arguments)")
+            }
+            let shown = await user.run(["scan", file, "--json", "--show-secrets"])
+            #expect(try shown.json[0]["code"]?.string == "482913")
+            #expect(try shown.json[0]["token"]?.string == "sample-token")
+            #expect(try shown.json[0]["expired"] == .bool(false))
+        }
+    }
+
+    @Test("A foreign code is named, with exit code 3")
+    func foreign() async throws {
+        try await Sandbox.with { user in
+            let result = await user.run(["scan", try user.file("url.png", try png("https://example.org/"))])
+            #expect(result.status == 3)
+            #expect(result.err.contains("a web address"))
+        }
+    }
+
+    @Test("Several pictures are read in one go, and one that is broken does not hide the others")
+    func several() async throws {
+        try await Sandbox.with { user in
+            let good = try user.file("good.png", try png(Self.good))
+            let broken = try user.file("broken.png", [])
+            let result = await user.run(["scan", broken, good, "--json"])
+            #expect(result.status == 1)
+            #expect(try result.json.count == 1)
+            #expect(result.err.contains("broken.png"))
+        }
+    }
+
+    @Test("A megabyte of JSON as a payload text, binary in a code, and a missing file are errors, not crashes")
+    func badInput() async throws {
+        try await Sandbox.with { user in
+            let huge = #"{"protocol":"copilotforge-pair-v1","code":""# + String(repeating: "1", count: 1 << 20) + #""}"#
+            #expect(await user.run(["scan", try user.file("huge.json", Array(huge.utf8))]).status == 3)
+            let binary = try user.file("binary.png", try QRSymbol(bytes: [0xff, 0x00, 0xfe]).png())
+            let result = await user.run(["scan", binary])
+            #expect(result.status == 3)
+            #expect(result.err.contains("binary data"))
+            #expect(await user.run(["scan", user.directory + "/none.png"]).status == 3)
+            #expect(await user.run(["scan", user.directory]).status == 1)
+        }
+    }
+
+    @Test("What is drawn into a PNG is read back from it, and the file is private")
+    func drawAndScan() async throws {
+        try await Sandbox.with { user in
+            let file = user.directory + "/code.png"
+            #expect(await user.run("qr", "-o", file, stdin: Self.good + "\n").status == 0)
+            let attributes = try FileManager.default.attributesOfItem(atPath: file)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+            #expect(await user.run(["scan", file]).status == 0)
+            let svg = await user.run("qr", "--format", "svg", stdin: "x")
+            #expect(svg.out.hasPrefix("<"))
+        }
+    }
+
+    @Test("A terminal that is too small, an empty text and a wrong ending are refused with a way out")
+    func drawingErrors() async throws {
+        try await Sandbox.with { user in
+            let long = String(repeating: "x", count: 2000)
+            let small = await user.run("qr", stdin: long, terminal: true)
+            #expect(small.status == 1)
+            #expect(small.err.contains("pairtool qr -o"))
+            #expect(await user.run("qr", stdin: "\n").status == 2)
+            #expect(await user.run("qr", "-o", user.directory + "/x.gif", stdin: "x").status == 2)
+            #expect(await user.run("qr", stdin: String(repeating: "x", count: 3000)).status == 1)
+        }
+    }
+}

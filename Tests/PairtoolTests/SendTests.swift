@@ -1,0 +1,165 @@
+import CompanionTestSupport
+import CompanionWire
+import Testing
+
+@Suite struct SendTests {
+    private func withPairedMac(
+        turns: [FakeMacTurn] = [],
+        _ body: (FakeMac, Sandbox) async throws -> Void
+    ) async throws {
+        var script = FakeMacScript()
+        script.turns = turns
+        try await withFakeMac(script) { mac in
+            try await Sandbox.with { user in
+                await user.pair(mac)
+                try await body(mac, user)
+            }
+        }
+    }
+
+    private func prompts(_ mac: FakeMac) -> [FakeMac.Request] {
+        mac.requests.filter { $0.path.hasSuffix("/continue") }
+    }
+
+    @Test("The answer is on standard output alone, tools and status are on standard error")
+    func answer() async throws {
+        let text = String(repeating: "An answer with 🚀 in it. ", count: 40)
+        let turn = FakeMacTurn.answering(
+            text,
+            unitsPerFrame: 17,
+            prelude: [
+                #"{"type":"status","label":"Thinking"}"#, #"{"type":"tool_start","toolName":"grep","toolCallID":"1"}"#,
+                #"{"type":"tool_complete","toolName":"grep","toolCallID":"1","success":true,"details":"3 hits"}"#,
+            ]
+        )
+        try await withPairedMac(turns: [turn]) { mac, user in
+            let result = await user.run("send", "Fix the login", "why?")
+            #expect(result.status == 0)
+            #expect(result.out == text + "\n")
+            #expect(result.err.contains("Thinking") && result.err.contains("grep") && result.err.contains("3 hits"))
+            let sent = try #require(prompts(mac).first?.text)
+            #expect(sent.contains(#""allowedTools":[]"#))
+            #expect(sent.contains(#""model":"gpt-test""#))
+            #expect(sent.contains(#""projectPath":"/Users/ada/web""#))
+        }
+    }
+
+    @Test("Tools, model and standard input are passed on")
+    func options() async throws {
+        try await withPairedMac { mac, user in
+            let named = await user.run(
+                "send", "c-login", "-", "--allow-tool", "grep", "--allow-tool", "ls", "--model", "other",
+                stdin: "line 1\nline 2\n"
+            )
+            #expect(named.status == 0)
+            #expect(await user.run("send", "c-login", "x", "--allow-all-tools").status == 0)
+            let sent = prompts(mac).map(\.text)
+            #expect(sent[0].contains(#""allowedTools":["grep","ls"]"#))
+            #expect(sent[0].contains(#""model":"other""#))
+            #expect(sent[0].contains(#"line 1\nline 2\n"#))
+            #expect(!sent[1].contains("allowedTools"))
+        }
+    }
+
+    @Test("A new chat is made in the named project, and its id is told")
+    func newChat() async throws {
+        try await withPairedMac { mac, user in
+            let unclear = await user.run("send", "--new", "hello")
+            #expect(unclear.status == 2)
+            #expect(unclear.err.contains("--project"))
+            let result = await user.run("send", "--new", "--project", "api", "hello", "-q")
+            #expect(result.status == 0)
+            let id = result.out.split(separator: "\n").first.map(String.init) ?? ""
+            #expect(mac.messages(of: id).map(\.text) == ["hello", "You said: hello"])
+            #expect(prompts(mac)[0].text.contains(#""projectPath":"/Users/ada/api""#))
+        }
+    }
+
+    @Test("JSON is one event a line and ends with the whole answer")
+    func json() async throws {
+        try await withPairedMac { _, user in
+            let lines = try await user.run("send", "c-login", "hello", "--json").json
+            #expect(lines.last?["type"]?.string == "finished")
+            #expect(lines.last?["answer"]?.string == "You said: hello")
+            let text = lines.filter { $0["type"]?.string == "text" }.compactMap { $0["text"]?.string }.joined()
+            #expect(text == "You said: hello")
+        }
+    }
+
+    @Test("A stream that breaks is followed up from the history: the answer is whole, the prompt is sent once")
+    func brokenStream() async throws {
+        let turn = FakeMacTurn(
+            steps: [.frame(FakeMacTurn.text("The first half, ")), .reset, .store],
+            answer: "The first half, and the second."
+        )
+        try await withPairedMac(turns: [turn]) { mac, user in
+            let result = await user.run("send", "c-login", "go")
+            #expect(result.status == 0)
+            #expect(result.out == "The first half, and the second.\n")
+            #expect(prompts(mac).count == 1)
+        }
+    }
+
+    @Test("An error frame is an error after the text that came before it")
+    func errorFrame() async throws {
+        let turn = FakeMacTurn(
+            steps: [.frame(FakeMacTurn.text("Some text")), .frame(#"{"type":"error","error":"quota \u001b[31mused up"}"#), .eof]
+        )
+        try await withPairedMac(turns: [turn]) { _, user in
+            let result = await user.run("send", "c-login", "go")
+            #expect(result.status == 1)
+            #expect(result.out == "Some text\n")
+            #expect(result.err.contains("quota ␛[31mused up"))
+        }
+    }
+
+    @Test("What is no prompt is refused before anything is sent", arguments: ["", "  \n", "-"])
+    func emptyPrompt(prompt: String) async throws {
+        try await withPairedMac { mac, user in
+            #expect(await user.run("send", "c-login", prompt, stdin: " \n").status == 2)
+            #expect(prompts(mac).isEmpty)
+        }
+    }
+
+    @Test("Two prompts to one chat at a time take turns")
+    func turnLock() async throws {
+        let first = FakeMacTurn(
+            steps: [.frame(FakeMacTurn.text("one")), .hold("first"), .store, .end],
+            answer: "one"
+        )
+        try await withPairedMac(turns: [first, .answering("two")]) { mac, user in
+            async let one = user.run("send", "c-login", "first")
+            try await mac.reached("first")
+            async let two = user.run("send", "c-login", "second")
+            // The second cannot have begun while the first holds the chat, however long this is watched.
+            #expect(prompts(mac).count == 1)
+            mac.release("first")
+            #expect(await one.out == "one\n")
+            #expect(await two.out == "two\n")
+            #expect(prompts(mac).count == 2)
+        }
+    }
+
+    @Test("The interactive chat shows history, answers, obeys commands and ends with the input")
+    func chat() async throws {
+        try await withPairedMac { mac, user in
+            mac.change { $0.fill("c-login", count: 3) }
+            let result = await user.run("chat", "c-login", stdin: "hello\n/model other\n/nothing\nagain\n/quit\nnever\n")
+            #expect(result.status == 0)
+            #expect(result.out.contains("message 2"))
+            #expect(result.out.contains("You said: hello\nYou said: again\n"))
+            #expect(result.err.contains("There is no /nothing"))
+            #expect(prompts(mac).map { $0.text.contains(#""model":"other""#) } == [false, true])
+        }
+    }
+
+    @Test("An error in the interactive chat does not end it")
+    func chatError() async throws {
+        let failing = FakeMacTurn(steps: [.frame(#"{"type":"error","error":"no"}"#), .eof])
+        try await withPairedMac(turns: [failing]) { _, user in
+            let result = await user.run("chat", "c-login", stdin: "one\ntwo\n")
+            #expect(result.status == 0)
+            #expect(result.out.contains("You said: two"))
+        }
+    }
+}

@@ -22,9 +22,10 @@ package struct CompanionDiscoveryClient: Sendable {
     ///
     /// - Throws: ``DiscoveryError/Code/engineUnavailable``, ``DiscoveryError/Code/invalidInterface``.
     package func resolvedEngine() async throws(DiscoveryError) -> DiscoveryEngineKind {
-        let (engine, _) = try await openEngine(.browse)
-        await engine.close()
-        return engine.kind
+        let (_, output) = AsyncStream.makeStream(of: DiscoveryEvent.self)
+        let begun = try await begin(.browse, into: output) { _ in BrowseProgram(types: []) }
+        await begun.engine.close()
+        return begun.engine.kind
     }
 
     /// Browses while `body` runs.
@@ -42,8 +43,7 @@ package struct CompanionDiscoveryClient: Sendable {
         isolation: isolated (any Actor)? = #isolation,
         _ body: (DiscoveryEngineKind, AsyncStream<DiscoveryEvent>) async throws -> Result
     ) async throws -> Result {
-        let (engine, events) = try await openEngine(.browse)
-        return try await run(BrowseProgram(types: types), on: engine, from: events, isolation: isolation, body)
+        try await run(.browse, isolation: isolation, program: { _ in BrowseProgram(types: types) }, body)
     }
 
     /// Publishes an advertisement while `body` runs, and withdraws it with a goodbye before returning.
@@ -59,32 +59,26 @@ package struct CompanionDiscoveryClient: Sendable {
         _ body: (AsyncStream<AdvertisementEvent>) async throws -> Result
     ) async throws -> Result {
         try advertisement.validate()
-        let (engine, events) = try await openEngine(.publish)
-        let program = PublishProgram(
-            name: advertisement.instanceName,
-            engine: engine.kind,
-            alternative: { AvahiAlternative.serviceName(after: $0) }
-        )
-        return try await run(
-            program,
-            on: engine,
-            from: events,
-            publishing: advertisement.services,
-            isolation: isolation
-        ) { _, events in
+        return try await run(.publish, advertisement.services, isolation: isolation) { engine in
+            PublishProgram(
+                name: advertisement.instanceName,
+                engine: engine,
+                alternative: { AvahiAlternative.serviceName(after: $0) }
+            )
+        } _: { _, events in
             try await body(events)
         }
     }
 
     private func run<Program: EngineProgram, Result>(
-        _ program: Program,
-        on engine: any DiscoveryEngine,
-        from events: AsyncStream<EngineEvent>,
-        publishing services: [Advertisement.Service] = [],
+        _ purpose: EmbeddedEngine.Purpose,
+        _ services: [Advertisement.Service] = [],
         isolation: isolated (any Actor)?,
+        program: (DiscoveryEngineKind) -> Program,
         _ body: (DiscoveryEngineKind, AsyncStream<Program.Output>) async throws -> Result
     ) async throws -> Result {
         let (stream, output) = AsyncStream.makeStream(of: Program.Output.self)
+        let (engine, program, events) = try await begin(purpose, services, into: output, program: program)
         let logger = self.logger
         return try await withThrowingTaskGroup(of: Void.self, isolation: isolation) { group in
             group.addTask {
@@ -95,20 +89,31 @@ package struct CompanionDiscoveryClient: Sendable {
         }
     }
 
-    private func openEngine(
-        _ purpose: EmbeddedEngine.Purpose
-    ) async throws(DiscoveryError) -> (any DiscoveryEngine, AsyncStream<EngineEvent>) {
+    private typealias Begun<Program: EngineProgram> = (
+        engine: any DiscoveryEngine, program: Program, events: AsyncStream<EngineEvent>
+    )
+
+    /// Chooses the engine and begins the program on it.
+    private func begin<Program: EngineProgram>(
+        _ purpose: EmbeddedEngine.Purpose,
+        _ services: [Advertisement.Service] = [],
+        into output: AsyncStream<Program.Output>.Continuation,
+        isolation: isolated (any Actor)? = #isolation,
+        program: (DiscoveryEngineKind) -> Program
+    ) async throws(DiscoveryError) -> Begun<Program> {
         if let interface { _ = try interfaceIndex(interface) }
         if choice != .embedded {
             let daemon = DaemonEngine(interface: interface)
             do {
-                return (daemon, try await daemon.open())
+                let begun = try await daemon.begin(program(.daemon), publishing: services, into: output)
+                return (daemon, begun.program, begun.events)
             } catch {
                 guard choice == .auto else { throw error }
                 logger.debug("no Avahi daemon, using the embedded engine", metadata: ["reason": "\(error)"])
             }
         }
         let embedded = EmbeddedEngine(interface: interface, purpose: purpose, logger: logger)
-        return (embedded, try await embedded.open())
+        let begun = try await embedded.begin(program(.embedded), publishing: services, into: output)
+        return (embedded, begun.program, begun.events)
     }
 }

@@ -32,7 +32,7 @@ package struct BrowseProgram: EngineProgram {
         isSettled = false
         let resumed: [EngineCommand<DiscoveryEvent>] = wasConnected ? [.emit(.resumed)] : []
         wasConnected = true
-        return resumed + types.map { .browse($0) } + settleIfDone()
+        return types.map { .browse($0) } + resumed + settleIfDone()
     }
 
     package mutating func handle(_ event: EngineEvent) -> [EngineCommand<DiscoveryEvent>] {

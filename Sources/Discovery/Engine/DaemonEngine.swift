@@ -85,7 +85,7 @@ actor DaemonEngine: DiscoveryEngine {
         let (connection, _) = try connected()
         let context = ResolverContext(sink: connection.sink, instance: instance)
         let pointer = try connection.loop.locked { () throws(DiscoveryError) in
-            // Any address family: the first answer will do, so one resolver serves each found instance.
+            // The address family of the transport: a host that is seen over IPv4 need not listen on IPv6.
             let pointer = instance.withCName { name in
                 connection.avahi.avahi_service_resolver_new(
                     connection.client,
@@ -94,7 +94,7 @@ actor DaemonEngine: DiscoveryEngine {
                     name,
                     instance.type.rawValue,
                     instance.domain,
-                    AvahiConstant.anyProtocol,
+                    instance.transport.avahi,
                     AvahiConstant.noLookupFlags,
                     daemonServiceResolved,
                     context.pointer

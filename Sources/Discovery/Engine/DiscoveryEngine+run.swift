@@ -1,18 +1,37 @@
 import Logging
 
 extension DiscoveryEngine {
-    /// Runs a program until the task is cancelled; connects again, with growing pauses, when the engine is lost.
+    /// Connects, and carries out a program's first commands before anything else gets a turn: the daemon is at work
+    /// while the caller is still being told.
+    ///
+    /// - Returns: The program after that, and the events that ``run(_:from:publishing:into:logger:)`` goes on with.
+    func begin<Program: EngineProgram>(
+        _ program: Program,
+        publishing services: [Advertisement.Service] = [],
+        into output: AsyncStream<Program.Output>.Continuation
+    ) throws(DiscoveryError) -> (program: Program, events: AsyncStream<EngineEvent>) {
+        var program = program
+        let events = try open()
+        if let loss = perform(program.connected(), of: &program, services, output) {
+            close()
+            throw loss
+        }
+        return (program, events)
+    }
+
+    /// Runs a program that has begun until the task is cancelled; connects again, with growing pauses, when the engine
+    /// is lost.
     ///
     /// It runs on the engine's own executor, so that between an event of the engine and the program's commands there is
     /// one change of thread and no more.
     ///
     /// - Parameters:
-    ///   - firstEvents: What ``open()`` has returned.
+    ///   - program: The program, and the events of its connection, as ``begin(_:publishing:into:)`` has returned them.
     ///   - services: What the program publishes.
     ///   - output: Gets what the program emits; is finished at the end in any case.
     func run<Program: EngineProgram>(
         _ program: Program,
-        from firstEvents: AsyncStream<EngineEvent>,
+        from events: AsyncStream<EngineEvent>,
         publishing services: [Advertisement.Service] = [],
         into output: AsyncStream<Program.Output>.Continuation,
         logger: Logger
@@ -21,9 +40,8 @@ extension DiscoveryEngine {
             close()
             output.finish()
         }
-        var program = program
+        var (program, events) = (program, events)
         var backoff = ReconnectBackoff()
-        var events = firstEvents
         while true {
             let connectedAt = ContinuousClock.now
             guard let loss = await drive(&program, events, services, output) else { return }
@@ -31,8 +49,8 @@ extension DiscoveryEngine {
             logger.debug("mDNS engine lost", metadata: ["engine": "\(kind.rawValue)", "error": "\(loss)"])
             for case .emit(let value) in program.disconnected(loss) { output.yield(value) }
             if connectedAt.duration(to: .now) > ReconnectBackoff.stableAfter { backoff.reset() }
-            guard let reopened = await reopen(&backoff, logger) else { return }
-            events = reopened
+            guard let again = await beginAgain(program, services, output, &backoff, logger) else { return }
+            (program, events) = again
         }
     }
 
@@ -43,7 +61,6 @@ extension DiscoveryEngine {
         _ services: [Advertisement.Service],
         _ output: AsyncStream<Program.Output>.Continuation
     ) async -> DiscoveryError? {
-        if let loss = perform(program.connected(), of: &program, services, output) { return loss }
         for await event in events {
             if case .lost(let error) = event { return error }
             if let loss = perform(program.handle(event), of: &program, services, output) { return loss }
@@ -91,7 +108,13 @@ extension DiscoveryEngine {
     }
 
     /// Connects again, for as long as it takes. Returns nil when the task was cancelled.
-    private func reopen(_ backoff: inout ReconnectBackoff, _ logger: Logger) async -> AsyncStream<EngineEvent>? {
+    private func beginAgain<Program: EngineProgram>(
+        _ program: Program,
+        _ services: [Advertisement.Service],
+        _ output: AsyncStream<Program.Output>.Continuation,
+        _ backoff: inout ReconnectBackoff,
+        _ logger: Logger
+    ) async -> (Program, AsyncStream<EngineEvent>)? {
         while true {
             do {
                 try await Task.sleep(for: backoff.next())
@@ -99,7 +122,7 @@ extension DiscoveryEngine {
                 return nil
             }
             do {
-                return try open()
+                return try begin(program, publishing: services, into: output)
             } catch {
                 logger.debug("mDNS engine still away", metadata: ["error": "\(error)"])
             }

@@ -36,8 +36,10 @@ func embeddedServiceBrowsed(
     _ flags: AvahiLookupResultFlags,
     _ pointer: UnsafeMutableRawPointer?
 ) {
+    guard let timer = SettleTimer.from(pointer) else { return }
+    guard event != AVAHI_BROWSER_ALL_FOR_NOW else { return timer.start() }
     // Avahi-core has no way from a browser to its server, so the number of a failure is not to be had here.
-    BrowserContext.from(pointer)?.browsed(event, interface, transport, name, domain) { Int32(AVAHI_ERR_FAILURE) }
+    timer.context.browsed(event, interface, transport, name, domain) { Int32(AVAHI_ERR_FAILURE) }
 }
 
 func embeddedServiceResolved(

@@ -16,7 +16,7 @@ actor EmbeddedEngine: DiscoveryEngine {
         var loop: AvahiLoop
         var server: OpaquePointer
         var sink: EngineSink
-        var browsers: [BrowserContext] = []
+        var browsers: [SettleTimer] = []
         var resolvers: [ServiceInstance: (pointer: OpaquePointer, context: ResolverContext)] = [:]
         var group: OpaquePointer?
     }
@@ -75,8 +75,9 @@ actor EmbeddedEngine: DiscoveryEngine {
 
     func browse(_ type: ServiceType) throws(DiscoveryError) {
         let connection = try connected()
-        let context = BrowserContext(sink: connection.sink, type: type)
-        try connection.loop.locked { () throws(DiscoveryError) in
+        guard let api = connection.loop.api else { throw DiscoveryError(.engineLost, "Avahi's event loop is gone") }
+        let timer = try connection.loop.locked { () throws(DiscoveryError) in
+            let timer = SettleTimer(context: BrowserContext(sink: connection.sink, type: type), api: api)
             let browser = connection.avahi.avahi_s_service_browser_new(
                 connection.server,
                 AvahiConstant.anyInterface,
@@ -85,23 +86,27 @@ actor EmbeddedEngine: DiscoveryEngine {
                 nil,
                 AvahiConstant.noLookupFlags,
                 embeddedServiceBrowsed,
-                context.pointer
+                timer.pointer
             )
             guard browser != nil else {
+                timer.free()
                 throw .avahi(
                     connection.avahi.avahi_server_errno(connection.server),
                     .browseFailed,
                     "cannot browse \(type)"
                 )
             }
+            return timer
         }
-        self.connection?.browsers.append(context)
+        self.connection?.browsers.append(timer)
     }
 
     func resolve(_ instance: ServiceInstance) throws(DiscoveryError) {
         let connection = try connected()
         let context = ResolverContext(sink: connection.sink, instance: instance)
         let pointer = try connection.loop.locked { () throws(DiscoveryError) in
+            // The address family of the transport: a host that is seen over IPv4 need not listen on IPv6, and whichever
+            // address came first would hide the other.
             let pointer = instance.withCName { name in
                 connection.avahi.avahi_s_service_resolver_new(
                     connection.server,
@@ -110,7 +115,7 @@ actor EmbeddedEngine: DiscoveryEngine {
                     name,
                     instance.type.rawValue,
                     instance.domain,
-                    AvahiConstant.anyProtocol,
+                    instance.transport.avahi,
                     AvahiConstant.noLookupFlags,
                     embeddedServiceResolved,
                     context.pointer
@@ -135,10 +140,10 @@ actor EmbeddedEngine: DiscoveryEngine {
         guard let connection else { return }
         self.connection = nil
         connection.loop.stop()
-        // Freeing the group queues its goodbyes (freeing the server alone would drop it silently); freeing the server
-        // then sends everything that is queued before it closes the sockets. So the goodbyes are out on return.
-        if let group = connection.group { connection.avahi.avahi_s_entry_group_free(group) }
+        // Freeing the server frees its group, which queues the goodbyes, and sends everything that is queued before it
+        // closes the sockets: the goodbyes are out on return, without a loop or a wait.
         connection.avahi.avahi_server_free(connection.server)
+        for timer in connection.browsers { timer.free() }
         connection.sink.finish()
     }
 

@@ -1,0 +1,127 @@
+import Discovery
+import Testing
+
+@Suite("The browsing state machine")
+struct BrowseProgramTests {
+    private let lost = DiscoveryError(.engineLost, "gone")
+
+    @Test("It browses every type once, all at the start")
+    func start() {
+        var program = BrowseProgram(types: [.lumi, .companion, .lumi])
+        #expect(program.connected() == [.browse(.lumi), .browse(.companion)])
+    }
+
+    @Test("It settles when every browser has reported and everything found is resolved or has failed")
+    func settles() {
+        var program = BrowseProgram(types: [.companion, .lumi])
+        _ = program.connected()
+        let (first, second) = (ServiceInstance.fixture(), ServiceInstance.fixture("Dead"))
+        #expect(program.handle(.found(first)) == [.resolve(first)])
+        #expect(program.handle(.found(second)) == [.resolve(second)])
+        #expect(program.handle(.allForNow(.companion)) == [])
+        let resolved = program.handle(.resolved(first, .fixture()))
+        #expect(resolved.count == 1 && !resolved.contains(.emit(.settled)))
+        #expect(program.handle(.allForNow(.lumi)) == [])
+        let end = program.handle(.resolveFailed(second))
+        #expect(end.dropFirst().first == .emit(.settled))
+        #expect(Set(end.suffix(2)) == [.release(first), .release(second)])
+    }
+
+    @Test("It settles at once where there is nothing")
+    func settlesEmpty() {
+        var program = BrowseProgram(types: [.lumi])
+        _ = program.connected()
+        #expect(program.handle(.allForNow(.lumi)) == [.emit(.settled)])
+        #expect(program.handle(.allForNow(.lumi)) == [])
+        var nothing = BrowseProgram(types: [])
+        #expect(nothing.connected() == [.emit(.settled)])
+    }
+
+    @Test("It does not wait for an instance that left while it was being resolved")
+    func leftWhileResolving() {
+        var program = BrowseProgram(types: [.companion])
+        _ = program.connected()
+        _ = program.handle(.found(.fixture()))
+        _ = program.handle(.allForNow(.companion))
+        #expect(program.handle(.left(.fixture())) == [.release(.fixture()), .emit(.settled)])
+        #expect(program.handle(.resolved(.fixture(), .fixture())) == [])
+    }
+
+    @Test("An instance that is reported twice is resolved once")
+    func foundTwice() {
+        var program = BrowseProgram(types: [.companion])
+        _ = program.connected()
+        #expect(program.handle(.found(.fixture())) == [.resolve(.fixture())])
+        #expect(program.handle(.found(.fixture())) == [])
+    }
+
+    @Test("After it has settled, resolvers are released as soon as they have answered")
+    func releasesLater() {
+        var program = BrowseProgram(types: [.companion])
+        _ = program.connected()
+        _ = program.handle(.allForNow(.companion))
+        _ = program.handle(.found(.fixture()))
+        let commands = program.handle(.resolved(.fixture(), .fixture()))
+        #expect(commands.last == .release(.fixture()))
+        #expect(!commands.contains(.emit(.settled)))
+    }
+
+    @Test("Of a thousand instances, no more than the limit have a resolver, and all get one")
+    func limit() {
+        var program = BrowseProgram(types: [.companion], resolverLimit: 10)
+        var open: Set<ServiceInstance> = []
+        var resolved = 0
+        var most = 0
+        var isSettled = false
+        func carryOut(_ commands: [EngineCommand<DiscoveryEvent>]) {
+            for command in commands {
+                switch command {
+                case .resolve(let instance): open.insert(instance)
+                case .release(let instance): #expect(open.remove(instance) != nil)
+                case .emit(.added): resolved += 1
+                case .emit(.settled): isSettled = true
+                default: break
+                }
+                most = max(most, open.count)
+            }
+        }
+        carryOut(program.connected())
+        var waiting: [ServiceInstance] = []
+        for index in 0..<1000 {
+            let instance = ServiceInstance.fixture("Host \(index)")
+            waiting.append(instance)
+            carryOut(program.handle(.found(instance)))
+        }
+        carryOut(program.handle(.allForNow(.companion)))
+        while let next = waiting.first(where: open.contains) {
+            waiting.removeAll { $0 == next }
+            carryOut(program.handle(.resolved(next, .fixture())))
+        }
+        #expect(resolved == 1000)
+        #expect(most == 10)
+        #expect(isSettled)
+        #expect(open.isEmpty)
+    }
+
+    @Test("After an interruption it browses anew; what has not come back is removed when it settles")
+    func reconnects() {
+        var program = BrowseProgram(types: [.companion])
+        _ = program.connected()
+        for name in ["Stays", "Goes"] {
+            _ = program.handle(.found(.fixture(name)))
+            _ = program.handle(.resolved(.fixture(name), .fixture()))
+        }
+        _ = program.handle(.allForNow(.companion))
+        #expect(program.disconnected(lost) == [.emit(.interrupted(lost))])
+        #expect(program.connected() == [.browse(.companion), .emit(.resumed)])
+        #expect(program.handle(.found(.fixture("Stays"))) == [.resolve(.fixture("Stays"))])
+        #expect(program.handle(.resolved(.fixture("Stays"), .fixture())) == [])
+        let end = program.handle(.allForNow(.companion))
+        guard case .emit(.removed(let host)) = end.first else {
+            Issue.record("no removal in \(end)")
+            return
+        }
+        #expect(host.name == "Goes")
+        #expect(end.dropFirst().first == .emit(.settled))
+    }
+}

@@ -12,6 +12,7 @@ let strict: [SwiftSetting] = [
 let systemLibraries: [Target] = [
     .systemLibrary(name: "CAvahi", path: "Sources/CAvahi"),
     .systemLibrary(name: "CAvahiCore", path: "Sources/CAvahiCore"),
+    .systemLibrary(name: "CEdit", path: "Sources/CEdit"),
     .systemLibrary(name: "CZBar", path: "Sources/CZBar"),
     .systemLibrary(name: "CQREncode", path: "Sources/CQREncode"),
     .systemLibrary(name: "CSpng", path: "Sources/CSpng"),
@@ -47,9 +48,11 @@ let modules: [Target] = [
             "CompanionWire",
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "Logging", package: "swift-log"),
+            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOFoundationCompat", package: "swift-nio"),
             .product(name: "NIOHTTP1", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
         ],
         swiftSettings: strict
     ),
@@ -59,19 +62,24 @@ let modules: [Target] = [
             "CompanionWire",
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "GRDB", package: "GRDB.swift"),
+            .product(name: "HTTPTypes", package: "swift-http-types"),
             .product(name: "Hummingbird", package: "hummingbird"),
+            .product(name: "HummingbirdCore", package: "hummingbird"),
             .product(name: "Logging", package: "swift-log"),
-            .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             .product(name: "Subprocess", package: "swift-subprocess"),
+            .product(name: "SystemPackage", package: "swift-system"),
         ],
         swiftSettings: strict
     ),
+    .target(name: "LineEditor", dependencies: ["CEdit"], swiftSettings: strict),
     .executableTarget(
         name: "pairtool",
         dependencies: [
-            "CompanionClient", "CompanionHost", "CompanionWire", "Discovery", "PairingAgent", "QRCodec",
+            "CompanionClient", "CompanionHost", "CompanionWire", "Discovery", "LineEditor", "PairingAgent", "QRCodec",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -96,11 +104,16 @@ let tests: [Target] = [
     ),
     .testTarget(name: "CompanionWireTests", dependencies: ["CompanionWire"], swiftSettings: strict),
     .testTarget(name: "DiscoveryTests", dependencies: ["Discovery", "CompanionWire"], swiftSettings: strict),
-    .testTarget(name: "QRCodecTests", dependencies: ["QRCodec"], swiftSettings: strict),
+    .testTarget(name: "QRCodecTests", dependencies: ["CTurboJPEG", "QRCodec"], swiftSettings: strict),
     .testTarget(name: "PairingAgentTests", dependencies: ["PairingAgent", "CompanionWire"], swiftSettings: strict),
     .testTarget(
         name: "CompanionClientTests",
-        dependencies: ["CompanionClient", "CompanionTestSupport", "CompanionWire"],
+        dependencies: [
+            "CompanionClient", "CompanionTestSupport", "CompanionWire",
+            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
+        ],
         swiftSettings: strict
     ),
     .testTarget(
@@ -108,6 +121,12 @@ let tests: [Target] = [
         dependencies: [
             "CompanionHost", "CompanionWire",
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            .product(name: "Logging", package: "swift-log"),
+            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOHTTP1", package: "swift-nio"),
+            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            .product(name: "Subprocess", package: "swift-subprocess"),
         ],
         swiftSettings: strict
     ),
@@ -117,6 +136,7 @@ let tests: [Target] = [
             "pairtool", "CompanionClient", "CompanionTestSupport", "CompanionWire", "QRCodec",
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             .product(name: "Subprocess", package: "swift-subprocess"),
+            .product(name: "SystemPackage", package: "swift-system"),
         ],
         swiftSettings: strict
     ),
@@ -128,8 +148,10 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),

@@ -12,13 +12,19 @@ struct Pairtool: AsyncParsableCommand {
         version: Version.text,
         subcommands: [],
         groupedSubcommands: [
-            CommandGroup(name: "Finding and pairing", subcommands: [
-                DiscoverCommand.self, ScanCommand.self, QRCommand.self, PairCommand.self, HostsCommand.self,
-            ]),
-            CommandGroup(name: "Using a paired host", subcommands: [
-                StatusCommand.self, ProjectsCommand.self, ChatsCommand.self, MessagesCommand.self, SendCommand.self,
-                ChatCommand.self, ModelsCommand.self, DevicesCommand.self, DisconnectCommand.self,
-            ]),
+            CommandGroup(
+                name: "Finding and pairing",
+                subcommands: [
+                    DiscoverCommand.self, ScanCommand.self, QRCommand.self, PairCommand.self, HostsCommand.self,
+                ]
+            ),
+            CommandGroup(
+                name: "Using a paired host",
+                subcommands: [
+                    StatusCommand.self, ProjectsCommand.self, ChatsCommand.self, MessagesCommand.self, SendCommand.self,
+                    ChatCommand.self, ModelsCommand.self, DevicesCommand.self, DisconnectCommand.self,
+                ]
+            ),
             CommandGroup(name: "Being a host", subcommands: [HostCommand.self]),
         ]
     )

@@ -29,7 +29,10 @@ import Testing
         }
     }
 
-    @Test("Chats are listed for a project by name, path or id, and for all", arguments: ["web", "WEB", "/Users/ada/web", "p-web", "we"])
+    @Test(
+        "Chats are listed for a project by name, path or id, and for all",
+        arguments: ["web", "WEB", "/Users/ada/web", "p-web", "we"]
+    )
     func chats(word: String) async throws {
         try await withPairedMac { _, user in
             #expect(await user.run("chats", word, "-q").out == "c-login\nc-cors\n")
@@ -75,11 +78,14 @@ import Testing
         script.fill("c-login", count: 2)
         script.messages["c-login"]?[0].text = "a\u{1B}[2Jb\u{0}\r\nc\td"
         try await withPairedMac(script) { _, user in
-            for arguments in [["projects"], ["chats"], ["messages", "c-login"], ["projects", "--json"], ["chats", "--json"]] {
+            for arguments in [
+                ["projects"], ["chats"], ["messages", "c-login"], ["projects", "--json"], ["chats", "--json"],
+            ] {
                 let result = await user.run(arguments)
                 #expect(result.status == 0)
                 let unsafe = result.out.unicodeScalars.filter {
-                    ($0.value < 0x20 && $0 != "\n" && $0 != "\t") || (0x7F...0x9F).contains($0.value) || $0.value == 0x202E
+                    ($0.value < 0x20 && $0 != "\n" && $0 != "\t") || (0x7F...0x9F).contains($0.value)
+                        || $0.value == 0x202E
                 }
                 #expect(unsafe.isEmpty, "\(arguments)")
             }

@@ -61,7 +61,9 @@ import Testing
                 let name = try #require(try await events.first("advertised")["message"]?.string)
                 let port = try #require(try await events.first("listening")["port"])
 
-                let found = try await user.spawn(["discover", "--interface", "lo", "--engine", "embedded", "--probe", "--json"])
+                let found = try await user.spawn([
+                    "discover", "--interface", "lo", "--engine", "embedded", "--probe", "--json",
+                ])
                 #expect(found.status == 0, "\(found.err)")
                 let row = try #require(try found.json.first { name.contains($0["name"]?.string ?? "?") })
                 #expect(row["paired"] == .bool(false))
@@ -107,7 +109,9 @@ import Testing
                         let payload = try #require(try await one.first("challenge")["qrPayload"]?.string)
                         _ = try await (one.first("advertised"), two.first("advertised"))
                         let file = try user.file("payload.json", Array(payload.utf8))
-                        let pair = ["pair", "--qr", file, "--interface", "lo", "--engine", "embedded", "--allow-legacy"]
+                        let pair = [
+                            "pair", "--qr", file, "--interface", "lo", "--engine", "embedded", "--allow-legacy",
+                        ]
                         let unclear = try await user.spawn(pair)
                         #expect(unclear.status == 2)
                         #expect(unclear.err.contains("Aster") && unclear.err.contains("Briar"))
@@ -156,7 +160,7 @@ import Testing
                 arguments: ["discover", "--watch", "--json", "--interface", "lo", "--engine", "embedded"],
                 environment: user.processEnvironment([:]),
                 input: .none,
-            output: .sequence,
+                output: .sequence,
                 error: .discarded
             ) { process in
                 let seen = HostEvents()

@@ -5,7 +5,9 @@ import QRCodec
 import Testing
 
 @Suite struct PairTests {
-    private func picture(_ mac: FakeMac, token: String = FakeMacScript().token, expiresIn: Double = 300) throws -> [UInt8] {
+    private func picture(_ mac: FakeMac, token: String = FakeMacScript().token, expiresIn: Double = 300) throws
+        -> [UInt8]
+    {
         let payload = PairingPayload(code: "482913", token: token, expiresAt: Date().addingTimeInterval(expiresIn))
         return try QRSymbol(bytes: Array(payload.text.utf8)).png()
     }
@@ -47,12 +49,19 @@ import Testing
         }
     }
 
-    @Test("What is no code is refused before anything is sent", arguments: ["", "12345", "1234567", "12345a", "１２３４５６"])
+    @Test(
+        "What is no code is refused before anything is sent",
+        arguments: ["", "12345", "1234567", "12345a", "１２３４５６"]
+    )
     func codeFormat(code: String) async throws {
         try await withFakeMac { mac in
             try await Sandbox.with { user in
                 let result = await user.run(
-                    "pair", "--url", mac.endpointText, "--allow-legacy", "--code-stdin",
+                    "pair",
+                    "--url",
+                    mac.endpointText,
+                    "--allow-legacy",
+                    "--code-stdin",
                     stdin: code + "\n"
                 )
                 #expect(result.status == 2)
@@ -66,7 +75,12 @@ import Testing
         try await withFakeMac { mac in
             try await Sandbox.with { user in
                 let wrong = await user.run(
-                    "pair", "--url", mac.endpointText, "--allow-legacy", "--code-stdin", "--json",
+                    "pair",
+                    "--url",
+                    mac.endpointText,
+                    "--allow-legacy",
+                    "--code-stdin",
+                    "--json",
                     stdin: "000000\n"
                 )
                 #expect(wrong.status == 6)
@@ -85,7 +99,10 @@ import Testing
         try await withFakeMac { mac in
             try await Sandbox.with { user in
                 let result = await user.run(
-                    "pair", "--url", mac.endpointText, "--allow-legacy",
+                    "pair",
+                    "--url",
+                    mac.endpointText,
+                    "--allow-legacy",
                     stdin: "12\n000000\n482913\n",
                     terminal: true
                 )
@@ -110,7 +127,12 @@ import Testing
         try await withFakeMac(script) { mac in
             try await Sandbox.with { user in
                 let result = await user.run(
-                    "pair", "--url", mac.endpointText, "--allow-legacy", "--code-stdin", "--json",
+                    "pair",
+                    "--url",
+                    mac.endpointText,
+                    "--allow-legacy",
+                    "--code-stdin",
+                    "--json",
                     stdin: "482913\n"
                 )
                 #expect(result.status == 7)
@@ -138,7 +160,8 @@ import Testing
     @Test(
         "A host that answers oddly is told apart from one that pairs",
         arguments: [
-            (FakeMacScript.CompleteAnswer.notConnected, "pairing.not_connected"), (.foreignDevice, "pairing.foreign_device"),
+            (FakeMacScript.CompleteAnswer.notConnected, "pairing.not_connected"),
+            (.foreignDevice, "pairing.foreign_device"),
         ]
     )
     func oddAnswers(answer: FakeMacScript.CompleteAnswer, code: String) async throws {
@@ -148,7 +171,12 @@ import Testing
         try await withFakeMac(script) { mac in
             try await Sandbox.with { user in
                 let result = await user.run(
-                    "pair", "--url", mac.endpointText, "--allow-legacy", "--code-stdin", "--json",
+                    "pair",
+                    "--url",
+                    mac.endpointText,
+                    "--allow-legacy",
+                    "--code-stdin",
+                    "--json",
                     stdin: "482913\n"
                 )
                 #expect(result.status == 1)

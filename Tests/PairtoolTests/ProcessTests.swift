@@ -6,12 +6,16 @@ import Testing
 
 /// The built binary itself, as a user's shell runs it.
 @Suite struct ProcessTests {
-    @Test("Mistakes in the command line have exit code 2 and a word on standard error", arguments: [
-        ["bogus"], ["pair", "--bogus"], ["discover", "--timeout", "0"], ["discover", "--type", "http"], ["send", "one"],
-        ["messages"], ["host", "--port", "70000"], ["pair", "--url", "example.org"], ["hosts", "--json", "-q"],
-        ["scan"], ["qr", "--level", "X"], ["messages", "c", "--last", "0"], ["host", "--agent-command", "'"],
-        ["discover", "--interface", "nonesuch0"],
-    ])
+    @Test(
+        "Mistakes in the command line have exit code 2 and a word on standard error",
+        arguments: [
+            ["bogus"], ["pair", "--bogus"], ["discover", "--timeout", "0"], ["discover", "--type", "http"],
+            ["send", "one"],
+            ["messages"], ["host", "--port", "70000"], ["pair", "--url", "example.org"], ["hosts", "--json", "-q"],
+            ["scan"], ["qr", "--level", "X"], ["messages", "c", "--last", "0"], ["host", "--agent-command", "'"],
+            ["discover", "--interface", "nonesuch0"],
+        ]
+    )
     func usage(arguments: [String]) async throws {
         try await Sandbox.with { user in
             let result = try await user.spawn(arguments)
@@ -21,7 +25,10 @@ import Testing
         }
     }
 
-    @Test("Help and version are data: standard output, exit code 0", arguments: [["--version"], ["--help"], ["help", "pair"]])
+    @Test(
+        "Help and version are data: standard output, exit code 0",
+        arguments: [["--version"], ["--help"], ["help", "pair"]]
+    )
     func help(arguments: [String]) async throws {
         try await Sandbox.with { user in
             let result = try await user.spawn(arguments)
@@ -39,7 +46,9 @@ import Testing
                 let script = try await user.spawn(["--generate-completion-script", shell])
                 #expect(script.status == 0)
                 #expect(script.out.contains("messages"))
-                let names = try await user.spawn(["---completion", "chats", "--", "positional@0", "1", "0", "pairtool", "chats", ""])
+                let names = try await user.spawn([
+                    "---completion", "chats", "--", "positional@0", "1", "0", "pairtool", "chats", "",
+                ])
                 #expect(names.out.split(separator: "\n").contains("web"), "\(names)")
             }
         }
@@ -80,7 +89,9 @@ import Testing
             try await Sandbox.with { user in
                 await user.pair(mac)
                 mac.change { $0.faults = [FakeMacFault(.stall(gate: "never"), on: "/companion/projects")] }
-                async let result = user.shell("\(BuiltTool.path) projects & pid=$!; echo $pid > pid; wait $pid; echo $?")
+                async let result = user.shell(
+                    "\(BuiltTool.path) projects & pid=$!; echo $pid > pid; wait $pid; echo $?"
+                )
                 try await mac.reached("never")
                 let pid = try String(contentsOf: URL(filePath: user.directory + "/pid"), encoding: .utf8)
                 _ = try await user.shell("kill -INT \(pid)")
@@ -96,7 +107,9 @@ import Testing
         try await withFakeMac(script) { mac in
             try await Sandbox.with { user in
                 await user.pair(mac)
-                async let result = user.shell("\(BuiltTool.path) send c-login hi & pid=$!; echo $pid > pid; wait $pid; echo $?")
+                async let result = user.shell(
+                    "\(BuiltTool.path) send c-login hi & pid=$!; echo $pid > pid; wait $pid; echo $?"
+                )
                 try await mac.reached("turn")
                 let pid = try String(contentsOf: URL(filePath: user.directory + "/pid"), encoding: .utf8)
                 _ = try await user.shell("kill -INT \(pid)")
@@ -116,7 +129,9 @@ import Testing
                     stdin: "482913\n"
                 )
                 #expect(result.status == 0)
-                let listing = try await user.shell("stat -c '%a %n' data/pairtool data/pairtool/identity.key data/pairtool/hosts.json")
+                let listing = try await user.shell(
+                    "stat -c '%a %n' data/pairtool data/pairtool/identity.key data/pairtool/hosts.json"
+                )
                 #expect(
                     listing.out == "700 data/pairtool\n600 data/pairtool/identity.key\n600 data/pairtool/hosts.json\n"
                 )

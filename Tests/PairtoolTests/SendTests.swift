@@ -48,7 +48,15 @@ import Testing
     func options() async throws {
         try await withPairedMac { mac, user in
             let named = await user.run(
-                "send", "c-login", "-", "--allow-tool", "grep", "--allow-tool", "ls", "--model", "other",
+                "send",
+                "c-login",
+                "-",
+                "--allow-tool",
+                "grep",
+                "--allow-tool",
+                "ls",
+                "--model",
+                "other",
                 stdin: "line 1\nline 2\n"
             )
             #expect(named.status == 0)
@@ -103,7 +111,10 @@ import Testing
     @Test("An error frame is an error after the text that came before it")
     func errorFrame() async throws {
         let turn = FakeMacTurn(
-            steps: [.frame(FakeMacTurn.text("Some text")), .frame(#"{"type":"error","error":"quota \u001b[31mused up"}"#), .eof]
+            steps: [
+                .frame(FakeMacTurn.text("Some text")), .frame(#"{"type":"error","error":"quota \u001b[31mused up"}"#),
+                .eof,
+            ]
         )
         try await withPairedMac(turns: [turn]) { _, user in
             let result = await user.run("send", "c-login", "go")
@@ -144,7 +155,11 @@ import Testing
     func chat() async throws {
         try await withPairedMac { mac, user in
             mac.change { $0.fill("c-login", count: 3) }
-            let result = await user.run("chat", "c-login", stdin: "hello\n/model other\n/nothing\nagain\n/quit\nnever\n")
+            let result = await user.run(
+                "chat",
+                "c-login",
+                stdin: "hello\n/model other\n/nothing\nagain\n/quit\nnever\n"
+            )
             #expect(result.status == 0)
             #expect(result.out.contains("message 2"))
             #expect(result.out.contains("You said: hello\nYou said: again\n"))

@@ -23,7 +23,12 @@ struct DevicesCommand: AsyncParsableCommand {
                 let connected = try await session.client.status().connectedDevice?.id
                 let devices = try await session.client.devices()
                 guard !devices.isEmpty else {
-                    throw CommandError(.nothingFound, "device.none", "\(session.host.name) lists no device", next: "pairtool pair")
+                    throw CommandError(
+                        .nothingFound,
+                        "device.none",
+                        "\(session.host.name) lists no device",
+                        next: "pairtool pair"
+                    )
                 }
                 let now = session.context.now()
                 session.output.list(
@@ -42,7 +47,10 @@ struct DevicesCommand: AsyncParsableCommand {
     }
 
     struct Revoke: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "revoke", abstract: "Make the host forget a device.")
+        static let configuration = CommandConfiguration(
+            commandName: "revoke",
+            abstract: "Make the host forget a device."
+        )
 
         @Argument(
             help: "The device, by id prefix or name.",

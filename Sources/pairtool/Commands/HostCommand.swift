@@ -17,7 +17,11 @@ struct HostCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(name: .customLong("project"), help: "A directory to serve (repeatable). Default: the current one.", completion: .directory)
+    @Option(
+        name: .customLong("project"),
+        help: "A directory to serve (repeatable). Default: the current one.",
+        completion: .directory
+    )
     var projects: [String] = []
 
     @Option(help: "The name that companions see. Default: this machine's name.")

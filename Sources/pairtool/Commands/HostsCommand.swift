@@ -81,7 +81,11 @@ struct HostsCommand: AsyncParsableCommand {
             let (renamed, isDefault) = try HostsCommand.change(output) { hosts in
                 var renamed = try PairedHostSelection.select(host, in: hosts)
                 if let other = hosts.hosts.first(where: { $0.id != renamed.id && $0.name == name }) {
-                    throw CommandError(.usage, "host.name_taken", "another paired host (\(other.id)) is called “\(name)”")
+                    throw CommandError(
+                        .usage,
+                        "host.name_taken",
+                        "another paired host (\(other.id)) is called “\(name)”"
+                    )
                 }
                 renamed.name = name
                 hosts.record(renamed)

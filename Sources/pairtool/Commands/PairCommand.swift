@@ -17,7 +17,10 @@ struct PairCommand: AsyncParsableCommand {
     @Argument(help: "The host, by name or id as `pairtool discover` shows it.")
     var host: String?
 
-    @Option(help: "A picture of the host's QR code; - for standard input.", completion: .file(extensions: ["png", "jpg"]))
+    @Option(
+        help: "A picture of the host's QR code; - for standard input.",
+        completion: .file(extensions: ["png", "jpg"])
+    )
     var qr: String?
 
     @Flag(help: "Read the six digits from standard input.")
@@ -62,7 +65,8 @@ struct PairCommand: AsyncParsableCommand {
             do {
                 let outcome = try await pair(current, at: endpoint, identity: identity, context: context)
                 return try record(target, endpoint, outcome, identity: identity, store: store, output: output)
-            } catch let error as PairingError where error.code == .wrongCode && isTyped && context.canAsk && attempt < 3 {
+            } catch let error as PairingError where error.code == .wrongCode && isTyped && context.canAsk && attempt < 3
+            {
                 output.say("The host does not know this code. Try again.")
             }
         }
@@ -191,7 +195,9 @@ extension PairCommand {
         let now = output.context.now()
         let (host, isDefault) = try store.update { hosts in
             var name = hosts.hosts.first { $0.id == target.id }?.name ?? target.name
-            if hosts.hosts.contains(where: { $0.id != target.id && $0.name == name }) { name += " \(target.id.prefix(4))" }
+            if hosts.hosts.contains(where: { $0.id != target.id && $0.name == name }) {
+                name += " \(target.id.prefix(4))"
+            }
             let host = PairedHost(
                 id: target.id,
                 name: name,

@@ -57,8 +57,9 @@ struct QRCommand: AsyncParsableCommand {
     }
 
     private var chosenFormat: Format {
-        format ?? (output?.lowercased().hasSuffix(".png") == true
-            ? .png : output?.lowercased().hasSuffix(".svg") == true ? .svg : .terminal)
+        format
+            ?? (output?.lowercased().hasSuffix(".png") == true
+                ? .png : output?.lowercased().hasSuffix(".svg") == true ? .svg : .terminal)
     }
 
     private func text(_ context: CommandContext) async throws -> [UInt8] {
@@ -95,7 +96,7 @@ struct QRCommand: AsyncParsableCommand {
             )
             guard out.format == .json else { return out.data(drawing) }
             out.json(Report(symbol, drawing: drawing))
-        } catch where error.code == .windowTooSmall {
+        } catch  where error.code == .windowTooSmall {
             throw CommandError(
                 .failed,
                 "qr.window_too_small",

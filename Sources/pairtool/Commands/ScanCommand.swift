@@ -118,7 +118,8 @@ struct ScanFinding: Encodable {
             "  token     \(token ?? (hasToken == true ? "present (--show-secrets shows it)" : "none"))",
         ]
         if let expiresAt, let expiresIn {
-            let left = expired == true
+            let left =
+                expired == true
                 ? "expired \(TimeText.span(Double(expiresIn))) ago" : "\(TimeText.span(Double(expiresIn))) left"
             lines.append("  expires   \(CompanionTimestamp.string(from: expiresAt)) (\(left), by this machine's clock)")
         } else {

@@ -108,7 +108,9 @@ struct HostStatusReport: Encodable, Equatable {
             lines.append("connected  " + (connected ? "yes, as \(connectedDevice?.name ?? "")" : "no\(other)"))
         }
         if let clockOffsetSeconds, abs(clockOffsetSeconds) > 30 {
-            lines.append("clock      \(TimeText.span(Double(clockOffsetSeconds))) \(clockOffsetSeconds > 0 ? "ahead" : "behind")")
+            lines.append(
+                "clock      \(TimeText.span(Double(clockOffsetSeconds))) \(clockOffsetSeconds > 0 ? "ahead" : "behind")"
+            )
         }
         return lines.map(TerminalText.line).joined(separator: "\n")
     }

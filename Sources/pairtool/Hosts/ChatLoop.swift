@@ -1,4 +1,5 @@
 import CompanionClient
+import CompanionWire
 import NIOConcurrencyHelpers
 
 /// The interactive chat: reads prompts and shows answers until the user has enough.
@@ -6,11 +7,13 @@ struct ChatLoop {
     private let session: HostSession
     private var conversation: Conversation
     private let history: Int
+    private let prompts: any PromptReader
 
     init(session: HostSession, conversation: Conversation, history: Int) {
         self.session = session
         self.conversation = conversation
         self.history = history
+        prompts = session.context.promptReader()
     }
 
     private static let help = """
@@ -31,6 +34,7 @@ struct ChatLoop {
             while let line = try await readPrompt() {
                 let prompt = line.trimmingBlanks()
                 if prompt.isEmpty { continue }
+                prompts.remember(prompt)
                 if prompt.hasPrefix("/") {
                     guard try await obey(prompt) else { return }
                     continue
@@ -62,17 +66,12 @@ struct ChatLoop {
 
     /// The next line; nil at the end of the input. An interrupt at the prompt only clears the line.
     private func readPrompt() async throws -> String? {
-        let context = session.context
         while true {
             Interrupts.shared.drainWake()
-            if context.canAsk { context.stderr.write("› ") }
-            let input = context.stdin
             do {
-                let line = try await BlockingCall.run { try input.readLine(echo: true) }
-                if line == nil, context.canAsk { context.stderr.write("\n") }
-                return line
+                return try await prompts.next()
             } catch is CancellationError {
-                context.stderr.write("\n(Ctrl-D or /quit ends)\n")
+                session.context.stderr.write("\n(Ctrl-D or /quit ends)\n")
             }
         }
     }
@@ -95,6 +94,10 @@ struct ChatLoop {
 
     private func showHistory(_ count: Int) async throws {
         let writer = MessageWriter(output: session.output)
-        try await session.client.lastMessages(chatID: conversation.chatID, count: count).forEach(writer.write)
+        let messages = try await session.client.lastMessages(chatID: conversation.chatID, count: count)
+        for message in messages {
+            writer.write(message)
+            if message.role == .user { prompts.remember(message.text) }
+        }
     }
 }

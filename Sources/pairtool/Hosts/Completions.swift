@@ -17,7 +17,9 @@ enum Completions {
 
     static func chats(_ words: [String]) async -> [String] {
         await live(words) { session in
-            try await session.chats(in: try await session.client.mergedProjects()).map { word($0.chat.title, id: $0.chat.id) }
+            try await session.chats(in: try await session.client.mergedProjects()).map {
+                word($0.chat.title, id: $0.chat.id)
+            }
         }
     }
 
@@ -50,9 +52,11 @@ enum Completions {
 
     /// A word that a shell can take as it is: the name if it is plain, else the id.
     private static func word(_ name: String, id: String) -> String {
-        let isPlain = !name.isEmpty && name.unicodeScalars.allSatisfy { scalar in
-            scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || "._-".unicodeScalars.contains(scalar)
-        }
+        let isPlain =
+            !name.isEmpty
+            && name.unicodeScalars.allSatisfy { scalar in
+                scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || "._-".unicodeScalars.contains(scalar)
+            }
         return isPlain ? name : id
     }
 }

@@ -52,7 +52,9 @@ struct DiscoveredRow: Encodable, Sendable {
     /// Each address and port once, in the order of preference.
     var endpoints: [CompanionEndpoint] {
         var seen: Set<CompanionEndpoint> = []
-        return addresses.map { CompanionEndpoint(address: $0.address, port: $0.port) }.filter { seen.insert($0).inserted }
+        return addresses.map { CompanionEndpoint(address: $0.address, port: $0.port) }.filter {
+            seen.insert($0).inserted
+        }
     }
 
     /// The addresses on one line.

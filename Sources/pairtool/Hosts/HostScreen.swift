@@ -35,7 +35,10 @@ actor HostScreen {
     func show(_ event: AdvertisementEvent) {
         switch event {
         case .published(let name, let engine):
-            report("advertised", "Advertised as “\(name)”\(lan ? "" : " on this machine only") (\(engine.rawValue) mDNS engine).")
+            report(
+                "advertised",
+                "Advertised as “\(name)”\(lan ? "" : " on this machine only") (\(engine.rawValue) mDNS engine)."
+            )
         case .renamed(let old, let new): report("renamed", "The name “\(old)” is taken: advertising as “\(new)”.")
         case .interrupted(let error): report("advert_lost", "Not advertised at the moment: \(error). Trying again.")
         case .resumed: report("advert_back", "The mDNS engine is back.")
@@ -76,7 +79,9 @@ actor HostScreen {
     private func show(text event: HostEvent) {
         switch event {
         case .listening(let port):
-            line("\(name) listens on port \(port), \(lan ? "on the network" : "on this machine only (--lan opens it)").")
+            line(
+                "\(name) listens on port \(port), \(lan ? "on the network" : "on this machine only (--lan opens it)")."
+            )
         case .challenge(let challenge): draw(challenge)
         case .challengeEnded(let reason):
             switch reason {
@@ -89,7 +94,8 @@ actor HostScreen {
         case .disconnected(let device): line("Disconnected: \(device.name).")
         case .revoked(let id): line("Revoked: \(id).")
         case .turnStarted(let chatID): line("A turn began in chat \(chatID.prefix(8)).")
-        case .turnFinished(let chatID, let ok): line("The turn in chat \(chatID.prefix(8)) \(ok ? "is done" : "failed").")
+        case .turnFinished(let chatID, let ok):
+            line("The turn in chat \(chatID.prefix(8)) \(ok ? "is done" : "failed").")
         }
     }
 

@@ -62,7 +62,8 @@ struct PairingTargetFinder: Sendable {
     ///   - expiresAt: When the code that waits ends, for the countdown.
     func find(_ word: String?, expiresAt: Date?) async throws -> PairingTarget {
         let found = try await Countdown(context: output.context, expiresAt: expiresAt).run("Looking for hosts") {
-            try await DiscoverySurvey.run(client: client, types: [.companion, .companionShort], limit: limit) { survey in
+            try await DiscoverySurvey.run(client: client, types: [.companion, .companionShort], limit: limit) {
+                survey in
                 survey.isSettled && !survey.hosts.flatMap(PairingTarget.targets).filter { wanted($0, word) }.isEmpty
             }
         }
@@ -70,7 +71,8 @@ struct PairingTargetFinder: Sendable {
         let targets = all.filter { wanted($0, word) }
         if let target = targets.first, targets.count == 1 { return target }
         guard targets.isEmpty else { return try await choose(among: targets) }
-        let seen = all.isEmpty ? "no host advertises itself" : "in sight are: \(all.map(\.name).joined(separator: ", "))"
+        let seen =
+            all.isEmpty ? "no host advertises itself" : "in sight are: \(all.map(\.name).joined(separator: ", "))"
         throw CommandError(
             .nothingFound,
             "pairing.no_host",
@@ -86,7 +88,8 @@ struct PairingTargetFinder: Sendable {
     private func choose(among targets: [PairingTarget]) async throws -> PairingTarget {
         let question = "Several hosts are in sight. The code goes to one only:"
         if output.context.canAsk {
-            guard let index = try await Question(context: output.context).choose(question, from: targets.map(\.text)) else {
+            guard let index = try await Question(context: output.context).choose(question, from: targets.map(\.text))
+            else {
                 throw CommandError(.usage, "pairing.no_choice", "no host was chosen; nothing was sent")
             }
             return targets[index]

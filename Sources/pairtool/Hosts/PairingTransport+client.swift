@@ -8,7 +8,11 @@ struct ClientPairingTransport: PairingTransport {
 
     func pairingHealth() async throws(PairingTransportError) -> PairingHostHealth {
         let health = try await translated { try await client.health() }
-        return PairingHostHealth(isCompanion: health.isCompanion, service: health.service, clockOffset: client.clockOffset)
+        return PairingHostHealth(
+            isCompanion: health.isCompanion,
+            service: health.service,
+            clockOffset: client.clockOffset
+        )
     }
 
     func pairingComplete(

@@ -2,7 +2,10 @@ import ArgumentParser
 
 /// Which tools the agent on the host may use.
 struct ToolOptions: ParsableArguments {
-    @Option(name: .customLong("allow-tool"), help: "Let the agent use this tool (repeatable). Without, tools are denied.")
+    @Option(
+        name: .customLong("allow-tool"),
+        help: "Let the agent use this tool (repeatable). Without, tools are denied."
+    )
     var allowed: [String] = []
 
     @Flag(help: "Let the agent use all its tools without asking.")

@@ -4,7 +4,9 @@ import PairingAgent
 /// Keeps two pairtool processes from talking in one chat at a time: hosts mix the answers of two turns.
 enum TurnLock {
     /// Runs a body while no other process has the chat.
-    static func with<R>(chatID: String, host: PairedHost, output: Output, _ body: () async throws -> R) async throws -> R {
+    static func with<R>(chatID: String, host: PairedHost, output: Output, _ body: () async throws -> R) async throws
+        -> R
+    {
         let directory = output.context.paths.runtime
         try PrivateFile.makeDirectory(directory)
         let path = "\(directory)/turn-\(DeviceIdentity.shortHash("\(host.id) \(chatID)")).lock"

@@ -11,6 +11,8 @@ struct CommandContext: Sendable {
     var stdoutIsTerminal: Bool
     var stderrIsTerminal: Bool
     var stdinIsTerminal: Bool
+    /// Whether lines can be edited: standard input is this process's own terminal.
+    var editsLines: Bool
     /// The window's size, or nil where there is no terminal.
     var windowSize: @Sendable () -> WindowSize?
     var now: @Sendable () -> Date
@@ -32,6 +34,7 @@ struct CommandContext: Sendable {
         stdoutIsTerminal: isatty(STDOUT_FILENO) == 1,
         stderrIsTerminal: isatty(STDERR_FILENO) == 1,
         stdinIsTerminal: isatty(STDIN_FILENO) == 1,
+        editsLines: true,
         windowSize: {
             var size = winsize()
             for descriptor in [STDOUT_FILENO, STDERR_FILENO, STDIN_FILENO]

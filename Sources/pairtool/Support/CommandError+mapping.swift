@@ -33,7 +33,8 @@ extension CommandError {
             case .refusedAddress: (.usage, "use an address on this machine, your network or your VPN")
             case .notACompanion, .redirected: (.unreachable, "pairtool discover --probe")
             case .notPaired: (.notPaired, "pairtool pair")
-            case .hostSignedOut: (.hostUnavailable, "sign in to Copilot in the app on the host, then run the command again")
+            case .hostSignedOut:
+                (.hostUnavailable, "sign in to Copilot in the app on the host, then run the command again")
             case .forbidden: (.permissionDenied, "pairtool status")
             case .unsupportedVersion: (.versionMismatch, "update pairtool or the app on the host")
             case .streamInterrupted: (.streamInterrupted, "the host goes on with the turn: pairtool messages CHAT")
@@ -48,7 +49,12 @@ extension CommandError {
         let newCode = "show a new code on the host, then: pairtool pair"
         return switch error.code {
         case .wrongCode:
-            CommandError(.wrongCode, "pairing.wrong_code", error.message, next: "compare the digits, then: pairtool pair")
+            CommandError(
+                .wrongCode,
+                "pairing.wrong_code",
+                error.message,
+                next: "compare the digits, then: pairtool pair"
+            )
         case .wrongToken: CommandError(.wrongCode, "pairing.wrong_token", error.message, next: newCode)
         case .expired: CommandError(.pairingExpired, "pairing.expired", error.message, next: newCode)
         case .noChallenge: CommandError(.pairingExpired, "pairing.none_active", error.message, next: newCode)
@@ -70,7 +76,12 @@ extension CommandError {
             )
         case .addressRefused: CommandError(.usage, "pairing.address_refused", error.message)
         case .notConnected:
-            CommandError(.failed, "pairing.not_connected", error.message, next: "restart pairing on the host, then: pairtool pair")
+            CommandError(
+                .failed,
+                "pairing.not_connected",
+                error.message,
+                next: "restart pairing on the host, then: pairtool pair"
+            )
         case .foreignDevice:
             CommandError(
                 .failed,
@@ -91,10 +102,16 @@ extension CommandError {
 
     private static func host(_ error: CompanionHostError) -> CommandError {
         switch error.code {
-        case .invalidProject: CommandError(.usage, "host.\(error.code)", error.message, next: "pairtool host --project DIR")
+        case .invalidProject:
+            CommandError(.usage, "host.\(error.code)", error.message, next: "pairtool host --project DIR")
         case .agentNotFound: CommandError(.hostUnavailable, "host.\(error.code)", error.message)
         case .portInUse:
-            CommandError(.failed, "host.\(error.code)", error.message, next: "pairtool host --port 0 takes any free port")
+            CommandError(
+                .failed,
+                "host.\(error.code)",
+                error.message,
+                next: "pairtool host --port 0 takes any free port"
+            )
         default: CommandError(.failed, "host.\(error.code)", error.description)
         }
     }

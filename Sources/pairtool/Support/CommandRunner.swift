@@ -41,7 +41,9 @@ enum CommandRunner {
         case .validationFailure:
             if json {
                 let text = Pairtool.message(for: error)
-                Output(context: context, format: .json).report(CommandError(.usage, "usage", text, next: "pairtool --help"))
+                Output(context: context, format: .json).report(
+                    CommandError(.usage, "usage", text, next: "pairtool --help")
+                )
             } else {
                 context.stderr.write(message + "\n")
             }

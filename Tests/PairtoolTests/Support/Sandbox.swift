@@ -30,7 +30,8 @@ struct Sandbox: Sendable {
         var errorCode: String? {
             get throws {
                 let line = try #require(err.split(separator: "\n").last { $0.hasPrefix("{") })
-                return try JSONDecoder().decode([String: JSONValue].self, from: Data(line.utf8))["error"]?["code"]?.string
+                return try JSONDecoder().decode([String: JSONValue].self, from: Data(line.utf8))["error"]?["code"]?
+                    .string
             }
         }
     }
@@ -76,6 +77,7 @@ struct Sandbox: Sendable {
             stdoutIsTerminal: terminal,
             stderrIsTerminal: terminal,
             stdinIsTerminal: terminal,
+            editsLines: false,
             windowSize: { terminal ? .init(columns: 80, rows: 40) : nil },
             now: { Date() }
         )
@@ -117,7 +119,13 @@ struct Sandbox: Sendable {
     /// Pairs with a fake Mac, so that it is the default host.
     func pair(_ mac: FakeMac) async {
         let result = await run(
-            "pair", "--url", "http://\(mac.endpointText)", "--code-stdin", "--allow-legacy", "--name", "desk",
+            "pair",
+            "--url",
+            "http://\(mac.endpointText)",
+            "--code-stdin",
+            "--allow-legacy",
+            "--name",
+            "desk",
             stdin: "482913\n"
         )
         #expect(result.status == 0, "\(result.err)")

@@ -39,6 +39,9 @@ package final class CompanionBridgeServer: Service {
         logger: Logger,
         clock: HostClock
     ) throws(CompanionHostError) {
+        guard (0...65535).contains(configuration.port) else {
+            throw CompanionHostError(.cannotListen, "\(configuration.port) is no port: 0 to 65535 are.")
+        }
         signal(SIGPIPE, SIG_IGN)
         self.configuration = configuration
         self.logger = logger

@@ -37,7 +37,7 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
                 if !configuration.lan { group.addTask { await serveIPv6Loopback(port: bound) } }
                 break
             }
-            // The first to end is the socket that counts, or it throws.
+            // The pairing service and the sockets end with the shutdown; one that fails ends the others.
             while try await group.next() != nil {}
         }
     }

@@ -79,6 +79,7 @@ struct ContinueTests {
         try await withTemporaryDirectory { directory in
             try write("secret", to: directory + "/outside/secret.txt")
             try write("inside", to: directory + "/project/sub/file.txt")
+            try write("near", to: directory + "/projectx/file.txt")
             try await withHost(in: directory) { host in
                 try await host.pair()
                 try link(directory + "/outside", at: directory + "/project/link")

@@ -58,6 +58,17 @@ struct LifecycleTests {
         }
     }
 
+    @Test("A number that is no port is an error", arguments: [-1, 65536])
+    func noPort(port: Int) async throws {
+        let error = await #expect(throws: CompanionHostError.self) {
+            try await withHost {
+                $0.port = port
+            } _: { _ in
+            }
+        }
+        #expect(error?.code == .cannotListen)
+    }
+
     @Test("A port that is taken is an error that says so")
     func portTaken() async throws {
         try await withHost { host in

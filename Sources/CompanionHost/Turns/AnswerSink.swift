@@ -28,7 +28,10 @@ struct AnswerSink: Sendable {
             guard !state.isClosed else { return false }
             state.lastActivity = .now
             if case .text(let text) = event {
-                guard state.text.utf8.count + text.utf8.count <= Self.maximumSize else { return true }
+                guard state.text.utf8.count + text.utf8.count <= Self.maximumSize else {
+                    state.isClosed = true
+                    return true
+                }
                 state.text += text
             }
             // Under the lock, so that frames and stored text have the same order.

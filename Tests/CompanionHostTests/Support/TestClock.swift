@@ -19,7 +19,7 @@ final class TestClock: Sendable {
     var now: Date { state.withLockedValue { $0.now } }
 
     var hostClock: HostClock {
-        HostClock(now: { self.now }, sleepUntil: { try await self.sleep(until: $0) })
+        HostClock(now: { self.now }, sleepUntil: { try await self.wait(until: $0) })
     }
 
     func advance(by seconds: TimeInterval) {
@@ -32,7 +32,7 @@ final class TestClock: Sendable {
         for continuation in due { continuation.resume() }
     }
 
-    private func sleep(until deadline: Date) async throws {
+    private func wait(until deadline: Date) async throws {
         let id = UUID()
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -14,6 +14,9 @@ package struct CommandAgent: Agent {
     /// How long a command may take to end after SIGTERM, before SIGKILL.
     static let grace = Duration.seconds(2)
 
+    /// Bytes of text in one frame: clients bound the length of a line.
+    private static let frameSize = 16 << 10
+
     private let path: String
     private let arguments: [String]
     private let logger: Logger
@@ -125,8 +128,12 @@ package struct CommandAgent: Agent {
                 var carry = UTF8Carry()
                 do {
                     for try await buffer in execution.standardOutput {
-                        let text = buffer.withUnsafeBytes { carry.decode($0) }
-                        if !text.isEmpty { emit(.text(text)) }
+                        buffer.withUnsafeBytes { bytes in
+                            for start in stride(from: 0, to: bytes.count, by: frameSize) {
+                                let text = carry.decode(bytes[start..<min(start + frameSize, bytes.count)])
+                                if !text.isEmpty { emit(.text(text)) }
+                            }
+                        }
                     }
                 } catch {
                     logger.warning("agent's output broke off", metadata: ["reason": "\(error)"])

@@ -99,7 +99,7 @@ import Testing
 
     @Test func `a list keeps its other items when one does not decode`() async throws {
         let body =
-            #"{"ok":true,"extra":1,"projects":[{"id":7},{"id":"b","name":"B","localPath":"/b","lastUpdatedAt":"2026-11-21T09:30:00Z"}]}"#
+            #"{"ok":true,"extra":1,"projects":[{"id":7},{"id":"b","name":"B","lastUpdatedAt":"2026-11-21T09:30:00Z"}]}"#
         try await withPeers(.with { $0.faults = [FakeMacFault(.json(status: 200, body))] }) { _, client async throws in
             let projects = try await client.projects()
             #expect(projects.map(\.id) == ["b"])
@@ -115,12 +115,15 @@ import Testing
         }
     }
 
-    @Test(arguments: ["a/b?c=d#e f", "..", "ünïcode%2F", "plain-1._~"])
-    func `an id of any characters stays one segment of the path`(_ id: String) async throws {
+    @Test(arguments: [
+        ("a/b?c=d#e f", "a%2Fb%3Fc%3Dd%23e%20f"), ("..", "%2E%2E"), ("é%2F", "%C3%A9%252F"), ("\t", "%09"),
+        ("plain-1._~", "plain-1._~"),
+    ])
+    func `an id of any characters stays one segment of the path`(_ id: String, _ segment: String) async throws {
         let chat = CompanionChat(id: "c", projectId: id, title: "found", lastUpdatedAt: nil)
         try await withPeers(.with { $0.chats = [chat] }) { mac, client async throws in
             #expect(try await client.chats(projectID: id).map(\.title) == ["found"])
-            #expect(mac.requests.first?.path.split(separator: "/").count == 4)
+            #expect(mac.requests.first?.target == "/companion/projects/\(segment)/chats")
         }
     }
 

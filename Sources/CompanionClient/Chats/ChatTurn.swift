@@ -45,9 +45,9 @@ package struct ChatTurn: Sendable {
 
     /// Begins the turn when the first output is asked for.
     ///
-    /// Throws ``CompanionClientError``: `hostError` when the turn failed on the host, `unreachable` when the prompt was not
-    /// taken, `streamInterrupted` when the answer could not be had. Text that came before an error counts. Cancelling the
-    /// task that reads ends the wait, not the turn on the host.
+    /// Throws ``CompanionClientError``: `hostError` when the turn failed on the host, `unreachable` when the prompt was
+    /// not taken, `streamInterrupted` when the answer could not be had. Text that came before an error counts.
+    /// Cancelling the task that reads ends the wait, not the turn on the host.
     package func run() -> ChatTurnOutputs {
         ChatTurnOutputs(turn: self)
     }

@@ -1,9 +1,10 @@
 package import CompanionWire
 
-/// One turn as a state machine: takes what comes from the stream and the history, says what to show and what to do next.
+/// One turn as a state machine: takes what comes from the stream and the history, says what to show and what to do
+/// next.
 ///
-/// A turn goes on at the host when its stream breaks, and its answer is stored. So a broken stream is followed up from the
-/// history, and the prompt is never sent again (protocol v1, "continue").
+/// A turn goes on at the host when its stream breaks, and its answer is stored. So a broken stream is followed up from
+/// the history, and the prompt is never sent again (protocol v1, "continue").
 package struct TurnRecovery: Sendable {
     package struct Configuration: Sendable, Hashable {
         /// How long the history is asked after a break. Default: 150 s (hosts end a silent turn after 120 s).
@@ -156,7 +157,7 @@ package struct TurnRecovery: Sendable {
         let limit = configuration.limit.forPeople
         return CompanionClientError(
             .streamInterrupted,
-            "The answer broke off, and \(limit) later the chat did not have the whole of it. The prompt was not sent again.",
+            "The answer broke off, and \(limit) later the chat did not have it whole. The prompt was not sent again.",
             delivery: wasTaken ? .answered : .unknown,
             underlying: error ?? cause
         )

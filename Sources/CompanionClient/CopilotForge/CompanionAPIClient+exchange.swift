@@ -24,8 +24,8 @@ extension CompanionAPIClient {
 
     /// Sends a request and returns the body of a 2xx answer that is not a page.
     ///
-    /// A GET whose connection closed before an answer began is sent once more, since a host may close an idle connection
-    /// at the moment that it is used again. Nothing else is ever sent twice.
+    /// A GET whose connection closed before an answer began is sent once more, since a host may close an idle
+    /// connection at the moment that it is used again. Nothing else is ever sent twice.
     private func exchange(_ request: CompanionRequest) async throws -> ByteBuffer {
         do {
             return try await exchangeOnce(request)

@@ -4,7 +4,8 @@ extension CompanionAPIClient: HealthProbing, DeviceManaging, ModelListing {
     /// `GET /health`.
     ///
     /// - Throws: ``CompanionClientError/Code/notACompanion`` also when the answer is JSON of another kind. Whether the
-    ///   service is one that speaks the protocol says ``CompanionHealthResponse/isCompanion``; see ``requireCompanion()``.
+    ///   service is one that speaks the protocol says ``CompanionHealthResponse/isCompanion``; see
+    /// ``requireCompanion()``.
     package func health() async throws -> CompanionHealthResponse {
         do {
             return try await json(.get("/health"), as: CompanionHealthResponse.self)
@@ -58,8 +59,8 @@ extension CompanionAPIClient: HealthProbing, DeviceManaging, ModelListing {
 
     /// `GET /models`.
     ///
-    /// - Throws: ``CompanionClientError/Code/hostSignedOut`` for the status 500 that deployed hosts answer with while signed
-    ///   out; `GET /auth/status` tells it from other faults.
+    /// - Throws: ``CompanionClientError/Code/hostSignedOut`` for the status 500 that deployed hosts answer with while
+    ///   signed out; `GET /auth/status` tells it from other faults.
     package func models() async throws -> [CompanionModel] {
         do {
             return try await json(.get("/models"), as: CompanionModelsResponse.self).models.elements

@@ -81,7 +81,8 @@ package struct CompanionAPIClient: Sendable {
             decompression: .disabled
         )
         http.httpVersion = .http1Only
-        // Deployed hosts (Node) close idle connections after 5 s: ours go earlier, so that no request meets a closing one.
+        // Deployed hosts (Node) close idle connections after 5 s: ours go earlier, so that no request meets a closing
+        // one.
         http.connectionPool.idleTimeout = .seconds(3)
         // A refused connection is an answer, not a reason to try until the time is up.
         http.connectionPool.retryConnectionEstablishment = false
@@ -103,8 +104,8 @@ extension CompanionEndpoint {
 
     /// What the connection is made to in place of the URL's host.
     ///
-    /// A zone has no place in a URL of the HTTP library nor in a Host header (RFC 6874, section 1): the URL goes without,
-    /// and the connection goes to the address with its zone, which the system's resolver reads.
+    /// A zone has no place in a URL of the HTTP library nor in a Host header (RFC 6874, section 1): the URL goes
+    /// without, and the connection goes to the address with its zone, which the system's resolver reads.
     var nameOverrides: [String: String] {
         guard let zone = address.zone else { return [:] }
         return ["[\(unscopedAddress)]": "\(unscopedAddress)%\(zone)"]

@@ -6,7 +6,8 @@ extension CompanionClientError {
     ///
     /// - Parameters:
     ///   - hostText: The `error` of a JSON body, where there is one.
-    ///   - isHTML: Whether the body is a page. Hosts of the protocol answer pages for 400 (malformed JSON), 404 and 413.
+    ///   - isHTML: Whether the body is a page. Hosts of the protocol answer pages for 400 (malformed JSON), 404 and
+    /// 413.
     static func status(
         _ status: Int,
         hostText: String?,

@@ -18,8 +18,8 @@ enum FakeMacAction: Sendable {
 
 /// One connection: requests are parsed, answers are bytes, so that anything can be sent.
 ///
-/// The parts of requests go through a stream of its own: `NIOAsyncChannel` insists on being served, and a connection that is
-/// accepted in a test's last moment is not.
+/// The parts of requests go through a stream of its own: `NIOAsyncChannel` insists on being served, and a connection
+/// that is accepted in a test's last moment is not.
 struct FakeMacConnection: Sendable {
     private let channel: any Channel
     private let parts: AsyncStream<HTTPServerRequestPart>

@@ -74,7 +74,8 @@ extension FakeMacState.Contents {
         challenge = next
         let expiry = CompanionTimestamp.string(from: next.expiresAt)
         let payload =
-            #"{"protocol":"copilotforge-pair-v1","code":"\#(next.code)","token":"\#(next.token)","expiresAt":"\#(expiry)"}"#
+            #"{"protocol":"copilotforge-pair-v1","code":"\#(next.code)","#
+            + #""token":"\#(next.token)","expiresAt":"\#(expiry)"}"#
         return json(PairingStartResponse(code: next.code, expiresAt: next.expiresAt, qrPayload: payload))
     }
 

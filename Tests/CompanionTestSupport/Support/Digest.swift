@@ -1,4 +1,5 @@
-/// SHA-1 and SHA-256 (FIPS 180-4), for the ids that deployed hosts derive. Not for secrets: speed and time do not matter here.
+/// SHA-1 and SHA-256 (FIPS 180-4), for the ids that deployed hosts derive. Not for secrets: speed and time do not
+/// matter here.
 package enum Digest {
     /// SHA-1 as lower-case hex digits.
     package static func sha1(_ text: String) -> String {

@@ -14,7 +14,7 @@ struct ImageFileTests {
     }
 
     @Test("A pipe is read to its end", arguments: [0, 1, 65_536, 200_001])
-    func pipe(count: Int) async throws {
+    func pipe(count: Int) throws {
         var generator = SeededGenerator(seed: 5)
         let sent = generator.bytes(count)
         var ends: [Int32] = [0, 0]

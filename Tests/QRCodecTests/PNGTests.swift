@@ -87,14 +87,40 @@ struct PNGTests {
         #expect(try QRScanner.scan(negative.image).map(\.bytes) == [Self.payload])
     }
 
-    @Test("Corners are those of the picture as it was given, also where it was enlarged to be read")
-    func corners() throws {
-        let symbol = try QRSymbol(bytes: Self.payload)
-        let found = try #require(try QRScanner.scan(PixelGrid(symbol, scale: 1).image).first)
-        let span = 4 + symbol.size
-        #expect(found.corners.count == 4)
-        #expect(found.corners.allSatisfy { abs($0.x - 4) <= 1 || abs($0.x - span) <= 1 }, "\(found.corners)")
-        #expect(found.corners.allSatisfy { abs($0.y - 4) <= 1 || abs($0.y - span) <= 1 }, "\(found.corners)")
+    @Test("One pixel a module is enough, and corners are those of the picture as it was given", arguments: [0, 2, 4])
+    func onePixel(quietZone: Int) throws {
+        let symbol = try QRSymbol(bytes: Array(Samples.good.utf8))
+        let found = try QRScanner.scan(PixelGrid(symbol, scale: 1, quietZone: quietZone).image)
+        #expect(found.map(\.text) == [Samples.good])
+        expect(found, toSpan: quietZone...quietZone + symbol.size, within: 1)
+    }
+
+    @Test("Noise as strong as the ink is seen through", arguments: [4, 12])
+    func noise(scale: Int) throws {
+        let symbol = try QRSymbol(bytes: Self.payload, errorCorrection: .quartile)
+        let grid = PixelGrid(symbol, scale: scale)
+        let side = max(grid.width, 640)
+        var generator = SeededGenerator(seed: 12)
+        let reach = scale == 4 ? 60 : 110
+        let shades = (0..<side * side).map { place in
+            let (x, y) = (place % side, place / side)
+            let isDark = x < grid.width && y < grid.height && grid.dark[y * grid.width + x]
+            let shade = (isDark ? 40 : 215) + Int.random(in: -reach...reach, using: &generator)
+            return UInt8(clamping: shade)
+        }
+        let found = try QRScanner.scan(QRImage(width: side, height: side, luminance: shades))
+        #expect(found.map(\.bytes) == [Self.payload])
+        expect(found, toSpan: 4 * scale...(4 + symbol.size) * scale, within: scale)
+    }
+
+    /// Checks that the corners are those of the square that goes from one bound to the other in both directions.
+    private func expect(_ found: [ScannedSymbol], toSpan bounds: ClosedRange<Int>, within slack: Int) {
+        let corners = found.first?.corners ?? []
+        #expect(corners.count == 4)
+        for value in corners.flatMap({ [$0.x, $0.y] }) {
+            let distance = min(abs(value - bounds.lowerBound), abs(value - bounds.upperBound))
+            #expect(distance <= slack, "\(corners)")
+        }
     }
 
     @Test("A picture without a QR code holds nothing", arguments: [0, 1, 2])

@@ -57,7 +57,10 @@ import Testing
 
     @Test("Unknown fields, roles and missing dates are tolerated")
     func tolerance() throws {
-        let message = try decode(CompanionMessage.self, #"{"id":"m","role":"tool","text":"t","createdAt":"?","new":{}}"#)
+        let message = try decode(
+            CompanionMessage.self,
+            #"{"id":"m","role":"tool","text":"t","createdAt":"?","new":{}}"#
+        )
         #expect(message.role.rawValue == "tool")
         #expect(message.createdAt == nil)
     }

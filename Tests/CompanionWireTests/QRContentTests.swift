@@ -25,7 +25,8 @@ import Testing
         "Payloads of ours that cannot be used say so",
         arguments: [
             #"{"protocol":"copilotforge-pair-v1"}"#, #"{"protocol":"copilotforge-pair-v1","code":123456}"#,
-            #"{"protocol":"copilotforge-pair-v1","code":"12345"}"#, #"{"protocol":"copilotforge-pair-v1","code":"١٢٣٤٥٦"}"#,
+            #"{"protocol":"copilotforge-pair-v1","code":"12345"}"#,
+            #"{"protocol":"copilotforge-pair-v1","code":"١٢٣٤٥٦"}"#,
             #"{"protocol":"copilotforge-pair-v9","code":"123456"}"#,
             #"{"protocol":"copilotforge-pair-v1","code":"123456","expiresAt":"soon"}"#,
         ]
@@ -40,10 +41,12 @@ import Testing
     @Test(
         "Foreign codes are named",
         arguments: [
-            ("https://example.org", "a web address"), ("WIFI:S:x;;", "Wi-Fi access data"), ("BEGIN:VCARD\n", "a contact"),
+            ("https://example.org", "a web address"), ("WIFI:S:x;;", "Wi-Fi access data"),
+            ("BEGIN:VCARD\n", "a contact"),
             ("123456", "six digits without a pairing protocol"), ("hello", "plain text"), ("", "an empty text"),
             ("{", "text that looks like JSON"), (#"{"a":1}"#, "JSON data without a pairing protocol"),
-            (#"{"protocol":"other"}"#, "a code for another protocol"), (#"{"protocol":1}"#, "text that looks like JSON"),
+            (#"{"protocol":"other"}"#, "a code for another protocol"),
+            (#"{"protocol":1}"#, "text that looks like JSON"),
         ]
     )
     func foreign(text: String, what: String) {

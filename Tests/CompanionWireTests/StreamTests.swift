@@ -90,7 +90,8 @@ import Testing
         ]
     )
     func loneSurrogates(first: String, second: String, expected: String) throws {
-        let stream = #"data: {"type":"text","text":"\#(first)"}"# + "\n\n" + #"data: {"type":"text","text":"\#(second)"}"#
+        let stream =
+            #"data: {"type":"text","text":"\#(first)"}"# + "\n\n" + #"data: {"type":"text","text":"\#(second)"}"#
             + "\n\ndata: [DONE]\n\n"
         #expect(text(try decode(stream, pieces: 4)) == expected)
     }
@@ -132,7 +133,9 @@ import Testing
     @Test("A finished tool without an id is written with null, as deployed hosts do")
     func nullToolCallID() {
         let frame = ContinueChatFrame.encode(.toolComplete(toolName: "t", toolCallID: nil, success: true, details: nil))
-        #expect(frame == "data: {\"type\":\"tool_complete\",\"toolName\":\"t\",\"toolCallID\":null,\"success\":true}\n\n")
+        #expect(
+            frame == "data: {\"type\":\"tool_complete\",\"toolName\":\"t\",\"toolCallID\":null,\"success\":true}\n\n"
+        )
     }
 
     @Test("Details are cut to 280 UTF-16 units without splitting a character")

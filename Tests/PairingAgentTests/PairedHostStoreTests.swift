@@ -44,7 +44,8 @@ import Testing
     @Test(
         "Hosts are named by id, name, and prefixes of both",
         arguments: [
-            ("aaaa000000000000", ["Studio"]), ("studio", ["Studio"]), ("aaaa", ["Studio", "Studio B"]), ("aaaa0", ["Studio"]),
+            ("aaaa000000000000", ["Studio"]), ("studio", ["Studio"]), ("aaaa", ["Studio", "Studio B"]),
+            ("aaaa0", ["Studio"]),
             ("aaa", []), ("stu", ["Studio", "Studio B"]), ("mini", ["Mini"]), ("", []), ("nothing", []),
         ]
     )
@@ -56,7 +57,10 @@ import Testing
         #expect(hosts.matching(word).map(\.name) == names)
     }
 
-    @Test("Damaged or newer records are an error with a way out, and are left as they are", arguments: ["", "{", #"{"version":2}"#])
+    @Test(
+        "Damaged or newer records are an error with a way out, and are left as they are",
+        arguments: ["", "{", #"{"version":2}"#]
+    )
     func damaged(content: String) throws {
         try withTemporaryDirectory { directory in
             let store = PairedHostStore(directory: directory)

@@ -8,15 +8,21 @@ private actor PreparedHost: PairingTransport {
     var health: Result<PairingHostHealth, PairingTransportError> = .success(
         PairingHostHealth(isCompanion: true, service: "copilotforge-sidecar", clockOffset: .zero)
     )
-    var complete: Result<CompanionStatusResponse, PairingTransportError> = .success(CompanionStatusResponse(connectedDevice: nil))
-    var status: Result<CompanionStatusResponse, PairingTransportError> = .success(CompanionStatusResponse(connectedDevice: nil))
+    var complete: Result<CompanionStatusResponse, PairingTransportError> = .success(
+        CompanionStatusResponse(connectedDevice: nil)
+    )
+    var status: Result<CompanionStatusResponse, PairingTransportError> = .success(
+        CompanionStatusResponse(connectedDevice: nil)
+    )
     private(set) var requests: [PairingCompleteRequest] = []
 
     func prepare(_ change: @Sendable (isolated PreparedHost) -> Void) { change(self) }
 
     func pairingHealth() async throws(PairingTransportError) -> PairingHostHealth { try health.get() }
     func pairingStatus() async throws(PairingTransportError) -> CompanionStatusResponse { try status.get() }
-    func pairingComplete(_ request: PairingCompleteRequest) async throws(PairingTransportError) -> CompanionStatusResponse {
+    func pairingComplete(_ request: PairingCompleteRequest) async throws(PairingTransportError)
+        -> CompanionStatusResponse
+    {
         requests.append(request)
         return try complete.get()
     }
@@ -40,8 +46,16 @@ private actor PreparedHost: PairingTransport {
     }
 
     private func pair(expiresIn seconds: Double? = 60) async throws(PairingError) -> PairingAgent.Outcome {
-        let payload = PairingPayload(code: "012345", token: "tok", expiresAt: seconds.map { now.addingTimeInterval($0) })
-        return try await PairingAgent(identity: identity, now: { [now] in now }).pair(payload, deviceName: "desk", over: host)
+        let payload = PairingPayload(
+            code: "012345",
+            token: "tok",
+            expiresAt: seconds.map { now.addingTimeInterval($0) }
+        )
+        return try await PairingAgent(identity: identity, now: { [now] in now }).pair(
+            payload,
+            deviceName: "desk",
+            over: host
+        )
     }
 
     private func failure(expiresIn seconds: Double? = 60) async -> PairingError.Code? {

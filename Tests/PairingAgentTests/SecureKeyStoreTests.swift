@@ -64,7 +64,10 @@ import Testing
                 try wrong.write(to: URL(filePath: store.path))
                 #expect(throws: KeyStoreError.self) { try store.identity() }
             }
-            try FileManager.default.createDirectory(atPath: directory + "/b/identity.key", withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                atPath: directory + "/b/identity.key",
+                withIntermediateDirectories: true
+            )
             #expect(throws: KeyStoreError.self) { try SecureKeyStore(directory: directory + "/b").identity() }
             try FileManager.default.createDirectory(atPath: directory + "/c", withIntermediateDirectories: true)
             symlink(store.path, directory + "/c/identity.key")

@@ -24,7 +24,10 @@ package struct IPAddress: Sendable, Hashable {
         let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
         guard let literal = parts.first.map(String.init), !literal.isEmpty else { return nil }
         let zone = parts.count == 2 ? String(parts[1]) : nil
-        if let zone, zone.isEmpty || zone.count > 32 || !zone.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "._-@:".contains($0)) }) {
+        if let zone,
+            zone.isEmpty || zone.count > 32
+                || !zone.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "._-@:".contains($0)) })
+        {
             return nil
         }
         var v4 = [UInt8](repeating: 0, count: 4)

@@ -48,7 +48,8 @@ package enum QRContent: Sendable, Hashable {
     private static let kinds: [(prefix: String, name: String)] = [
         ("https://", "a web address"), ("http://", "a web address"), ("wifi:", "Wi-Fi access data"),
         ("begin:vcard", "a contact"), ("mecard:", "a contact"), ("begin:vevent", "a calendar entry"),
-        ("begin:vcalendar", "a calendar entry"), ("otpauth:", "a one-time-password secret"), ("tel:", "a telephone number"),
+        ("begin:vcalendar", "a calendar entry"), ("otpauth:", "a one-time-password secret"),
+        ("tel:", "a telephone number"),
         ("mailto:", "an e-mail address"), ("matmsg:", "an e-mail"), ("sms:", "a text message"),
         ("smsto:", "a text message"), ("geo:", "a place on the map"), ("bitcoin:", "a payment request"),
         ("bcd\n", "a bank transfer"), ("mt:", "a Matter device's set-up code"), ("x-hm:", "a HomeKit set-up code"),

@@ -39,9 +39,11 @@ package struct PairingAgent: Sendable {
             case .askHealth:
                 event = .health(await Self.result(transport.pairingHealth))
             case .complete(let request):
-                event = .completed(await Self.result { () throws(PairingTransportError) in
-                    try await transport.pairingComplete(request)
-                })
+                event = .completed(
+                    await Self.result { () throws(PairingTransportError) in
+                        try await transport.pairingComplete(request)
+                    }
+                )
             case .askStatus:
                 event = .status(await Self.result(transport.pairingStatus))
             case .succeed(let device):

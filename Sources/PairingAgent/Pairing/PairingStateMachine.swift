@@ -64,7 +64,8 @@ package struct PairingStateMachine: Sendable {
         }
     }
 
-    private mutating func handleHealth(_ result: Result<PairingHostHealth, PairingTransportError>, now: Date) -> Action {
+    private mutating func handleHealth(_ result: Result<PairingHostHealth, PairingTransportError>, now: Date) -> Action
+    {
         switch result {
         case .failure(let error):
             return fail(Self.hostError(error))
@@ -143,13 +144,19 @@ package struct PairingStateMachine: Sendable {
         case CompanionErrorResponse.Text.invalidCode:
             return PairingError(.wrongCode, "the host does not know this code")
         case CompanionErrorResponse.Text.invalidToken:
-            return PairingError(.wrongToken, "the code is right but the QR code's token is not: it is from an older code")
+            return PairingError(
+                .wrongToken,
+                "the code is right but the QR code's token is not: it is from an older code"
+            )
         case CompanionErrorResponse.Text.pairingExpired:
             return hasNotableSkew
                 ? PairingError(.clockSkew, "the host says that the code has expired; \(skewText)")
                 : PairingError(.expired, "the code has expired")
         case CompanionErrorResponse.Text.noActivePairing:
-            return PairingError(.noChallenge, "the host shows no pairing code at the moment, or this one was used already")
+            return PairingError(
+                .noChallenge,
+                "the host shows no pairing code at the moment, or this one was used already"
+            )
         case CompanionErrorResponse.Text.missingPublicKey:
             return PairingError(.rejected, "the host did not accept this device's key")
         default:
@@ -177,7 +184,10 @@ package struct PairingStateMachine: Sendable {
         if hasNotableSkew, now < expiresAt {
             return PairingError(.clockSkew, "the code has expired by the host's clock; \(skewText)")
         }
-        return PairingError(.expired, "the code expired at \(CompanionTimestamp.string(from: expiresAt)) (host's clock)")
+        return PairingError(
+            .expired,
+            "the code expired at \(CompanionTimestamp.string(from: expiresAt)) (host's clock)"
+        )
     }
 
     private var hasNotableSkew: Bool {

@@ -43,6 +43,7 @@ package struct PairingTransportError: Error, Sendable {
 /// The requests that a pairing makes, to one host.
 package protocol PairingTransport: Sendable {
     func pairingHealth() async throws(PairingTransportError) -> PairingHostHealth
-    func pairingComplete(_ request: PairingCompleteRequest) async throws(PairingTransportError) -> CompanionStatusResponse
+    func pairingComplete(_ request: PairingCompleteRequest) async throws(PairingTransportError)
+        -> CompanionStatusResponse
     func pairingStatus() async throws(PairingTransportError) -> CompanionStatusResponse
 }

@@ -85,7 +85,8 @@ let modules: [Target] = [
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         ],
-        swiftSettings: strict
+        swiftSettings: strict,
+        linkerSettings: [.unsafeFlags(["-Xlinker", "--no-export-dynamic"])]
     ),
 ]
 

@@ -26,19 +26,21 @@ final class TerminalReader {
 
     /// The next character; nil at the end of the input or when a signal came.
     func next() -> Unicode.Scalar? {
-        var decoder = UTF8()
-        var bytes = Bytes(reader: self)
-        return switch decoder.decode(&bytes) {
-        case .scalarValue(let scalar): scalar
-        case .error: "\u{FFFD}"
-        case .emptyInput: nil
+        guard let first = nextByte() else { return nil }
+        // No decoder of the library: it would read ahead, and wait for a key that nobody presses.
+        let length =
+            switch first {
+            case 0xC2...0xDF: 2
+            case 0xE0...0xEF: 3
+            case 0xF0...0xF4: 4
+            default: 1
+            }
+        var bytes = [first]
+        while bytes.count < length {
+            guard let byte = nextByte() else { return nil }
+            bytes.append(byte)
         }
-    }
-
-    private struct Bytes: IteratorProtocol {
-        let reader: TerminalReader
-
-        mutating func next() -> UInt8? { reader.nextByte() }
+        return String(decoding: bytes, as: UTF8.self).unicodeScalars.first
     }
 
     private func nextByte() -> UInt8? {

@@ -86,6 +86,30 @@ struct DaemonDiscoveryTests {
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.output == "found\n")
     }
+
+    @Test("A host on the network is found, and paired with over a link-local address with its zone")
+    func linkLocal() async throws {
+        let run = try await DaemonNamespace.run(
+            """
+            export XDG_DATA_HOME=/run/data XDG_STATE_HOME=/run/state XDG_RUNTIME_DIR=/run/runtime
+            mkdir /run/garden
+            "$PAIRTOOL" host --lan --name Shed --project /run/garden --json --show-secrets >/run/host.out 2>&1 &
+            wait_for_line '"advertised"' /run/host.out
+            wait_for_line '"challenge"' /run/host.out
+            code=$(sed -n 's/.*"code":"\\([0-9]*\\)".*/\\1/p' /run/host.out | head -n 1)
+            printf '%s\n' "$code" |
+                "$PAIRTOOL" pair --url 'http://[fe80::77:1%pt0]:7878' --code-stdin --allow-legacy >&2 || exit 1
+            "$PAIRTOOL" chats >&2
+            [ $? = 3 ] || exit 1
+            "$PAIRTOOL" discover --interface pt0 --json
+            """
+        )
+        #expect(run.status == 0, "\(run.errors)")
+        let host = try #require(run.hosts.first)
+        #expect(host.name == "Shed")
+        #expect(host.addresses.contains { $0.address == "fe80::77:1%pt0" && $0.port == 7878 })
+        #expect(!host.addresses.contains { $0.interface == "lo" })
+    }
 }
 
 /// Runs shell scripts beside a daemon of their own.

@@ -120,6 +120,23 @@ import Testing
         }
     }
 
+    @Test("At a terminal the lines of a chat are edited, in characters and not in bytes")
+    func lineEditing() async throws {
+        try await withFakeMac { mac in
+            try await Sandbox.with { user in
+                await user.pair(mac)
+                // `script` gives the tool a terminal. Delete, and Control-B with a letter before the last one.
+                _ = try user.file("keys", Array("häll\u{7F}\u{2}ö\n/quit\n".utf8))
+                let result = try await user.shell(
+                    "TERM=xterm LANG=C.UTF-8 script -qec '\(BuiltTool.path) chat c-login' screen < keys"
+                )
+                #expect(result.status == 0, "\(result)")
+                let sent = try #require(mac.requests.first { $0.path.hasSuffix("/continue") })
+                #expect(sent.text.contains(#""prompt":"häöl""#))
+            }
+        }
+    }
+
     @Test("Secrets of the sandbox stay in their files: keys 0600, directories 0700")
     func modes() async throws {
         try await withFakeMac { mac in

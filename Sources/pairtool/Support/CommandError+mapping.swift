@@ -35,7 +35,7 @@ extension CommandError {
             case .notPaired: (.notPaired, "pairtool pair")
             case .hostSignedOut:
                 (.hostUnavailable, "sign in to Copilot in the app on the host, then run the command again")
-            case .forbidden: (.permissionDenied, "pairtool status")
+            case .forbidden: (.permissionDenied, "pair again from this machine: pairtool pair")
             case .unsupportedVersion: (.versionMismatch, "update pairtool or the app on the host")
             case .streamInterrupted: (.streamInterrupted, "the host goes on with the turn: pairtool messages CHAT")
             case .hostError: (.failed, nil)

@@ -32,9 +32,10 @@ let modules: [Target] = [
         ],
         swiftSettings: strict
     ),
+    .target(name: "ZBarWithoutDBus"),
     .target(
         name: "QRCodec",
-        dependencies: ["CZBar", "CQREncode", "CSpng", "CTurboJPEG"],
+        dependencies: ["CZBar", "CQREncode", "CSpng", "CTurboJPEG", "ZBarWithoutDBus"],
         swiftSettings: strict
     ),
     .target(

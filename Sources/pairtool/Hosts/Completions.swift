@@ -6,29 +6,29 @@ import PairingAgent
 enum Completions {
     static func hosts() -> [String] {
         let hosts = try? PairedHostStore(directory: CommandContext.current.paths.data).load()
-        return (hosts?.hosts ?? []).map { word($0.name, id: $0.id) }
+        return (hosts?.hosts ?? []).flatMap { word($0.name, id: $0.id) }
     }
 
     static func projects(_ words: [String]) async -> [String] {
         await live(words) { session in
-            try await session.client.mergedProjects().map { word($0.project.name, id: $0.id) }
+            try await session.client.mergedProjects().flatMap { word($0.project.name, id: $0.id) }
         }
     }
 
     static func chats(_ words: [String]) async -> [String] {
         await live(words) { session in
-            try await session.chats(in: try await session.client.mergedProjects()).map {
+            try await session.chats(in: try await session.client.mergedProjects()).flatMap {
                 word($0.chat.title, id: $0.chat.id)
             }
         }
     }
 
     static func models(_ words: [String]) async -> [String] {
-        await live(words) { try await $0.client.models().map(\.id) }
+        await live(words) { try await $0.client.models().map(\.id).filter(isPlain) }
     }
 
     static func devices(_ words: [String]) async -> [String] {
-        await live(words) { try await $0.client.devices().map(\.id) }
+        await live(words) { try await $0.client.devices().map(\.id).filter(isPlain) }
     }
 
     /// Asks the host that the words name, or the default one; a host that does not answer soon offers nothing.
@@ -45,18 +45,27 @@ enum Completions {
         else { return [] }
         let output = Output(context: context, format: .quiet)
         let found = try? await withTimeLimit(.seconds(2)) {
-            try await HostSession.with(host, store: store, output: output, body)
+            try await HostSession.with(host, output: output, body)
         }
         return (found ?? nil) ?? []
     }
 
-    /// A word that a shell can take as it is: the name if it is plain, else the id.
-    private static func word(_ name: String, id: String) -> String {
-        let isPlain =
-            !name.isEmpty
-            && name.unicodeScalars.allSatisfy { scalar in
-                scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || "._-".unicodeScalars.contains(scalar)
+    /// What the shell is offered for a thing: its name if that is plain, else its id if that is.
+    private static func word(_ name: String, id: String) -> [String] {
+        [name, id].first(where: isPlain).map { [$0] } ?? []
+    }
+
+    /// Whether a shell takes a word as it is. Shells expand what they are offered (`compgen -W`), and the words are a
+    /// peer's: nothing but plain ASCII gets through.
+    static func isPlain(_ word: String) -> Bool {
+        !word.isEmpty && word.first != "-"
+            && word.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "._:-".utf8.contains(byte)
+                }
             }
-        return isPlain ? name : id
     }
 }

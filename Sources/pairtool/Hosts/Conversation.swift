@@ -80,7 +80,12 @@ struct Conversation: Sendable {
             allowedTools: allowedTools
         )
         let (session, chatID, earlier) = (session, chatID, position)
-        position = try await TurnLock.with(chatID: chatID, host: session.host, output: session.output) {
+        position = try await TurnLock.with(
+            chatID: chatID,
+            host: session.host,
+            output: session.output,
+            waitForEarlier: { try await waitForAnswer(begun: $0) }
+        ) {
             var writer = TurnWriter(output: session.output, chatID: chatID)
             defer { writer.endLine() }
             let turn = ChatTurn(client: session.client, chatID: chatID, request: request, position: earlier)
@@ -92,6 +97,21 @@ struct Conversation: Sendable {
             // A cancelled wait ends the loop without an error.
             try Task.checkCancellation()
             return reached
+        }
+    }
+
+    /// How long an unfinished turn is waited for before it counts as lost.
+    private static let longestTurn: Double = 600
+
+    /// Waits until the last prompt of the chat has its answer: two turns at a time would mix theirs.
+    private func waitForAnswer(begun: Date) async throws {
+        var hasSaid = false
+        while session.context.now().timeIntervalSince(begun) < Self.longestTurn {
+            let last = try await session.client.lastMessages(chatID: chatID, count: 1).last
+            guard last?.role == .user else { return }
+            if !hasSaid { session.output.say("The host is still answering the last prompt; waiting for it to end.") }
+            hasSaid = true
+            try await ContinuousClock().sleep(for: .seconds(1))
         }
     }
 }

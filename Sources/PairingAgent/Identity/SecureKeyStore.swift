@@ -43,8 +43,17 @@ package struct SecureKeyStore: Sendable {
         defer { close(descriptor) }
         try checkPermissions(of: descriptor)
         var secret = try SecretBytes(count: Self.fileSize + 1)
-        let size = secret.withUnsafeMutableBytes { buffer in read(descriptor, buffer.baseAddress!, buffer.count) }
-        guard size == Self.fileSize, let publicKey = Self.verifiedPublicKey(in: secret) else {
+        let size = secret.withUnsafeMutableBytes { buffer in
+            while true {
+                let size = read(descriptor, buffer.baseAddress!, buffer.count)
+                if size >= 0 || errno != EINTR { return size }
+            }
+        }
+        guard size >= 0 else {
+            throw KeyStoreError(.io, "the key file \(path) cannot be read: \(PrivateFile.systemMessage())")
+        }
+        var expanded = try SecretBytes(count: Int(crypto_sign_SECRETKEYBYTES))
+        guard size == Self.fileSize, let publicKey = Self.verifiedPublicKey(in: secret, expanded: &expanded) else {
             throw KeyStoreError(
                 .damaged,
                 "the key file \(path) is damaged",
@@ -76,11 +85,13 @@ package struct SecureKeyStore: Sendable {
     }
 
     /// The public key in the file, if it belongs to the seed.
-    private static func verifiedPublicKey(in file: borrowing SecretBytes) -> [UInt8]? {
+    private static func verifiedPublicKey(
+        in file: borrowing SecretBytes,
+        expanded: inout SecretBytes
+    ) -> [UInt8]? {
         file.withUnsafeBytes { bytes in
             guard bytes.prefix(mark.count).elementsEqual(mark) else { return nil }
             var derived = [UInt8](repeating: 0, count: publicSize)
-            guard var expanded = try? SecretBytes(count: Int(crypto_sign_SECRETKEYBYTES)) else { return nil }
             let seed = bytes.baseAddress! + mark.count
             let result = expanded.withUnsafeMutableBytes { secretKey in
                 crypto_sign_seed_keypair(

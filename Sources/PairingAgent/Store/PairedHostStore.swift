@@ -1,4 +1,4 @@
-package import CompanionWire
+internal import CompanionWire
 internal import FoundationEssentials
 
 /// The records of paired hosts could not be read or written.

@@ -14,6 +14,7 @@ package enum PrivateFile {
 
     /// Makes a directory and its parents, each with mode 0700 where it is new.
     package static func makeDirectory(_ path: String) throws(Failure) {
+        guard path != "." else { return }
         var built = path.hasPrefix("/") ? "" : "."
         for part in path.split(separator: "/") {
             built += "/" + part
@@ -34,7 +35,7 @@ package enum PrivateFile {
         to path: String,
         replacing: Bool = true
     ) throws(Failure) {
-        let directory = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+        let directory = directory(of: path)
         try makeDirectory(directory)
         var template = Array((directory + "/.tmp-XXXXXX").utf8CString)
         let descriptor = mkstemp(&template)
@@ -87,7 +88,7 @@ package enum PrivateFile {
 
     /// Runs a body while no other process runs one under the same lock file.
     package static func withLock<R>(_ path: String, _ body: () throws -> R) throws -> R {
-        try makeDirectory(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
+        try makeDirectory(directory(of: path))
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Failure(description: "\(path): \(systemMessage())") }
         // Closing the descriptor releases the lock.
@@ -96,6 +97,12 @@ package enum PrivateFile {
             guard errno == EINTR else { throw Failure(description: "\(path): \(systemMessage())") }
         }
         return try body()
+    }
+
+    /// The directory that a file is in: `.` for a bare name.
+    private static func directory(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
     private static func syncDirectory(_ path: String) {

@@ -105,7 +105,11 @@ let tests: [Target] = [
         swiftSettings: strict
     ),
     .testTarget(name: "CompanionWireTests", dependencies: ["CompanionWire"], swiftSettings: strict),
-    .testTarget(name: "DiscoveryTests", dependencies: ["Discovery", "CompanionWire"], swiftSettings: strict),
+    .testTarget(
+        name: "DiscoveryTests",
+        dependencies: ["CompanionWire", "Discovery", .product(name: "Logging", package: "swift-log")],
+        swiftSettings: strict
+    ),
     .testTarget(name: "QRCodecTests", dependencies: ["CTurboJPEG", "QRCodec"], swiftSettings: strict),
     .testTarget(name: "PairingAgentTests", dependencies: ["PairingAgent", "CompanionWire"], swiftSettings: strict),
     .testTarget(
@@ -136,6 +140,7 @@ let tests: [Target] = [
         name: "PairtoolTests",
         dependencies: [
             "pairtool", "CompanionClient", "CompanionTestSupport", "CompanionWire", "QRCodec",
+            .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             .product(name: "Subprocess", package: "swift-subprocess"),
             .product(name: "SystemPackage", package: "swift-system"),

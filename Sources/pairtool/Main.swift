@@ -7,12 +7,14 @@ enum Main {
         signal(SIGPIPE, SIG_IGN)
         let arguments = Array(CommandLine.arguments.dropFirst())
         let command = Task { await CommandRunner.run(arguments) }
-        let signals = Interrupts.shared.install {
+        let signals = Interrupts.shared.install { _ in
             // A second signal does not wait for a tidy end.
             if command.isCancelled { _exit(ExitStatus.interrupted.rawValue) }
             command.cancel()
+            return true
         }
-        let status = await command.value
+        var status = await command.value
+        if status == .done, FileSink.reportFailure() { status = .failed }
         withExtendedLifetime(signals) { exit(status.rawValue) }
     }
 }

@@ -1,8 +1,13 @@
 import CompanionTestSupport
+import CompanionWire
 import FoundationEssentials
+import Logging
+import NIOConcurrencyHelpers
 import Subprocess
 import SystemPackage
 import Testing
+
+@testable import pairtool
 
 /// The built binary itself, as a user's shell runs it.
 @Suite struct ProcessTests {
@@ -54,6 +59,53 @@ import Testing
         }
     }
 
+    @Test("What a host calls its things cannot run as a command through the shell's completion")
+    func hostileCompletion() async throws {
+        var script = FakeMacScript()
+        script.projects[0].id = "$(touch owned)"
+        script.projects[0].name = "`touch owned`"
+        script.models = [CompanionModel(id: "$(touch owned)", name: "x"), CompanionModel(id: "-rf", name: "y")]
+        try await withFakeMac(script) { mac in
+            try await Sandbox.with { user in
+                await user.pair(mac)
+                let words = ["---completion", "chats", "--", "positional@0", "1", "0", "pairtool", "chats", ""]
+                let projects = try await user.spawn(words)
+                #expect(projects.out.split(separator: "\n") == ["api"])
+                let models = await Completions.models([])
+                #expect(models.isEmpty)
+                #expect(!Completions.isPlain("a b") && !Completions.isPlain("ü") && Completions.isPlain("gpt-4.1:x_y"))
+            }
+        }
+    }
+
+    @Test("A disk that is full is an error, not a short answer")
+    func fullDisk() async throws {
+        try await Sandbox.with { user in
+            let result = try await user.shell("\(BuiltTool.path) --help >/dev/full; echo $?")
+            #expect(result.out == "1\n")
+            #expect(result.err.contains("could not be written"))
+        }
+    }
+
+    @Test("A bare file name is a file in the current directory")
+    func relativeFile() async throws {
+        try await Sandbox.with { user in
+            let result = try await user.shell("echo hello | \(BuiltTool.path) qr -o code.png && stat -c %a code.png")
+            #expect(result.out == "600\n", "\(result)")
+        }
+    }
+
+    @Test("Logs of what peers say cannot steer the terminal")
+    func logs() async throws {
+        let sandboxed = CommandContext.process
+        let sink = LineSink()
+        var context = sandboxed
+        context.stderr = sink
+        context.environment = ["PAIRTOOL_LOG": "debug"]
+        LoggingSetup.logger("test", context: context).debug("said", metadata: ["title": "a\u{1B}[2Jb\nc"])
+        #expect(sink.text.contains("debug test: said title=a␛[2Jb c\n"))
+    }
+
     @Test("No colour and no table tricks reach a pipe, and NO_COLOR is honoured")
     func noColour() async throws {
         try await withFakeMac { mac in
@@ -103,7 +155,9 @@ import Testing
     @Test("An interrupted wait for an answer is an interrupt, not an error, and the prompt was sent once")
     func interruptedAnswer() async throws {
         var script = FakeMacScript()
-        script.turns = [FakeMacTurn(steps: [.frame(FakeMacTurn.text("begun")), .hold("turn"), .end], answer: "begun")]
+        script.turns = [
+            FakeMacTurn(steps: [.frame(FakeMacTurn.text("begun")), .hold("turn"), .store, .end], answer: "begun")
+        ]
         try await withFakeMac(script) { mac in
             try await Sandbox.with { user in
                 await user.pair(mac)
@@ -115,7 +169,11 @@ import Testing
                 _ = try await user.shell("kill -INT \(pid)")
                 #expect(try await result.out.hasSuffix("130\n"))
                 #expect(mac.requests.filter { $0.path.hasSuffix("/continue") }.count == 1)
+                // The turn goes on at the host: the next prompt waits for its end instead of mixing the answers.
+                async let next = user.run("send", "c-login", "next")
                 mac.release("turn")
+                #expect(await next.status == 0)
+                #expect(mac.messages(of: "c-login").map(\.text) == ["hi", "begun", "next", "You said: next"])
             }
         }
     }
@@ -155,6 +213,17 @@ import Testing
             }
         }
     }
+}
+
+/// Keeps what is written to it.
+private final class LineSink: TextSink {
+    private let bytes = NIOLockedValueBox<[UInt8]>([])
+
+    func write(_ buffer: UnsafeRawBufferPointer) {
+        bytes.withLockedValue { $0.append(contentsOf: buffer) }
+    }
+
+    var text: String { String(decoding: bytes.withLockedValue(\.self), as: UTF8.self) }
 }
 
 extension Sandbox {

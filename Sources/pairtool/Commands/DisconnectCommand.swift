@@ -35,7 +35,7 @@ struct DisconnectCommand: AsyncParsableCommand {
             session.output.result(Result(host: session.host.id, disconnected: wasConnected), id: session.host.id) {
                 wasConnected ? "Disconnected from \(name)." : "This device was not connected to \(name)."
             }
-            session.output.say("The record stays: pairtool hosts forget '\(session.host.name)' removes it.")
+            session.output.say("The record stays: pairtool hosts forget \(session.host.id.prefix(8)) removes it.")
         }
     }
 }

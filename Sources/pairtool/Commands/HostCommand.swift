@@ -45,7 +45,7 @@ struct HostCommand: AsyncParsableCommand {
     @Option(help: "Write the QR code to this PNG file too (mode 0600), anew for every code.", completion: .file())
     var qrFile: String?
 
-    @Flag(help: "With --json: print the codes and the QR payloads too.")
+    @Flag(help: "Print the codes where standard output is no terminal, and with --json the QR payloads too.")
     var showSecrets = false
 
     @OptionGroup var discovery: DiscoveryOptions

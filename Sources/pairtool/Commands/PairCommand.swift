@@ -160,7 +160,7 @@ extension PairCommand {
 
     /// Asks once a host whether plain HTTP will do.
     private func consent(to target: PairingTarget, known: PairedHosts, output: Output) async throws {
-        let record = known.hosts.first { $0.id == target.id }
+        let record = target.record(in: known)
         guard record?.trust != .verified else {
             throw PairingError(
                 .verifiedHost,
@@ -194,12 +194,14 @@ extension PairCommand {
     ) throws {
         let now = output.context.now()
         let (host, isDefault) = try store.update { hosts in
-            var name = hosts.hosts.first { $0.id == target.id }?.name ?? target.name
-            if hosts.hosts.contains(where: { $0.id != target.id && $0.name == name }) {
-                name += " \(target.id.prefix(4))"
+            let earlier = target.record(in: hosts)
+            let id = earlier?.id ?? target.id
+            var name = earlier?.name ?? target.name
+            if hosts.hosts.contains(where: { $0.id != id && $0.name == name }) {
+                name += " \(id.prefix(4))"
             }
             let host = PairedHost(
-                id: target.id,
+                id: id,
                 name: name,
                 family: .copilotforge,
                 trust: .legacy,

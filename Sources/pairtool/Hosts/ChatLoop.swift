@@ -1,5 +1,6 @@
 import CompanionClient
 import CompanionWire
+import Glibc
 import NIOConcurrencyHelpers
 
 /// The interactive chat: reads prompts and shows answers until the user has enough.
@@ -8,6 +9,8 @@ struct ChatLoop {
     private var conversation: Conversation
     private let history: Int
     private let prompts: any PromptReader
+    /// What runs now: Ctrl-C ends it, and not the chat.
+    private let current = NIOLockedValueBox<(@Sendable () -> Void)?>(nil)
 
     init(session: HostSession, conversation: Conversation, history: Int) {
         self.session = session
@@ -26,41 +29,61 @@ struct ChatLoop {
 
     /// Runs until the input ends or the user quits.
     mutating func run() async throws {
-        if !conversation.isNew, history > 0 { try await showHistory(history) }
+        if !conversation.isNew, history > 0 { try await Self.showHistory(history, conversation, prompts) }
         session.output.say("\(conversation.title), model \(conversation.model). /help lists the commands.")
-        let turn = NIOLockedValueBox<Task<Conversation, any Error>?>(nil)
-        // Inside the loop, signals belong to the turn that runs; at the prompt they only clear the line.
-        try await Interrupts.shared.withHandler({ turn.withLockedValue { $0?.cancel() } }) {
+        // Ctrl-C belongs to what runs, and at the prompt only clears the line; other signals end the chat.
+        let current = current
+        let handler: Interrupts.Handler = { number in
+            guard number == SIGINT else { return false }
+            current.withLockedValue(\.self)?()
+            return true
+        }
+        try await Interrupts.shared.withHandler(handler) {
             while let line = try await readPrompt() {
                 let prompt = line.trimmingBlanks()
                 if prompt.isEmpty { continue }
-                prompts.remember(prompt)
                 if prompt.hasPrefix("/") {
                     guard try await obey(prompt) else { return }
-                    continue
+                } else {
+                    prompts.remember(prompt)
+                    let before = conversation
+                    let sent = try await run(
+                        "Stopped waiting. The host goes on; /history shows the answer once it is there."
+                    ) {
+                        var next = before
+                        try await next.send(prompt)
+                        return next
+                    }
+                    if let sent { conversation = sent }
                 }
-                let current = conversation
-                let running = Task { () throws -> Conversation in
-                    var next = current
-                    try await next.send(prompt)
-                    return next
-                }
-                turn.withLockedValue { $0 = running }
-                defer { turn.withLockedValue { $0 = nil } }
-                await finish(running)
             }
         }
     }
 
-    private mutating func finish(_ running: Task<Conversation, any Error>) async {
-        do {
-            conversation = try await running.value
-        } catch {
-            if error is CancellationError || running.isCancelled {
-                session.output.say("Stopped waiting. The host goes on; /history shows the answer once it is there.")
+    /// Runs something that Ctrl-C may end. An error is shown and does not end the chat.
+    ///
+    /// - Returns: nil where it was stopped or failed.
+    private func run<R: Sendable>(_ stopped: String, _ body: @escaping @Sendable () async throws -> R) async throws
+        -> R?
+    {
+        let task = Task { try await body() }
+        current.withLockedValue { $0 = { task.cancel() } }
+        defer { current.withLockedValue { $0 = nil } }
+        let result = await withTaskCancellationHandler {
+            await task.result
+        } onCancel: {
+            task.cancel()
+        }
+        try Task.checkCancellation()
+        switch result {
+        case .success(let value): return value
+        case .failure(let error):
+            if error is CancellationError || task.isCancelled {
+                session.output.say(stopped)
             } else {
                 session.output.report(CommandError(describing: error))
             }
+            return nil
         }
     }
 
@@ -71,6 +94,7 @@ struct ChatLoop {
             do {
                 return try await prompts.next()
             } catch is CancellationError {
+                try Task.checkCancellation()
                 session.context.stderr.write("\n(Ctrl-D or /quit ends)\n")
             }
         }
@@ -83,7 +107,10 @@ struct ChatLoop {
         switch words[0] {
         case "/quit", "/exit": return false
         case "/help": session.output.say(Self.help)
-        case "/history": try await showHistory(argument.flatMap(Int.init).map { max(1, $0) } ?? 20)
+        case "/history":
+            let count = argument.flatMap(Int.init).map { max(1, $0) } ?? 20
+            let (conversation, prompts) = (conversation, prompts)
+            _ = try await run("Stopped.") { try await Self.showHistory(count, conversation, prompts) }
         case "/model":
             if let argument { conversation.model = argument }
             session.output.say("model \(conversation.model)")
@@ -92,10 +119,12 @@ struct ChatLoop {
         return true
     }
 
-    private func showHistory(_ count: Int) async throws {
+    private static func showHistory(_ count: Int, _ conversation: Conversation, _ prompts: any PromptReader)
+        async throws
+    {
+        let session = conversation.session
         let writer = MessageWriter(output: session.output)
-        let messages = try await session.client.lastMessages(chatID: conversation.chatID, count: count)
-        for message in messages {
+        for message in try await session.client.lastMessages(chatID: conversation.chatID, count: count) {
             writer.write(message)
             if message.role == .user { prompts.remember(message.text) }
         }

@@ -44,12 +44,12 @@ struct DiscoverySurvey: Sendable {
     private mutating func take(_ event: DiscoveryEvent) {
         switch event {
         case .added(let host), .changed(let host):
-            if let index = hosts.firstIndex(where: { $0.id == host.id }) {
+            if let index = hosts.firstIndex(where: { $0.id == host.id && $0.family == host.family }) {
                 hosts[index] = host
             } else {
                 hosts.append(host)
             }
-        case .removed(let host): hosts.removeAll { $0.id == host.id }
+        case .removed(let host): hosts.removeAll { $0.id == host.id && $0.family == host.family }
         case .settled: isSettled = true
         case .interrupted(let error):
             isSettled = false

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CompanionClient
+import FoundationEssentials
 import PairingAgent
 
 /// Which paired host a command speaks to.
@@ -24,7 +25,23 @@ struct HostOptions: ParsableArguments {
             host ?? context.environment["PAIRTOOL_HOST"],
             in: try store.load()
         )
-        return try await HostSession.with(selected, store: store, output: output, configuration: configuration, body)
+        let result = try await HostSession.with(
+            selected,
+            output: output,
+            configuration: configuration,
+            body
+        )
+        try noteContact(with: selected, store: store, now: context.now())
+        return result
+    }
+
+    /// Keeps when the host was last reached; not more than once a minute, for it is a write to the disk.
+    private func noteContact(with host: PairedHost, store: PairedHostStore, now: Date) throws {
+        guard now.timeIntervalSince(host.lastSeenAt ?? .distantPast) > 60 else { return }
+        try store.update { hosts in
+            guard let index = hosts.hosts.firstIndex(where: { $0.id == host.id }) else { return }
+            hosts.hosts[index].lastSeenAt = now
+        }
     }
 }
 

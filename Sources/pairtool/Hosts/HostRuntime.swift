@@ -1,5 +1,7 @@
 import CompanionHost
 import Discovery
+import Glibc
+import NIOConcurrencyHelpers
 import ServiceLifecycle
 
 /// Runs a host: the server, its advert and what the terminal shows, until a signal ends them in order.
@@ -9,9 +11,30 @@ struct HostRuntime: Sendable {
     let screen: HostScreen
 
     func run() async throws {
+        do {
+            try await serve()
+        } catch {
+            await screen.end()
+            throw error
+        }
+        await screen.end()
+    }
+
+    private func serve() async throws {
         let (ports, portFound) = AsyncStream.makeStream(of: Int.self)
         let services = ServiceGroup(services: [server], logger: LoggingSetup.logger("lifecycle"))
-        try await Interrupts.shared.withHandler({ Task { await services.triggerGracefulShutdown() } }) {
+        let wasAsked = NIOLockedValueBox(false)
+        let stop: Interrupts.Handler = { _ in
+            let again = wasAsked.withLockedValue { asked in
+                defer { asked = true }
+                return asked
+            }
+            // A second signal does not wait for a tidy end.
+            if again { _exit(ExitStatus.interrupted.rawValue) }
+            Task { await services.triggerGracefulShutdown() }
+            return true
+        }
+        try await Interrupts.shared.withHandler(stop) {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await show(portFound) }
                 group.addTask { await advertise(on: ports) }
@@ -21,7 +44,6 @@ struct HostRuntime: Sendable {
                 try await services.run()
             }
         }
-        await screen.end()
     }
 
     private func show(_ portFound: AsyncStream<Int>.Continuation) async {

@@ -102,6 +102,10 @@ actor HostScreen {
     private func draw(_ challenge: PairingStartResponse) {
         clearCountdown()
         if output.context.stdoutIsTerminal { drawSymbol(challenge) }
+        // What is not a terminal may be a log, which others read.
+        guard output.context.stdoutIsTerminal || showSecrets else {
+            return output.data("A pairing code is ready (--show-secrets prints it, --qr-file writes it).")
+        }
         let digits = challenge.code.prefix(3) + " " + challenge.code.suffix(3)
         let until = CompanionTimestamp.string(from: challenge.expiresAt)
         output.data(showsCountdown ? "Pairing code:  \(digits)" : "Pairing code:  \(digits)  (until \(until))")

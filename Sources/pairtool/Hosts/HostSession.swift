@@ -6,14 +6,12 @@ import PairingAgent
 struct HostSession: Sendable {
     let host: PairedHost
     let client: CompanionAPIClient
-    let store: PairedHostStore
     let output: Output
 
     var context: CommandContext { output.context }
 
     static func with<R>(
         _ host: PairedHost,
-        store: PairedHostStore,
         output: Output,
         configuration: CompanionClientConfiguration = .default,
         _ body: (HostSession) async throws -> R
@@ -30,7 +28,7 @@ struct HostSession: Sendable {
             configuration: configuration,
             logger: LoggingSetup.logger("client", context: output.context)
         ) { client in
-            try await body(HostSession(host: host, client: client, store: store, output: output))
+            try await body(HostSession(host: host, client: client, output: output))
         }
     }
 }

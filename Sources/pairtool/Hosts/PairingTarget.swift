@@ -43,6 +43,11 @@ struct PairingTarget: Sendable {
         "\(name)  \(endpoints.map(\.description).joined(separator: " "))  (\(id.prefix(8)))"
     }
 
+    /// The record of an earlier pairing: by id, or by address where the host was named in another way then.
+    func record(in hosts: PairedHosts) -> PairedHost? {
+        hosts.hosts.first { $0.id == id } ?? hosts.hosts.first { endpoints.contains($0.endpoint) }
+    }
+
     /// Whether a word on the command line means this target: its name, or a prefix of its id.
     func matches(_ word: String) -> Bool {
         let word = word.lowercased()

@@ -33,7 +33,7 @@ struct Output: Sendable {
         switch format {
         case .text: data(text())
         case .json: json(value)
-        case .quiet: if let id { data(id) }
+        case .quiet: if let id { data(TerminalText.line(id)) }
         }
     }
 

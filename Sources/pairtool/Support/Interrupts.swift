@@ -2,14 +2,17 @@ import Dispatch
 import Glibc
 import NIOConcurrencyHelpers
 
-/// Turns SIGINT and SIGTERM into calls: the innermost handler gets them.
+/// Turns SIGINT, SIGTERM and SIGHUP into calls: the innermost handler that takes one gets it.
 final class Interrupts: Sendable {
     static let shared = Interrupts()
 
     /// Becomes readable when a signal came: wakes whoever waits for input.
     let wakeDescriptor: Int32
     private let wakeWriter: Int32
-    private let handlers = NIOLockedValueBox<[@Sendable () -> Void]>([])
+    /// Gets a signal's number and says whether it has dealt with it.
+    typealias Handler = @Sendable (Int32) -> Bool
+
+    private let handlers = NIOLockedValueBox<[Handler]>([])
 
     private init() {
         var ends: [Int32] = [-1, -1]
@@ -25,13 +28,13 @@ final class Interrupts: Sendable {
     ///
     /// - Parameter handler: Called on a queue of its own for every signal that no inner handler takes.
     /// - Returns: What listens, to be kept as long as it shall.
-    func install(_ handler: @escaping @Sendable () -> Void) -> [any DispatchSourceSignal] {
+    func install(_ handler: @escaping Handler) -> [any DispatchSourceSignal] {
         handlers.withLockedValue { $0.append(handler) }
         let queue = DispatchQueue(label: "pairtool.signals")
-        return [SIGINT, SIGTERM].map { number in
+        return [SIGINT, SIGTERM, SIGHUP].map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-            source.setEventHandler { [self] in deliver() }
+            source.setEventHandler { [self] in deliver(number) }
             source.resume()
             return source
         }
@@ -39,7 +42,7 @@ final class Interrupts: Sendable {
 
     /// Runs a body during which signals go to a handler of its own.
     func withHandler<R>(
-        _ handler: @escaping @Sendable () -> Void,
+        _ handler: @escaping Handler,
         isolation: isolated (any Actor)? = #isolation,
         _ body: () async throws -> R
     ) async rethrows -> R {
@@ -54,9 +57,9 @@ final class Interrupts: Sendable {
         while read(wakeDescriptor, &bytes, bytes.count) > 0 {}
     }
 
-    private func deliver() {
+    private func deliver(_ number: Int32) {
         var byte: UInt8 = 1
         _ = write(wakeWriter, &byte, 1)
-        handlers.withLockedValue(\.last)?()
+        for handler in handlers.withLockedValue(\.self).reversed() where handler(number) { return }
     }
 }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Logging
 
 /// The loggers that commands hand to the modules: silent, unless `PAIRTOOL_LOG` names a level.
@@ -7,8 +8,33 @@ enum LoggingSetup {
         else {
             return Logger(label: label) { _ in SwiftLogNoOpLogHandler() }
         }
-        var logger = Logger(label: label) { StreamLogHandler.standardError(label: $0) }
+        var logger = Logger(label: label) { TerminalLogHandler(label: $0, context: context) }
         logger.logLevel = level
         return logger
+    }
+}
+
+/// Writes a line an event to standard error. Metadata may hold text of peers, so each line is sanitised.
+struct TerminalLogHandler: LogHandler {
+    let label: String
+    let context: CommandContext
+    var logLevel = Logger.Level.info
+    var metadata = Logger.Metadata()
+
+    init(label: String, context: CommandContext) {
+        self.label = label
+        self.context = context
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let all = metadata.merging(event.metadata ?? [:]) { $1 }
+        let pairs = all.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+        let time = context.now().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        context.stderr.write(TerminalText.line("\(time) \(event.level) \(label): \(event.message)\(pairs)") + "\n")
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import NIOConcurrencyHelpers
 
 /// Where a command writes text.
 protocol TextSink: Sendable {
@@ -16,7 +17,18 @@ extension TextSink {
 struct FileSink: TextSink {
     let descriptor: Int32
 
+    /// Why standard output could not be written to; nothing is written there any more then.
+    private static let failure = NIOLockedValueBox<String?>(nil)
+
+    /// Says on standard error that output was lost, if it was.
+    static func reportFailure() -> Bool {
+        guard let reason = failure.withLockedValue(\.self) else { return false }
+        FileSink(descriptor: STDERR_FILENO).write("pairtool: the output could not be written: \(reason)\n")
+        return true
+    }
+
     func write(_ bytes: UnsafeRawBufferPointer) {
+        if descriptor == STDOUT_FILENO, Self.failure.withLockedValue({ $0 != nil }) { return }
         var start = 0
         while start < bytes.count {
             let count = Glibc.write(descriptor, bytes.baseAddress! + start, bytes.count - start)
@@ -30,6 +42,8 @@ struct FileSink: TextSink {
                 var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&entry, 1, -1)
             } else if errno != EINTR {
+                let reason = String(cString: strerror(errno))
+                if descriptor == STDOUT_FILENO { Self.failure.withLockedValue { $0 = reason } }
                 return
             }
         }

@@ -91,7 +91,7 @@ struct QRCommand: AsyncParsableCommand {
             let drawing = try symbol.terminalText(
                 colour: context.colour,
                 columns: window?.columns,
-                rows: nil,
+                rows: window?.rows,
                 invert: invert
             )
             guard out.format == .json else { return out.data(drawing) }

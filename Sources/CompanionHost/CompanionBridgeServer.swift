@@ -66,7 +66,8 @@ package final class CompanionBridgeServer: Service {
             store: store,
             timeout: configuration.turnTimeout,
             events: sink,
-            logger: logger
+            logger: logger,
+            connectedDevice: { devices.connection?.device.id }
         )
         router = CompanionCommandRouter(
             version: configuration.version,

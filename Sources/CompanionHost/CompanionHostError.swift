@@ -3,7 +3,7 @@ package struct CompanionHostError: Error, Sendable {
     /// The kind of a failure.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String, Sendable {
-            case invalidProject, databaseUnavailable, databaseInUse, agentNotFound, portInUse, cannotListen, busy
+            case invalidProject, databaseUnavailable, databaseInUse, agentNotFound, portInUse, cannotListen
         }
 
         private let value: Value
@@ -24,8 +24,6 @@ package struct CompanionHostError: Error, Sendable {
         package static let portInUse = Code(.portInUse)
         /// The address could not be listened on for another reason.
         package static let cannotListen = Code(.cannotListen)
-        /// Too many turns wait for the same chat, or the host is ending.
-        package static let busy = Code(.busy)
 
         package var description: String { value.rawValue }
     }

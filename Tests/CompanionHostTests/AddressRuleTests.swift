@@ -84,18 +84,32 @@ struct AddressRuleTests {
             let id = try #require(status.connectedDevice?.id)
             let start = try await network("POST", "/companion/pairing/start")
             #expect(start.status == 403 && start.error == HostErrorText.loopbackOnly)
-            for (method, path) in [("POST", "/companion/disconnect"), ("DELETE", "/companion/devices/\(id)")] {
+            for (method, path) in [
+                ("POST", "/companion/disconnect"), ("DELETE", "/companion/devices/\(id)"),
+                ("GET", "/companion/devices"),
+            ] {
                 let reply = try await network(method, path)
                 #expect(reply.status == 403 && reply.error == HostErrorText.otherAddressManages, "\(path)")
             }
+            let seen = try await network("GET", "/companion/status")
+            #expect(seen.body.contains(#""connected":true"#) && seen.body.contains(#""connectedDevice":null"#))
             #expect(try await host.get("/companion/projects").status == 200)
             let code = try await host.post("/companion/pairing/start", "").decoded(PairingStartResponse.self).code
             let body = #"{"pairingCode":"\#(code)","deviceName":"d","devicePublicKey":"k"}"#
-            #expect(try await network("POST", "/companion/pairing/complete", body).status == 200)
+            let complete = try await network("POST", "/companion/pairing/complete", body)
+            #expect(try complete.decoded(CompanionStatusResponse.self).connectedDevice?.name == "d")
+            let own = try await network("GET", "/companion/status").decoded(CompanionStatusResponse.self)
+            #expect(own.connectedDevice?.name == "d")
+            let listed = try await network("GET", "/companion/devices").decoded(DevicesListResponse.self)
+            #expect(listed.devices.elements.count == 2)
+            #expect(try await host.get("/companion/devices").status == 200)
             #expect(try await network("GET", "/companion/projects").status == 200)
             #expect(try await host.get("/companion/projects").status == 403)
             #expect(try await network("DELETE", "/companion/devices/\(id)").status == 200)
             #expect(try await network("POST", "/companion/disconnect").status == 200)
+            let gone = try await network("GET", "/companion/status")
+            #expect(gone.body.contains(#""connected":false"#) && gone.body.contains(#""connectedDevice":null"#))
+            #expect(try await network("GET", "/companion/devices").status == 403)
             #expect(try await network("DELETE", "/companion/devices/x").status == 403)
         }
     }

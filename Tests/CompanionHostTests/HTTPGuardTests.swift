@@ -4,6 +4,14 @@ import Testing
 
 @Suite("What the server refuses", .timeLimit(.minutes(1)))
 struct HTTPGuardTests {
+    @Test("Errors of any type become a status and a text that tells nothing to strangers")
+    func anyError() {
+        for error in [TestFailure("secret"), CompanionHostError(.databaseUnavailable, "secret")] as [any Error] {
+            let answer = HostErrorText.answer(to: error)
+            #expect(answer.status == 500 && answer.text == HostErrorText.internalError)
+        }
+    }
+
     @Test(
         "Every answer is JSON and has a Date",
         arguments: [

@@ -87,6 +87,30 @@ struct HistoryTests {
         }
     }
 
+    @Test("A page ends at 4 MiB of text, after one message at least, and goes on where it ended")
+    func pageSize() async throws {
+        try await withHost {
+            // Answers with as many bytes as the prompt says.
+            $0.agent = .command(["/bin/sh", "-c", "read size; head -c $size /dev/zero | tr '\\0' a"])
+        } _: { host in
+            try await host.pair()
+            let (large, small) = (CompanionHostStore.pageTextSize + 1, 1_500_000)
+            for size in [large, small, small, small, 1] {
+                let reply = try await host.ask("\(size)\n", model: "command")
+                #expect(reply.frames.last == .done)
+            }
+            var sizes: [[Int]] = []
+            var cursor: String? = "0"
+            while let next = cursor, sizes.count < 20 {
+                let page = try await page(host, "?limit=200&cursor=\(next)")
+                sizes.append(page.messages.elements.map(\.text.utf8.count))
+                cursor = page.nextCursor
+            }
+            #expect(sizes == [[8], [large], [8, small, 8, small, 8], [small, 2, 1]])
+            #expect(try await page(host, "?limit=1&cursor=9").nextCursor == nil)
+        }
+    }
+
     @Test("An unknown chat is an empty page")
     func unknownChat() async throws {
         try await withHost { host in

@@ -26,11 +26,32 @@ struct PatternTests {
         "What is not understood is refused",
         arguments: [
             "(", ")", "[", "*a", "a\\", "(?=a)", #"\k"#, "a{201}", "a{3,2}", "[z-a]", "((((((((((((((((((((((a",
-            "((a{200}){200}){200}",
+            "((a{200}){200}){200}", "(){200}{200}{200}{200}{200}{200}", "(|){200}{200}{200}{200}",
         ]
     )
     func refused(pattern: String) {
         #expect(throws: LinePattern.SyntaxError.self) { try LinePattern(pattern) }
+    }
+
+    @Test("Repetition within the limits is understood")
+    func largePattern() throws {
+        let pattern = try LinePattern("^(((a){200})|()){9}$")
+        #expect(pattern.matches(Array(String(repeating: "a", count: 1800).unicodeScalars)))
+        #expect(!pattern.matches(Array(String(repeating: "a", count: 1799).unicodeScalars)))
+    }
+
+    @Test("A single line can be stopped in its middle", arguments: ["(a{200}){9}b", "[b-cd-ef-gh-ij-kl-m]{200}x|a*b"])
+    func stopped(pattern: String) throws {
+        let line = [Unicode.Scalar](repeating: "a", count: 2000)
+        let compiled = try LinePattern(pattern)
+        #expect(compiled.matches(line) { true } == nil)
+        #expect(compiled.matches(line) { false } == false)
+        var questions = 0
+        _ = compiled.matches(line) {
+            questions += 1
+            return questions == 3
+        }
+        #expect(questions == 3)
     }
 
     @Test(

@@ -43,7 +43,7 @@ extension CompanionCommandRouter {
     }
 
     private func continueChat(_ context: HostRequestContext) async throws -> Response {
-        try await gate(context)
+        let device = try await gate(context).device.id
         let chatID = try context.parameter("id")
         guard !chatID.isEmpty else { throw HostResponseError(.badRequest, CompanionErrorResponse.Text.missingChatID) }
         guard chatID.utf8.count <= Self.maximumChatIDSize else {
@@ -60,11 +60,7 @@ extension CompanionCommandRouter {
             directory: directory,
             allowedTools: body.allowedTools.map(Set.init)
         )
-        do {
-            return .eventStream(try turns.submit(turn, project: project, model: body.model))
-        } catch {
-            throw HostResponseError(.conflict, HostErrorText.chatBusy)
-        }
+        return .eventStream(try turns.submit(turn, project: project, model: body.model, device: device))
     }
 
     /// Where a turn works: at `projectPath` when it is inside a listed project, else at the chat's project.

@@ -5,9 +5,10 @@ import Logging
 
 extension CompanionCommandRouter {
     func addPairingRoutes(to router: Router<HostRequestContext>) {
-        add(.get, "/companion/status", to: router) { _, _ in status() }
-        add(.get, "/companion/devices", to: router) { _, _ in
-            .json(DevicesListResponse(devices: try await devices.devices()))
+        add(.get, "/companion/status", to: router) { _, context in status(for: context) }
+        add(.get, "/companion/devices", to: router) { _, context in
+            try requireManager(context)
+            return .json(DevicesListResponse(devices: try await devices.devices()))
         }
         add(.post, "/companion/pairing/start", to: router) { _, context in
             guard context.isLoopback else { throw HostResponseError(.forbidden, HostErrorText.loopbackOnly) }
@@ -18,16 +19,19 @@ extension CompanionCommandRouter {
             guard let peer = context.peer else { throw HostResponseError(.badRequest, HostErrorText.internalError) }
             let body = try HostJSON.decode(PairingCompleteBody.self, from: context.json)
             try await pairing.complete(body, address: peer)
-            return status()
+            turns.endTurnsOfOthers()
+            return status(for: context)
         }
         add(.post, "/companion/disconnect", to: router) { _, context in
             // Where nobody is connected there is nothing to protect, and disconnecting twice is no error.
             if devices.connection != nil { try requireManager(context) }
-            if let device = try await devices.disconnect() {
+            let disconnected = try await devices.disconnect()
+            turns.endTurnsOfOthers()
+            if let device = disconnected {
                 logger.info("device disconnected", metadata: ["device": "\(device.id)"])
                 events.send(.disconnected(device))
             }
-            return status()
+            return status(for: context)
         }
         add(.delete, "/companion/devices/:id", to: router) { _, context in
             let id = try context.parameter("id")
@@ -36,12 +40,13 @@ extension CompanionCommandRouter {
             }
             try requireManager(context)
             let removal = try await devices.remove(id: id)
+            turns.endTurnsOfOthers()
             if let device = removal.disconnected { events.send(.disconnected(device)) }
             if removal.known {
                 logger.info("device revoked", metadata: ["device": "\(id)"])
                 events.send(.revoked(id: id))
             }
-            return status()
+            return status(for: context)
         }
     }
 }

@@ -58,9 +58,11 @@ package struct CompanionCommandRouter: Sendable {
 
     /// Lets a request pass that the connected device makes from the address that it paired from.
     ///
+    /// - Returns: The connection that it belongs to.
     /// - Throws: In the order of deployed hosts: 403 when no device is connected, 403 for another address (which they
     ///   do not check), 401 when the agent cannot work.
-    func gate(_ context: HostRequestContext) async throws {
+    @discardableResult
+    func gate(_ context: HostRequestContext) async throws -> CompanionDeviceStore.Connection {
         guard let connection = devices.connection else {
             throw HostResponseError(.forbidden, CompanionErrorResponse.Text.noDeviceConnected)
         }
@@ -71,18 +73,27 @@ package struct CompanionCommandRouter: Sendable {
             throw HostResponseError(.unauthorized, CompanionErrorResponse.Text.authRequired)
         }
         await devices.touch()
+        return connection
     }
 
-    /// Lets a request pass that changes who is paired: from the paired address, or from this machine.
+    /// Lets a request pass that shows or changes who is paired: from the paired address, or from this machine.
     func requireManager(_ context: HostRequestContext) throws {
-        guard !context.isLoopback else { return }
-        guard let connection = devices.connection, connection.address == context.peer else {
+        guard isManager(context, of: devices.connection) else {
             throw HostResponseError(.forbidden, HostErrorText.otherAddressManages)
         }
     }
 
-    func status() -> Response {
-        .json(CompanionStatusResponse(connectedDevice: devices.connection?.device))
+    /// Whether a device is connected, and which one: the latter only for itself and for this machine.
+    func status(for context: HostRequestContext) -> Response {
+        let connection = devices.connection
+        var status = CompanionStatusResponse(connectedDevice: connection?.device)
+        if !isManager(context, of: connection) { status.connectedDevice = nil }
+        return .json(status)
+    }
+
+    private func isManager(_ context: HostRequestContext, of connection: CompanionDeviceStore.Connection?) -> Bool {
+        guard !context.isLoopback else { return true }
+        return connection != nil && connection?.address == context.peer
     }
 
     private func health() -> CompanionHealthResponse {

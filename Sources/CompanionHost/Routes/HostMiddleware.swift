@@ -15,14 +15,12 @@ struct ErrorMiddleware: RouterMiddleware {
         let isHead = request.method == .head
         do {
             return try await next(request, context)
-        } catch let error as HostResponseError {
-            return error.response(isHead: isHead)
-        } catch let error as HTTPError {
-            let text = error.status == .notFound ? HostErrorText.notFound : error.body ?? error.status.reasonPhrase
-            return HostResponseError(error.status, text).response(isHead: isHead)
-        } catch let error as CompanionHostError {
-            context.logger.error("request failed", metadata: ["reason": "\(error)"])
-            return HostResponseError(.internalServerError, HostErrorText.internalError).response(isHead: isHead)
+        } catch {
+            let answer = HostResponseError(describing: error)
+            if !(error is HostResponseError), answer.status.code >= 500 {
+                context.logger.error("request failed", metadata: ["reason": "\(error)"])
+            }
+            return answer.response(isHead: isHead)
         }
     }
 }

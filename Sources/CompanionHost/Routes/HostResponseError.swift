@@ -22,8 +22,15 @@ package enum HostErrorText {
     package static let chatIDTooLong = "Chat id is over 200 bytes"
     package static let commandNotImplemented = "Signed commands are not implemented"
     package static let chatBusy = "Too many prompts wait for this chat: try again later"
+    package static let hostBusy = "Too many prompts wait at this host: try again later"
     package static let internalError = "The host could not do this"
     package static let agentUnavailable = "The agent of this host is unavailable"
+
+    /// The status and the text that an error of any type is answered with.
+    package static func answer(to error: any Error) -> (status: Int, text: String) {
+        let answer = HostResponseError(describing: error)
+        return (answer.status.code, answer.text)
+    }
 }
 
 /// An answer other than 200: `{ok:false, error:"text"}`.
@@ -36,6 +43,18 @@ struct HostResponseError: HTTPResponseError {
         self.status = status
         self.text = text
         self.headers = headers
+    }
+
+    /// The answer to any error: what is not meant for the one who asks becomes 500 without its reason.
+    init(describing error: any Error) {
+        switch error {
+        case let error as HostResponseError: self = error
+        case let error as HTTPError:
+            let text = error.status == .notFound ? HostErrorText.notFound : error.body ?? error.status.reasonPhrase
+            self.init(error.status, text)
+        case let error as any HTTPResponseError: self.init(error.status, error.status.reasonPhrase)
+        default: self.init(.internalServerError, HostErrorText.internalError)
+        }
     }
 
     func response(from request: Request, context: some RequestContext) throws -> Response {

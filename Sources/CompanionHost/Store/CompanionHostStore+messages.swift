@@ -5,8 +5,12 @@ import NIOCore
 extension CompanionHostStore {
     /// Messages a page holds without a limit in the request.
     package static let defaultPageSize = 50
+    /// Bytes of text after which a page ends early; a single message may be larger. A page is put together in memory.
+    package static let pageTextSize = 4 << 20
 
     /// A page of a chat as the JSON of ``CompanionMessagesPageResponse``, oldest first.
+    ///
+    /// It ends before `limit` messages when their text gets larger than ``pageTextSize``.
     ///
     /// Written straight from SQLite's memory to the buffer that is sent: half of a host's work is this.
     ///
@@ -27,9 +31,9 @@ extension CompanionHostStore {
             if let chat = try Row.fetchOne(chats, arguments: [chatID]), listed.contains(chat[2]) {
                 let key: Int64 = chat[0]
                 let count: Int = chat[1]
-                let end = offset.addingReportingOverflow(limit)
-                if !end.overflow, end.partialValue < count { nextCursor = end.partialValue }
-                try Self.write(key: key, offset: offset, limit: limit, from: database, to: &buffer)
+                let written = try Self.write(key: key, offset: offset, limit: limit, from: database, to: &buffer)
+                // Nothing is written behind the end: an offset from there could overflow.
+                if written > 0, offset + written < count { nextCursor = offset + written }
             }
             if let nextCursor {
                 buffer.writeString(#"],"nextCursor":"\#(nextCursor)"}"#)
@@ -40,13 +44,14 @@ extension CompanionHostStore {
         }
     }
 
+    /// - Returns: How many messages were written.
     private static func write(
         key: Int64,
         offset: Int,
         limit: Int,
         from database: Database,
         to buffer: inout ByteBuffer
-    ) throws {
+    ) throws -> Int {
         let statement = try database.cachedStatement(
             sql: """
                 SELECT id, role, text, createdAt FROM message
@@ -54,10 +59,13 @@ extension CompanionHostStore {
                 """
         )
         let rows = try Row.fetchCursor(statement, arguments: [key, offset, limit])
-        var isFirst = true
+        var written = 0
+        var size = 0
         while let row = try rows.next() {
-            buffer.writeStaticString(isFirst ? #"{"id":"# : #",{"id":"#)
-            isFirst = false
+            size += try row.withUnsafeData(atIndex: 2) { $0?.count ?? 0 }
+            guard written == 0 || size <= pageTextSize else { break }
+            buffer.writeStaticString(written == 0 ? #"{"id":"# : #",{"id":"#)
+            written += 1
             try write(column: 0, of: row, to: &buffer)
             buffer.writeStaticString(#","role":"#)
             try write(column: 1, of: row, to: &buffer)
@@ -67,6 +75,7 @@ extension CompanionHostStore {
             try write(column: 3, of: row, to: &buffer)
             buffer.writeStaticString("}")
         }
+        return written
     }
 
     private static func write(column: Int, of row: Row, to buffer: inout ByteBuffer) throws {

@@ -1,30 +1,51 @@
-/// Which turns run: one at a time per chat, a bounded number waiting. A value without effects.
+/// Which turns run: one at a time per chat, a bounded number of all, a bounded number waiting. A value without effects.
+///
+/// Every turn has an owner: the device that asked. Chat ids are the clients' choice, so that limits per chat alone
+/// would be none.
 struct TurnQueue<Turn: Sendable>: Sendable {
     enum Admission: Sendable, Equatable {
         case start
         case wait
-        /// Too many wait already, or the host is ending.
+        /// Too many wait for this chat already, or the host is ending.
         case refuse
+        /// Too many wait already.
+        case refuseAny
+    }
+
+    private struct Entry {
+        var turn: Turn
+        var chatID: String
+        var owner: String
     }
 
     /// Turns that may wait for one chat.
-    let capacity: Int
-    private var waiting: [String: [Turn]] = [:]
+    let waitingPerChat: Int
+    /// Turns that may run, of all chats.
+    let running: Int
+    /// Turns that may wait, of all chats.
+    let waiting: Int
+    private var active: [String: Entry] = [:]
+    /// The oldest first.
+    private var queue: [Entry] = []
     private var isStopped = false
 
-    init(capacity: Int) {
-        self.capacity = capacity
+    init(waitingPerChat: Int, running: Int, waiting: Int) {
+        self.waitingPerChat = waitingPerChat
+        self.running = running
+        self.waiting = waiting
     }
 
     /// Admits a turn; one that waits is kept and comes back from ``finish(chatID:)``.
-    mutating func admit(_ turn: Turn, chatID: String) -> Admission {
+    mutating func admit(_ turn: Turn, chatID: String, owner: String) -> Admission {
         guard !isStopped else { return .refuse }
-        guard let queue = waiting[chatID] else {
-            waiting[chatID] = []
+        let entry = Entry(turn: turn, chatID: chatID, owner: owner)
+        if active[chatID] == nil, active.count < running {
+            active[chatID] = entry
             return .start
         }
-        guard queue.count < capacity else { return .refuse }
-        waiting[chatID] = queue + [turn]
+        guard queue.count(where: { $0.chatID == chatID }) < waitingPerChat else { return .refuse }
+        guard queue.count < waiting else { return .refuseAny }
+        queue.append(entry)
         return .wait
     }
 
@@ -32,13 +53,25 @@ struct TurnQueue<Turn: Sendable>: Sendable {
     ///
     /// - Returns: The turn that is to start now.
     mutating func finish(chatID: String) -> Turn? {
-        guard var queue = waiting[chatID], !queue.isEmpty else {
-            waiting[chatID] = nil
+        active[chatID] = nil
+        // Whatever waits for a chat that is free waited for a place: no place is free but this one.
+        guard active.count < running, let index = queue.firstIndex(where: { active[$0.chatID] == nil }) else {
             return nil
         }
-        let next = queue.removeFirst()
-        waiting[chatID] = queue
-        return next
+        let next = queue.remove(at: index)
+        active[next.chatID] = next
+        return next.turn
+    }
+
+    /// Removes the waiting turns of all owners but one.
+    ///
+    /// - Parameter owner: Who keeps its turns; nil when nobody does.
+    /// - Returns: The turns that will not start, and those that run and are to be ended; these still count as
+    ///   running until ``finish(chatID:)``.
+    mutating func keep(owner: String?) -> (waiting: [Turn], running: [Turn]) {
+        let left = queue.filter { $0.owner != owner }.map(\.turn)
+        queue.removeAll { $0.owner != owner }
+        return (left, active.values.filter { $0.owner != owner }.map(\.turn))
     }
 
     /// Admits nothing any more.
@@ -46,8 +79,7 @@ struct TurnQueue<Turn: Sendable>: Sendable {
     /// - Returns: All turns that wait and will not start.
     mutating func stop() -> [Turn] {
         isStopped = true
-        let left = waiting.values.flatMap { $0 }
-        waiting = waiting.mapValues { _ in [] }
-        return left
+        defer { queue = [] }
+        return queue.map(\.turn)
     }
 }

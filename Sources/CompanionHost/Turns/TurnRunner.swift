@@ -1,4 +1,5 @@
 import CompanionWire
+import HTTPTypes
 import Logging
 import NIOConcurrencyHelpers
 import ServiceLifecycle
@@ -8,12 +9,21 @@ import ServiceLifecycle
 package final class TurnRunner: Sendable {
     /// Prompts that may wait for one chat.
     static let waitingPerChat = 8
+    /// Turns that may run at the same time, of all chats.
+    package static let runningLimit = 8
+    /// Prompts that may wait, for all chats.
+    package static let waitingLimit = 64
 
     private struct Job: Sendable {
         var turn: AgentTurn
         var project: ProjectCatalog.Project
         var model: String?
+        /// The id of the device that asked.
+        var device: String
         var client: AsyncStream<ContinueChatEvent>.Continuation
+        /// Has an element once the device is not connected any more.
+        var removals: AsyncStream<Void>
+        var removal: AsyncStream<Void>.Continuation
         /// When it will not be started any more.
         var startBefore: ContinuousClock.Instant
     }
@@ -23,6 +33,7 @@ package final class TurnRunner: Sendable {
         case failed(String)
         case timedOut
         case tooLong
+        case deviceGone
         case shuttingDown
     }
 
@@ -31,11 +42,23 @@ package final class TurnRunner: Sendable {
     private let timeout: Duration
     private let events: HostEventSink
     private let logger: Logger
-    private let queue = NIOLockedValueBox(TurnQueue<Job>(capacity: waitingPerChat))
+    /// The id of the connected device. Called with the queue's lock held.
+    private let connectedDevice: @Sendable () -> String?
+    private let queue = NIOLockedValueBox(
+        TurnQueue<Job>(waitingPerChat: waitingPerChat, running: runningLimit, waiting: waitingLimit)
+    )
     private let jobs: AsyncStream<Job>
     private let jobSource: AsyncStream<Job>.Continuation
 
-    init(agent: any Agent, store: CompanionHostStore, timeout: Duration, events: HostEventSink, logger: Logger) {
+    init(
+        agent: any Agent,
+        store: CompanionHostStore,
+        timeout: Duration,
+        events: HostEventSink,
+        logger: Logger,
+        connectedDevice: @escaping @Sendable () -> String?
+    ) {
+        self.connectedDevice = connectedDevice
         self.agent = agent
         self.store = store
         self.timeout = timeout
@@ -44,30 +67,62 @@ package final class TurnRunner: Sendable {
         (jobs, jobSource) = AsyncStream.makeStream()
     }
 
-    /// Takes a turn: it starts at once, or when the turns before it in its chat have ended.
+    /// Takes a turn: it starts at once, or when the turns before it in its chat have ended and fewer than
+    /// ``runningLimit`` run.
     ///
+    /// - Parameter device: The id of the device that asks. Its turns end when it is not connected any more.
     /// - Returns: The frames for the client; they end with `.done` or `.error`.
-    /// - Throws: ``CompanionHostError/Code/busy``.
+    /// - Throws: 409 when too many wait, 403 when the device was disconnected in this moment.
     func submit(
         _ turn: AgentTurn,
         project: ProjectCatalog.Project,
-        model: String?
-    ) throws(CompanionHostError) -> AsyncStream<ContinueChatEvent> {
+        model: String?,
+        device: String
+    ) throws(HostResponseError) -> AsyncStream<ContinueChatEvent> {
         // Bounded by the size that an answer may have.
         let (stream, client) = AsyncStream.makeStream(of: ContinueChatEvent.self)
+        let (removals, removal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let job = Job(
             turn: turn,
             project: project,
             model: model,
+            device: device,
             client: client,
+            removals: removals,
+            removal: removal,
             startBefore: .now + timeout * 5
         )
-        switch queue.withLockedValue({ $0.admit(job, chatID: turn.chatID) }) {
-        case .start: jobSource.yield(job)
+        // Under the same lock as in `endTurnsOfOthers`: no turn slips in behind it.
+        let admission = queue.withLockedValue { queue -> TurnQueue<Job>.Admission? in
+            guard connectedDevice() == device else { return nil }
+            return queue.admit(job, chatID: turn.chatID, owner: device)
+        }
+        switch admission {
+        case .start: start(job)
         case .wait: client.yield(.status(label: "Waiting for the answer before this one"))
-        case .refuse: throw CompanionHostError(.busy, HostErrorText.chatBusy)
+        case .refuse: throw HostResponseError(.conflict, HostErrorText.chatBusy)
+        case .refuseAny: throw HostResponseError(.conflict, HostErrorText.hostBusy)
+        case nil: throw HostResponseError(.forbidden, CompanionErrorResponse.Text.noDeviceConnected)
         }
         return stream
+    }
+
+    /// Ends the turns of every device but the connected one: waiting ones do not start, running ones are stored with
+    /// what they have. To be called whenever the connection has changed.
+    func endTurnsOfOthers() {
+        let ended = queue.withLockedValue { $0.keep(owner: connectedDevice()) }
+        for job in ended.waiting { end(job, text: Self.deviceGoneText) }
+        for job in ended.running { job.removal.yield() }
+    }
+
+    private func start(_ job: Job) {
+        guard case .terminated = jobSource.yield(job) else { return }
+        end(job, text: Self.shutdownText)
+    }
+
+    private func end(_ job: Job, text: String) {
+        job.client.yield(.error(text))
+        job.client.finish()
     }
 
     /// Runs turns until the host ends; running ones are then stored with what they have.
@@ -78,24 +133,26 @@ package final class TurnRunner: Sendable {
                     group.addTask {
                         await self.perform(job)
                         if let next = self.queue.withLockedValue({ $0.finish(chatID: job.turn.chatID) }) {
-                            self.jobSource.yield(next)
+                            self.start(next)
                         }
                     }
                 }
             }
         } onCancelOrGracefulShutdown: {
-            for job in self.queue.withLockedValue({ $0.stop() }) {
-                job.client.yield(.error(Self.shutdownText))
-                job.client.finish()
-            }
+            for job in self.queue.withLockedValue({ $0.stop() }) { self.end(job, text: Self.shutdownText) }
             self.jobSource.finish()
         }
     }
 
     static let shutdownText = "The host is shutting down"
+    package static let deviceGoneText = "This device is not connected to the host any more"
 
     private func perform(_ job: Job) async {
         defer { job.client.finish() }
+        guard connectedDevice() == job.device else {
+            job.client.yield(.error(Self.deviceGoneText))
+            return
+        }
         guard job.startBefore > .now else {
             job.client.yield(.error("The answer before this one took too long: the prompt was not taken"))
             return
@@ -146,6 +203,10 @@ package final class TurnRunner: Sendable {
                 }
             }
             group.addTask { await self.watch(sink) }
+            group.addTask {
+                for await _ in job.removals { return .deviceGone }
+                return .shuttingDown
+            }
             group.addTask {
                 for await _ in overflows { return .tooLong }
                 return .shuttingDown
@@ -201,6 +262,7 @@ package final class TurnRunner: Sendable {
             let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
             return .error("Copilot response timed out after \(milliseconds)ms")
         case .tooLong: return .error("The answer is over \(AnswerSink.maximumSize >> 20) MiB: the rest was cut off")
+        case .deviceGone: return .error(Self.deviceGoneText)
         case .shuttingDown: return .error(Self.shutdownText)
         }
     }

@@ -1,15 +1,18 @@
 extension Explorer {
     private static let maximumLines = 500
+    static let incompleteText = "… there may be more: not everything was looked at"
 
     func list(_ directory: String) throws -> String {
         let names = try files.names(directory)
-        let entries = try files.entries(of: names)
+        let listing = try files.listing(of: names)
+        let entries = listing.entries
+        let atLeast = listing.isComplete ? "" : "at least "
         for entry in entries.prefix(Self.maximumLines) {
             say(line(of: entry))
         }
-        if entries.count > Self.maximumLines { say("… and \(entries.count - Self.maximumLines) more") }
+        if entries.count > Self.maximumLines { say("… and \(atLeast)\(entries.count - Self.maximumLines) more") }
         if entries.isEmpty { say("The directory is empty.") }
-        return "\(entries.count) entries"
+        return "\(atLeast)\(entries.count) entries"
     }
 
     private func line(of entry: ProjectFiles.Entry) -> String {
@@ -24,7 +27,7 @@ extension Explorer {
     func tree(_ directory: String, depth: Int) throws -> String {
         let start = try files.names(directory)
         // Fails for what is no directory.
-        _ = try files.entries(of: start)
+        _ = try files.listing(of: start)
         say(start.isEmpty ? "." : start.joined(separator: "/"))
         var lines = 0
         let isComplete = try tree(start, prefix: "", depth: depth, lines: &lines)
@@ -34,7 +37,8 @@ extension Explorer {
 
     private func tree(_ names: [String], prefix: String, depth: Int, lines: inout Int) throws -> Bool {
         // A directory that may not be read is shown empty.
-        let entries = (try? files.entries(of: names)) ?? []
+        let listing = (try? files.listing(of: names)) ?? ProjectFiles.Listing()
+        let entries = listing.entries
         for (index, entry) in entries.enumerated() {
             guard lines < Self.maximumLines, !isCancelled.isSet else { return false }
             lines += 1
@@ -44,7 +48,7 @@ extension Explorer {
             let below = prefix + (isLast ? "    " : "│   ")
             guard try tree(names + [entry.name], prefix: below, depth: depth - 1, lines: &lines) else { return false }
         }
-        return true
+        return listing.isComplete
     }
 
     /// Files and directories whose name matches: a pattern with `*` or `?` as a whole, a text anywhere. A pattern
@@ -61,8 +65,8 @@ extension Explorer {
             found += 1
             return found < Self.maximumLines && !isCancelled.isSet
         }
-        if found == 0 { say("Nothing here is named like that.") }
-        if !isComplete { say("… there may be more: not everything was looked at") }
+        if found == 0 { say("Nothing \(isComplete ? "here" : "that was looked at") is named like that.") }
+        if !isComplete { say(Self.incompleteText) }
         return "\(found) found"
     }
 }

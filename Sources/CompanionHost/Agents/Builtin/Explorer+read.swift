@@ -2,6 +2,7 @@ extension Explorer {
     private static let maximumShownLines = 400
     private static let maximumShownLineSize = 2000
     private static let maximumMatches = 200
+    private static let maximumSearchTextSize = 1000
     private static let searchTime = Duration.seconds(10)
 
     func show(_ file: String, lines range: ClosedRange<Int>?) throws -> String {
@@ -34,10 +35,13 @@ extension Explorer {
 
     /// Lines that contain a text. A text in lower case finds any case.
     func search(text: String) throws -> String {
+        guard text.utf8.count <= Self.maximumSearchTextSize else {
+            throw ProjectFiles.Refusal(text: "The text to search for is over \(Self.maximumSearchTextSize) bytes.")
+        }
         let ignoresCase = text == text.lowercased()
         let wanted = Array(text.utf8)
-        return try search { line in
-            Self.contains(line, wanted, ignoringCase: ignoresCase)
+        return try search { line, isStopped in
+            Self.contains(line, wanted, ignoringCase: ignoresCase, isStopped: isStopped)
         }
     }
 
@@ -49,46 +53,68 @@ extension Explorer {
         } catch {
             throw ProjectFiles.Refusal(text: "I do not understand `/\(pattern)/`: \(error.text).")
         }
-        return try search { line in
+        return try search { line, isStopped in
             compiled.matches(
-                Array(String(decoding: line.prefix(Self.maximumShownLineSize), as: UTF8.self).unicodeScalars)
+                Array(String(decoding: line.prefix(Self.maximumShownLineSize), as: UTF8.self).unicodeScalars),
+                isStopped: isStopped
             )
         }
     }
 
-    private func search(_ matches: (ArraySlice<UInt8>) -> Bool) throws -> String {
+    /// - Parameter matches: Gets a line and what to ask now and then; returns nil when it was stopped.
+    private func search(_ matches: (ArraySlice<UInt8>, () -> Bool) -> Bool?) throws -> String {
         let end = ContinuousClock.now + Self.searchTime
+        let isStopped = { self.isCancelled.isSet || .now > end }
         var found = 0
         var looked = 0
+        var passedBy = 0
         let isComplete = try files.walk { names, entry in
-            guard entry.kind == .file, entry.size <= Self.maximumFileSize else { return true }
-            guard let content = try? files.read(names, limit: Self.maximumFileSize) else { return true }
+            guard !isStopped() else { return false }
+            guard entry.kind == .file else { return true }
+            guard entry.size <= Self.maximumFileSize,
+                let content = try? files.read(names, limit: Self.maximumFileSize)
+            else {
+                passedBy += 1
+                return true
+            }
             guard !content.bytes.prefix(8 << 10).contains(0) else { return true }
             looked += 1
             var number = 0
             for line in content.bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
                 number += 1
-                if number % 256 == 0, isCancelled.isSet || .now > end { return false }
-                guard matches(line) else { continue }
+                if number % 256 == 0, isStopped() { return false }
+                guard let isMatch = matches(line, isStopped) else { return false }
+                guard isMatch else { continue }
                 let text = String(decoding: line.prefix(300), as: UTF8.self).trimmingWhitespace()
                 say("\(names.joined(separator: "/")):\(number): \(text)")
                 found += 1
                 guard found < Self.maximumMatches else { return false }
             }
-            return !isCancelled.isSet && .now < end
+            return true
         }
-        if found == 0 { say("No line matches.") }
-        if !isComplete { say("… there may be more: not everything was looked at") }
+        if found == 0 { say(isComplete ? "No line matches." : "No line that was looked at matches.") }
+        if passedBy > 0 {
+            say("… \(passedBy) files were passed by: over \(Self.shown(size: Self.maximumFileSize)), or not readable")
+        }
+        if !isComplete { say(Self.incompleteText) }
         return "\(found) lines in \(looked) files looked at"
     }
 
-    /// Whether bytes occur in a line; ASCII letters may differ in case when `ignoringCase`.
-    private static func contains(_ line: ArraySlice<UInt8>, _ wanted: [UInt8], ignoringCase: Bool) -> Bool {
+    /// Whether bytes occur in a line, nil when stopped; ASCII letters may differ in case when `ignoringCase`.
+    private static func contains(
+        _ line: ArraySlice<UInt8>,
+        _ wanted: [UInt8],
+        ignoringCase: Bool,
+        isStopped: () -> Bool
+    ) -> Bool? {
         guard let first = wanted.first, line.count >= wanted.count else { return false }
         func folded(_ byte: UInt8) -> UInt8 {
             ignoringCase && (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
         }
+        var tries = 0
         for start in line.startIndex...(line.endIndex - wanted.count) where folded(line[start]) == first {
+            tries += 1
+            if tries % 1024 == 0, isStopped() { return nil }
             if zip(line[start...], wanted).allSatisfy({ folded($0) == $1 }) { return true }
         }
         return false

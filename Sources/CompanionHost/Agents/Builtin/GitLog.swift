@@ -23,6 +23,10 @@ struct GitLog {
             refuse("This project's directory is not a git repository.")
             return
         }
+        if let reason = Self.reasonToRefuse(files, directory: directory) {
+            refuse("This repository is not read: \(reason).")
+            return
+        }
         let result: (status: TerminationStatus, output: String)?
         do {
             result = try await run(count: count)
@@ -43,6 +47,40 @@ struct GitLog {
         let lines = result.output.split(separator: "\n")
         emit(.text(result.output))
         emit(.toolComplete(name: tool, id: "call-1", success: true, details: "\(lines.count) commits"))
+    }
+
+    /// What in a repository would make git read outside of the project; nil when there is nothing.
+    ///
+    /// Files may be links inside the project (`HEAD` once was one). Directories may not: what is below them would
+    /// have to be looked at as well.
+    private static func reasonToRefuse(_ files: ProjectFiles, directory: String) -> String? {
+        // gitrepository-layout(5): both name other directories to read from.
+        for path in ["commondir", "objects/info/alternates"] {
+            let names = [".git"] + path.split(separator: "/").map(String.init)
+            if files.exists(names) { return "`.git/\(path)` leads out of it" }
+        }
+        for names in [[], ["objects"], ["objects", "info"], ["objects", "pack"], ["refs"]] {
+            let path = [".git"] + names
+            guard names.isEmpty || files.exists(path) else { continue }
+            guard let listing = try? files.listing(of: path), listing.isComplete else {
+                return "`\(path.joined(separator: "/"))` cannot be looked through"
+            }
+            for entry in listing.entries where entry.kind == .link {
+                let link = (path + [entry.name]).joined(separator: "/")
+                guard isFile("\(directory)/\(link)", inside: directory) else {
+                    return "the symbolic link `\(link)` leads out of it, or to a directory"
+                }
+            }
+        }
+        return nil
+    }
+
+    private static func isFile(_ path: String, inside directory: String) -> Bool {
+        guard let resolved = realpath(path, nil) else { return false }
+        defer { free(resolved) }
+        var status = stat()
+        guard stat(resolved, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+        return String(cString: resolved).hasPrefix(directory + "/")
     }
 
     /// - Returns: nil when it took too long.
@@ -69,7 +107,8 @@ struct GitLog {
             .name("git"),
             arguments: [
                 "--no-pager", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.pager=cat",
-                "-c", "log.showSignature=false", "-c", "gpg.program=/bin/false", "-c", "protocol.allow=never",
+                "-c", "safe.bareRepository=explicit", "-c", "log.showSignature=false", "-c", "gpg.program=/bin/false",
+                "-c", "protocol.allow=never",
                 "log", "--no-color", "--no-show-signature", "--no-ext-diff", "--no-textconv", "--no-decorate",
                 "--max-count=\(count)", "--date=short", "--format=%h  %ad  %an  %s",
             ],

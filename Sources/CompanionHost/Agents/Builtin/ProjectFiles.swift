@@ -21,6 +21,14 @@ final class ProjectFiles {
         var size: Int
     }
 
+    /// What a directory has.
+    struct Listing: Sendable {
+        /// By name.
+        var entries: [Entry] = []
+        /// Whether there are no more than these.
+        var isComplete = true
+    }
+
     /// Entries of one directory that are looked at.
     static let maximumEntries = 5000
 
@@ -50,25 +58,30 @@ final class ProjectFiles {
         return names
     }
 
-    /// The entries of a directory, by name.
-    func entries(of names: [String]) throws(Refusal) -> [Entry] {
+    /// The entries of a directory, at most ``maximumEntries``. Names that are not UTF-8 are shown repaired; what
+    /// has one cannot be opened.
+    func listing(of names: [String]) throws(Refusal) -> Listing {
         let directory = try openDirectory(names)
         guard let stream = fdopendir(directory) else {
             close(directory)
             throw Refusal(text: "\(Self.shown(names)) cannot be read.")
         }
         defer { closedir(stream) }
-        var entries: [Entry] = []
-        while let item = readdir(stream), entries.count < Self.maximumEntries {
-            let name = withUnsafePointer(to: &item.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        var listing = Listing()
+        while let item = readdir(stream) {
+            // The kernel's bytes, not the repaired name: that one does not exist.
+            let entry = withUnsafePointer(to: &item.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { Self.entry($0, in: directory) }
             }
-            guard name != ".", name != ".." else { continue }
-            var status = stat()
-            guard fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
-            entries.append(Entry(name: name, kind: Self.kind(status), size: Int(status.st_size)))
+            guard let entry else { continue }
+            guard listing.entries.count < Self.maximumEntries else {
+                listing.isComplete = false
+                break
+            }
+            listing.entries.append(entry)
         }
-        return entries.sorted { $0.name < $1.name }
+        listing.entries.sort { $0.name < $1.name }
+        return listing
     }
 
     /// Reads a regular file.
@@ -100,10 +113,27 @@ final class ProjectFiles {
         return (Self.contents(of: file, limit: limit), Int(status.st_size))
     }
 
+    /// Whether something has this path, be it a symbolic link that leads nowhere.
+    func exists(_ names: [String]) -> Bool {
+        guard let name = names.last, let directory = try? openDirectory(names.dropLast()) else { return false }
+        defer { close(directory) }
+        var status = stat()
+        return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0
+    }
+
     /// Whether the project's directory has a directory of this name.
     func hasDirectory(_ name: String) -> Bool {
         var status = stat()
         return fstatat(root, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && Self.kind(status) == .directory
+    }
+
+    private static func entry(_ rawName: UnsafePointer<CChar>, in directory: Int32) -> Entry? {
+        let name = String(cString: rawName)
+        var status = stat()
+        guard name != ".", name != "..", fstatat(directory, rawName, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+            return nil
+        }
+        return Entry(name: name, kind: kind(status), size: Int(status.st_size))
     }
 
     private func openDirectory(_ names: some Sequence<String>) throws(Refusal) -> Int32 {

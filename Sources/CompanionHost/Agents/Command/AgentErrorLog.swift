@@ -30,7 +30,7 @@ struct AgentErrorLog {
         defer { line = [] }
         guard !line.isEmpty, lines < Self.maximumLines else { return }
         lines += 1
-        logger.info("agent: \(String(decoding: line, as: UTF8.self))")
+        logger.warning("agent: \(String(decoding: line, as: UTF8.self))")
     }
 }
 

@@ -23,6 +23,10 @@ package struct LinePattern: Sendable {
 
     /// Instructions that a pattern may need.
     static let maximumProgram = 2000
+    /// Parts that are compiled, repeated ones each time: what is empty adds no instruction, and takes time all the same.
+    static let maximumSteps = 8 * maximumProgram
+    /// Units of work between two looks at whether to stop.
+    private static let stopInterval = 16 << 10
 
     private let program: [Instruction]
 
@@ -31,32 +35,40 @@ package struct LinePattern: Sendable {
         var parser = LinePatternParser(pattern)
         let node = try parser.parse()
         var program: [Instruction] = []
-        try Self.compile(node, into: &program)
+        var steps = 0
+        try Self.compile(node, into: &program, steps: &steps)
         program.append(.match)
         self.program = program
     }
 
-    private static func compile(_ node: LinePatternNode, into program: inout [Instruction]) throws(SyntaxError) {
-        guard program.count < maximumProgram else { throw SyntaxError(text: "the pattern is too large") }
+    private static func compile(
+        _ node: LinePatternNode,
+        into program: inout [Instruction],
+        steps: inout Int
+    ) throws(SyntaxError) {
+        steps += 1
+        guard program.count < maximumProgram, steps < maximumSteps else {
+            throw SyntaxError(text: "the pattern is too large")
+        }
         switch node {
         case .instruction(let instruction): program.append(instruction)
         case .sequence(let nodes):
-            for node in nodes { try compile(node, into: &program) }
+            for node in nodes { try compile(node, into: &program, steps: &steps) }
         case .alternatives(let left, let right):
             let split = program.count
             program.append(.match)
-            try compile(left, into: &program)
+            try compile(left, into: &program, steps: &steps)
             let jump = program.count
             program.append(.match)
             program[split] = .split(split + 1, program.count)
-            try compile(right, into: &program)
+            try compile(right, into: &program, steps: &steps)
             program[jump] = .jump(program.count)
         case .repetition(let node, let least, let most):
-            for _ in 0..<least { try compile(node, into: &program) }
+            for _ in 0..<least { try compile(node, into: &program, steps: &steps) }
             guard let most else {
                 let split = program.count
                 program.append(.match)
-                try compile(node, into: &program)
+                try compile(node, into: &program, steps: &steps)
                 program.append(.jump(split))
                 program[split] = .split(split + 1, program.count)
                 return
@@ -64,7 +76,7 @@ package struct LinePattern: Sendable {
             for _ in least..<max(most, least) {
                 let split = program.count
                 program.append(.match)
-                try compile(node, into: &program)
+                try compile(node, into: &program, steps: &steps)
                 program[split] = .split(split + 1, program.count)
             }
         }
@@ -72,6 +84,14 @@ package struct LinePattern: Sendable {
 
     /// Whether the pattern matches anywhere in a line.
     package func matches(_ line: [Unicode.Scalar]) -> Bool {
+        matches(line) { false } ?? false
+    }
+
+    /// Whether the pattern matches anywhere in a line; nil when it was stopped.
+    ///
+    /// - Parameter isStopped: Asked now and then: one line may take as long as a thousand others.
+    package func matches(_ line: [Unicode.Scalar], isStopped: () -> Bool) -> Bool? {
+        var work = 0
         var current = ThreadList(capacity: program.count)
         var next = ThreadList(capacity: program.count)
         for position in 0...line.count {
@@ -79,7 +99,14 @@ package struct LinePattern: Sendable {
             if add(0, at: position, of: line, to: &current) { return true }
             guard position < line.count else { return false }
             let scalar = line[position].value
-            for index in current.threads where accepts(program[index], scalar) {
+            work += program.count
+            for index in current.threads {
+                work += cost(of: program[index])
+                if work >= Self.stopInterval {
+                    work = 0
+                    if isStopped() { return nil }
+                }
+                guard accepts(program[index], scalar) else { continue }
                 if add(index + 1, at: position + 1, of: line, to: &next) { return true }
             }
             swap(&current, &next)
@@ -123,6 +150,10 @@ package struct LinePattern: Sendable {
             }
         }
         return false
+    }
+
+    private func cost(of instruction: Instruction) -> Int {
+        if case .set(let ranges, _) = instruction { ranges.count } else { 1 }
     }
 
     private func accepts(_ instruction: Instruction, _ scalar: UInt32) -> Bool {

@@ -18,15 +18,24 @@ package struct CompanionClientConfiguration: Sendable, Hashable {
     }
 
     package struct Limits: Sendable, Hashable {
-        /// The most bytes of a JSON answer. Default: 8 MiB.
+        /// The most bytes of a JSON answer. Default: 8 MiB. A page of messages that has more is asked for in smaller ones.
         package var body: Int
+        /// The most bytes of a page with a single message, which cannot be made smaller. Default: 64 MiB: a message of
+        /// 8 MiB fits even if each of its bytes is escaped (`\u0007`: six for one).
+        package var message: Int
         /// The most bytes of one frame of a streamed answer. Default: 4 MiB.
         package var frame: Int
         /// The most bytes of a whole streamed answer. Default: 64 MiB.
         package var answer: Int
 
-        package init(body: Int = 8 << 20, frame: Int = 4 << 20, answer: Int = 64 << 20) {
+        package init(
+            body: Int = 8 << 20,
+            message: Int = 64 << 20,
+            frame: Int = 4 << 20,
+            answer: Int = 64 << 20
+        ) {
             self.body = body
+            self.message = message
             self.frame = frame
             self.answer = answer
         }

@@ -228,6 +228,26 @@ import Testing
         #expect(result.error?.code == .notPaired)
     }
 
+    @Test func `an answer that takes longer than a silent host may is waited for`() async throws {
+        var turn = FakeMacTurn(steps: [.frame(FakeMacTurn.text("a")), .eof], answer: "ab")
+        // A question every 5 s: a quarter of an hour.
+        turn.storedAtRead = 180
+        let result = try await run(.turn(turn)) { #expect($0.prompts == 1) }
+        #expect(result.text == "ab")
+        #expect(result.error == nil)
+    }
+
+    @Test func `a long chat is not read whole before a prompt goes out`() async throws {
+        var script = FakeMacScript.with { $0.fill("c-login", count: 100_000) }
+        script.turns = [.answering("done")]
+        let result = try await run(script) { mac in
+            #expect(mac.prompts == 1)
+            #expect(mac.requests("GET", "/companion/chats/c-login/messages").count < 30)
+        }
+        #expect(result.summary?.position.cursor == "99800")
+        #expect(result.summary?.position.identifiers.last == "m-99999")
+    }
+
     @Test func `an earlier position saves the way through the chat`() async throws {
         try await withPeers(.with { $0.fill("c-login", count: 1000) }) { mac, client async throws in
             let first = try await client.historyPosition(chatID: "c-login")

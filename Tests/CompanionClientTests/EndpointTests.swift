@@ -152,4 +152,20 @@ import Testing
             #expect(mac.requests.first?.header("Host") == "127.0.0.1:\(mac.port)")
         }
     }
+
+    @Test func `a device is listed whatever is wrong with it, as long as it has an id`() async throws {
+        let devices = #"""
+            {"ok":true,"devices":[{"id":"a","name":"Ada","pairedAt":"2026-11-21T09:30:00.000Z","lastSeenAt":"soon"},
+            {"id":"b"},{"id":"c","name":7,"pairedAt":{},"lastSeenAt":null},{"name":"no id"}]}
+            """#
+        try await withPeers(.with { $0.faults = [FakeMacFault(.json(status: 200, devices))] }) {
+            _,
+            client async throws in
+            let devices = try await client.devices()
+            #expect(devices.map(\.id) == ["a", "b", "c"])
+            #expect(devices.map(\.name) == ["Ada", "", ""])
+            #expect(devices.map { $0.pairedAt != nil } == [true, false, false])
+            #expect(devices.allSatisfy { $0.lastSeenAt == nil })
+        }
+    }
 }

@@ -96,14 +96,52 @@ import Testing
         #expect(error?.delivery == .notSent)
     }
 
-    @Test func `a prompt that was taken is waited for, up to the limit`() {
-        var turn = TurnRecovery(prompt: "p", configuration: .init(limit: .seconds(10), readsUntilNotTaken: 1))
+    @Test func `a prompt without an answer yet is waited for as long as the longest turn`() {
+        var turn = TurnRecovery(
+            prompt: "p",
+            configuration: .init(limit: .seconds(10), longestTurn: .seconds(100), readsUntilNotTaken: 1)
+        )
         _ = turn.handle(.failed(unsure))
         let own = [message(.user, "p")]
-        #expect(isPoll(turn.handle(.history(own, elapsed: .seconds(1))).next) != nil)
-        #expect(isPoll(turn.handle(.history([], elapsed: .seconds(2))).next) != nil)
-        #expect(isPoll(turn.handle(.history(own, elapsed: .milliseconds(9_900))).next) == .milliseconds(100))
-        #expect(failure(turn.handle(.history(own, elapsed: .seconds(10))).next)?.code == .streamInterrupted)
+        for time in stride(from: 1, to: 100, by: 9) {
+            #expect(isPoll(turn.handle(.history(own, elapsed: .seconds(time))).next) != nil)
+        }
+        #expect(isPoll(turn.handle(.history(own, elapsed: .milliseconds(99_900))).next) == .milliseconds(100))
+        let error = failure(turn.handle(.history(own, elapsed: .seconds(100))).next)
+        #expect(error?.code == .streamInterrupted)
+        #expect(error?.delivery == .answered)
+    }
+
+    @Test func `by default an answer may take half an hour`() {
+        var turn = TurnRecovery(prompt: "p")
+        _ = turn.handle(.failed(broken))
+        let own = [message(.user, "p")]
+        #expect(isPoll(turn.handle(.history(own, elapsed: .seconds(1799))).next) == .milliseconds(500))
+        #expect(failure(turn.handle(.history(own, elapsed: .seconds(1800))).next)?.code == .streamInterrupted)
+    }
+
+    @Test(arguments: [true, false])
+    func `a host that goes silent, or whose history loses the prompt, is given the short limit`(_ isSilent: Bool) {
+        var turn = TurnRecovery(prompt: "p", configuration: .init(limit: .seconds(10), longestTurn: .seconds(100)))
+        _ = turn.handle(.failed(broken))
+        _ = turn.handle(.history([message(.user, "p")], elapsed: .seconds(50)))
+        func ask(_ elapsed: Duration) -> TurnRecovery.Step {
+            turn.handle(isSilent ? .historyFailed(unsure, elapsed: elapsed) : .history([], elapsed: elapsed)).next
+        }
+        #expect(isPoll(ask(.seconds(58))) != nil)
+        #expect(isPoll(ask(.milliseconds(59_900))) == .milliseconds(100))
+        #expect(failure(ask(.seconds(60)))?.code == .streamInterrupted)
+    }
+
+    @Test(arguments: [true, false])
+    func `a host that never shows the prompt is given the short limit from the break on`(_ isSilent: Bool) {
+        var turn = TurnRecovery(prompt: "p")
+        _ = turn.handle(.failed(broken))
+        func ask(_ elapsed: Duration) -> TurnRecovery.Step {
+            turn.handle(isSilent ? .historyFailed(unsure, elapsed: elapsed) : .history([], elapsed: elapsed)).next
+        }
+        #expect(isPoll(ask(.seconds(149))) != nil)
+        #expect(failure(ask(.seconds(150)))?.code == .streamInterrupted)
     }
 
     @Test func `a host that signs in again is waited for, one that let go of us is not`() {

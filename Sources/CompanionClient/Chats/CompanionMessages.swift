@@ -34,10 +34,8 @@ package struct CompanionMessages: AsyncSequence, Sendable {
         package mutating func next() async throws -> CompanionMessage? {
             while true {
                 if let message = current.popFirst() { return message }
-                guard let cursor = pages.next else { return nil }
-                try Task.checkCancellation()
-                let limit = MessagePages.pageSize
-                current = pages.take(try await chats.messagesPage(chatID: chatID, cursor: cursor, limit: limit))[...]
+                guard let page = try await pages.fetch(from: chats, chatID: chatID) else { return nil }
+                current = page.new[...]
             }
         }
     }
@@ -47,23 +45,5 @@ extension ChatBrowsing {
     /// All messages of a chat, oldest first, each once, in flat memory.
     package func messages(chatID: String) -> CompanionMessages {
         CompanionMessages(chats: self, chatID: chatID)
-    }
-
-    /// The last messages of a chat, oldest first.
-    ///
-    /// Walks the whole chat (hosts page from the oldest message on) and holds no more than are asked for.
-    package func lastMessages(chatID: String, count: Int) async throws -> [CompanionMessage] {
-        guard count > 0 else { return [] }
-        var ring: [CompanionMessage] = []
-        var oldest = 0
-        for try await message in messages(chatID: chatID) {
-            if ring.count < count {
-                ring.append(message)
-            } else {
-                ring[oldest] = message
-                oldest = (oldest + 1) % count
-            }
-        }
-        return Array(ring[oldest...] + ring[..<oldest])
     }
 }

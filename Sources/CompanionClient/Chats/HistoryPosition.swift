@@ -17,7 +17,7 @@ package struct HistoryPosition: Sendable, Hashable {
 }
 
 extension ChatBrowsing {
-    /// Walks to the end of a chat.
+    /// Goes to the end of a chat: the end of a long one is searched for, if the host's cursors allow it.
     ///
     /// - Parameter earlier: A position from before, which saves the way up to it.
     package func historyPosition(
@@ -26,10 +26,24 @@ extension ChatBrowsing {
     ) async throws -> HistoryPosition {
         var pages = MessagePages(from: earlier.cursor)
         var position = earlier
-        while let cursor = pages.next {
-            let page = try await messagesPage(chatID: chatID, cursor: cursor, limit: MessagePages.pageSize)
-            let messages = pages.take(page)
-            if !messages.isEmpty { position = HistoryPosition(cursor: cursor, identifiers: messages.map(\.id)) }
+        var hasSearched = false
+        var beforeJump: MessagePages?
+        while let page = try await pages.fetch(from: self, chatID: chatID) {
+            if page.isEmpty, let walked = beforeJump {
+                // What was there a moment ago is gone: messages were removed.
+                pages = walked
+                beforeJump = nil
+                continue
+            }
+            beforeJump = nil
+            if !page.new.isEmpty {
+                position = HistoryPosition(cursor: page.cursor, identifiers: page.new.map(\.id))
+            }
+            guard !hasSearched, pages.taken == MessagePages.pagesBeforeJump else { continue }
+            hasSearched = true
+            guard let offset = try await lastPageOffset(chatID: chatID, after: pages) else { continue }
+            beforeJump = pages
+            pages.jump(to: offset)
         }
         return position
     }
@@ -54,9 +68,8 @@ extension ChatBrowsing {
         var isBehind = known.isEmpty
         var new: [CompanionMessage] = []
         var pages = MessagePages(from: cursor)
-        while let cursor = pages.next {
-            let page = try await messagesPage(chatID: chatID, cursor: cursor, limit: MessagePages.pageSize)
-            for message in pages.take(page) {
+        while let page = try await pages.fetch(from: self, chatID: chatID) {
+            for message in page.new {
                 if known.contains(message.id) {
                     isBehind = true
                     new.removeAll()

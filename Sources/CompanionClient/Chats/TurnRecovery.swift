@@ -7,8 +7,11 @@ package import CompanionWire
 /// the history, and the prompt is never sent again (protocol v1, "continue").
 package struct TurnRecovery: Sendable {
     package struct Configuration: Sendable, Hashable {
-        /// How long the history is asked after a break. Default: 150 s (hosts end a silent turn after 120 s).
+        /// How long a host may not answer, or its history not show the prompt. Default: 150 s (hosts end a silent turn
+        /// after 120 s). Counts from the break, and anew each time that the prompt is there and its answer is not yet.
         package var limit: Duration
+        /// How long an answer is waited for in all, as long as the host has the prompt and works on. Default: 30 min.
+        package var longestTurn: Duration
         /// The wait before the first question; it doubles from one to the next. Default: 250 ms.
         package var firstWait: Duration
         /// The longest wait between two questions. Default: 5 s.
@@ -19,11 +22,13 @@ package struct TurnRecovery: Sendable {
 
         package init(
             limit: Duration = .seconds(150),
+            longestTurn: Duration = .seconds(30 * 60),
             firstWait: Duration = .milliseconds(250),
             longestWait: Duration = .seconds(5),
             readsUntilNotTaken: Int = 3
         ) {
             self.limit = limit
+            self.longestTurn = longestTurn
             self.firstWait = firstWait
             self.longestWait = longestWait
             self.readsUntilNotTaken = readsUntilNotTaken
@@ -56,6 +61,8 @@ package struct TurnRecovery: Sendable {
     private var wait: Duration
     private var readsWithoutPrompt = 0
     private var wasTaken = false
+    /// When the history last showed the prompt without an answer, from the break on.
+    private var lastSign = Duration.zero
 
     /// The answer as far as it was shown.
     package private(set) var answer = ""
@@ -120,6 +127,7 @@ package struct TurnRecovery: Sendable {
             return ([], pollAgain(after: nil, elapsed: elapsed))
         }
         wasTaken = true
+        lastSign = elapsed
         let turn = messages[(own + 1)...].prefix { $0.role != .user }
         guard let stored = turn.first(where: { $0.role == .assistant && !$0.text.isEmpty }) else {
             return ([], pollAgain(after: nil, elapsed: elapsed))
@@ -135,8 +143,9 @@ package struct TurnRecovery: Sendable {
     private mutating func pollAgain(after error: CompanionClientError?, elapsed: Duration) -> Step {
         // The pairing is gone: asking on cannot help. All else can pass, a host that signs in again included.
         if let error, [.notPaired, .forbidden].contains(error.code) { return .fail(error) }
-        guard elapsed < configuration.limit else { return .fail(gaveUp(after: error)) }
-        return .poll(after: min(nextWait(), configuration.limit - elapsed))
+        let end = min(lastSign + configuration.limit, configuration.longestTurn)
+        guard elapsed < end else { return .fail(gaveUp(after: error, elapsed: elapsed)) }
+        return .poll(after: min(nextWait(), end - elapsed))
     }
 
     private mutating func nextWait() -> Duration {
@@ -153,11 +162,10 @@ package struct TurnRecovery: Sendable {
         )
     }
 
-    private func gaveUp(after error: CompanionClientError?) -> CompanionClientError {
-        let limit = configuration.limit.forPeople
-        return CompanionClientError(
+    private func gaveUp(after error: CompanionClientError?, elapsed: Duration) -> CompanionClientError {
+        CompanionClientError(
             .streamInterrupted,
-            "The answer broke off, and \(limit) later the chat did not have it whole. The prompt was not sent again.",
+            "The answer broke off, and \(elapsed.forPeople) later the chat did not have it whole. The prompt was not sent again.",
             delivery: wasTaken ? .answered : .unknown,
             underlying: error ?? cause
         )

@@ -13,14 +13,19 @@ extension CompanionAPIClient: ProjectBrowsing, ChatBrowsing, ChatContinuing {
     }
 
     /// `GET /companion/chats/:id/messages`.
+    ///
+    /// A page of one message may have as many bytes as the limits allow a message, any other as many as a body.
     package func messagesPage(
         chatID: String,
         cursor: String? = nil,
         limit: Int = 50
     ) async throws -> CompanionMessagesPageResponse {
-        let query = "cursor=\(percentEncoded(cursor ?? "0"))&limit=\(min(max(limit, 1), 200))"
+        let limit = min(max(limit, 1), 200)
+        let query = "cursor=\(percentEncoded(cursor ?? "0"))&limit=\(limit)"
         let target = "/companion/chats/\(try segment(chatID, "chat"))/messages?\(query)"
-        return try await json(.get(target), as: CompanionMessagesPageResponse.self)
+        let limits = configuration.limits
+        let bytes = limit == 1 ? max(limits.message, limits.body) : limits.body
+        return try await json(.get(target), as: CompanionMessagesPageResponse.self, upTo: bytes)
     }
 
     /// `POST /companion/chats/:id/continue`.

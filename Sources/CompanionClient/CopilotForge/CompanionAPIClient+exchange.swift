@@ -9,8 +9,14 @@ import NIOHTTP1
 
 extension CompanionAPIClient {
     /// Sends a request and decodes its JSON answer.
-    func json<Answer: Decodable & Sendable>(_ request: CompanionRequest, as: Answer.Type) async throws -> Answer {
-        let body = try await exchange(request)
+    ///
+    /// - Parameter limit: The most bytes of the answer. Nil: as configured.
+    func json<Answer: Decodable & Sendable>(
+        _ request: CompanionRequest,
+        as: Answer.Type,
+        upTo limit: Int? = nil
+    ) async throws -> Answer {
+        let body = try await exchange(request, upTo: limit ?? configuration.limits.body)
         do {
             return try CompanionJSON.decoder().decode(Answer.self, from: Data(buffer: body))
         } catch {
@@ -26,24 +32,24 @@ extension CompanionAPIClient {
     ///
     /// A GET whose connection closed before an answer began is sent once more, since a host may close an idle
     /// connection at the moment that it is used again. Nothing else is ever sent twice.
-    private func exchange(_ request: CompanionRequest) async throws -> ByteBuffer {
+    private func exchange(_ request: CompanionRequest, upTo limit: Int) async throws -> ByteBuffer {
         do {
-            return try await exchangeOnce(request)
+            return try await exchangeOnce(request, upTo: limit)
         } catch let error as CompanionClientError
             where request.isRepeatable && error.code == .unreachable && error.delivery == .unknown
         {
             logger.debug("sending a request again", metadata: ["target": "\(request.target)"])
-            return try await exchangeOnce(request)
+            return try await exchangeOnce(request, upTo: limit)
         }
     }
 
-    private func exchangeOnce(_ request: CompanionRequest) async throws -> ByteBuffer {
+    private func exchangeOnce(_ request: CompanionRequest, upTo limit: Int) async throws -> ByteBuffer {
         let answered = NIOLockedValueBox(false)
         do {
             return try await withTimeLimit(configuration.timeouts.request) {
                 let response = try await execute(request, timeout: configuration.timeouts.request)
                 answered.withLockedValue { $0 = true }
-                return try await readBody(of: response)
+                return try await readBody(of: response, upTo: limit)
             }
         } catch {
             throw CompanionClientError.transport(
@@ -81,9 +87,9 @@ extension CompanionAPIClient {
         offset.withLockedValue { $0 = .seconds(date.timeIntervalSince(Date())) }
     }
 
-    private func readBody(of response: HTTPClientResponse) async throws -> ByteBuffer {
+    private func readBody(of response: HTTPClientResponse, upTo limit: Int) async throws -> ByteBuffer {
         try await checkStatus(of: response)
-        let body = try await collect(response, upTo: configuration.limits.body)
+        let body = try await collect(response, upTo: limit)
         if response.isHTML || body.looksLikeHTML { throw stranger(response) }
         return body
     }

@@ -14,6 +14,15 @@ package struct CompanionDevice: Codable, Sendable, Hashable, Identifiable {
         self.pairedAt = pairedAt
         self.lastSeenAt = lastSeenAt
     }
+
+    /// Only the id has to be there: what can be revoked is to be listed, whatever else is wrong with it.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        id = try container.decode(String.self, forKey: .id)
+        name = (try? container.decodeIfPresent(String.self, forKey: .name)) ?? ""
+        pairedAt = try? container.decodeIfPresent(Date.self, forKey: .pairedAt)
+        lastSeenAt = try? container.decodeIfPresent(Date.self, forKey: .lastSeenAt)
+    }
 }
 
 /// The answer of `GET /companion/devices`.

@@ -3,6 +3,7 @@ import Glibc
 @main
 enum Main {
     static func main() async {
+        StandardDescriptors.open()
         // Writes to a closed pipe or socket are errors where they happen, not signals.
         signal(SIGPIPE, SIG_IGN)
         let arguments = Array(CommandLine.arguments.dropFirst())

@@ -29,14 +29,17 @@ package enum PrivateFile {
 
     /// Writes a file (mode 0600): temporary file, fsync, rename, fsync of the directory.
     ///
-    /// - Parameter replacing: When false and the file exists, it stays as it is, without an error.
+    /// - Parameters:
+    ///   - replacing: When false and the file exists, it stays as it is, without an error.
+    ///   - makesDirectory: Whether a missing directory is made.
     package static func write(
         _ bytes: UnsafeRawBufferPointer,
         to path: String,
-        replacing: Bool = true
+        replacing: Bool = true,
+        makesDirectory: Bool = true
     ) throws(Failure) {
         let directory = directory(of: path)
-        try makeDirectory(directory)
+        if makesDirectory { try makeDirectory(directory) }
         var template = Array((directory + "/.tmp-XXXXXX").utf8CString)
         let descriptor = mkstemp(&template)
         guard descriptor >= 0 else { throw Failure(description: "\(directory): \(systemMessage())") }

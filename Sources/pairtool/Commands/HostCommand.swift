@@ -4,6 +4,7 @@ import CompanionWire
 import Discovery
 import FoundationEssentials
 import Glibc
+import Logging
 import PairingAgent
 
 struct HostCommand: AsyncParsableCommand {
@@ -40,9 +41,9 @@ struct HostCommand: AsyncParsableCommand {
     var agentCommand: String?
 
     @Option(help: "Seconds that an agent may be silent before its turn is ended.")
-    var turnTimeout = Seconds(argument: "120")!
+    var turnTimeout = Seconds(120)
 
-    @Option(help: "Write the QR code to this PNG file too (mode 0600), anew for every code.", completion: .file())
+    @Option(help: "Write the QR code to this PNG file too (mode 0600), anew for every code, and remove it at the end.", completion: .file())
     var qrFile: String?
 
     @Flag(help: "Print the codes where standard output is no terminal, and with --json the QR payloads too.")
@@ -60,7 +61,7 @@ struct HostCommand: AsyncParsableCommand {
         if let agentCommand, ShellWords.split(agentCommand)?.isEmpty != false {
             throw ValidationError("--agent-command is empty or has a quote that is not closed.")
         }
-        if let name, name.trimmingBlanks().isEmpty { throw ValidationError("--name is empty.") }
+        if let name { try NameRule.check(name) }
     }
 
     func run() async throws {
@@ -81,9 +82,15 @@ struct HostCommand: AsyncParsableCommand {
                 version: Version.text,
                 turnTimeout: turnTimeout.duration
             ),
-            logger: LoggingSetup.logger("host", context: context)
+            logger: LoggingSetup.logger("host", usual: .warning, context: context)
         )
-        let screen = HostScreen(output: output, name: name, lan: lan, qrFile: qrFile, showSecrets: showSecrets)
+        let screen = HostScreen(
+            output: output,
+            name: name,
+            lan: lan,
+            picture: try qrFile.map(QRPicture.init),
+            showSecrets: showSecrets
+        )
         let advertiser = HostAdvertiser(
             client: CompanionDiscoveryClient(
                 engine: discovery.engine,

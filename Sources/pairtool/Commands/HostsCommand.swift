@@ -72,7 +72,7 @@ struct HostsCommand: AsyncParsableCommand {
         @OptionGroup var options: OutputOptions
 
         func validate() throws {
-            guard !name.trimmingBlanks().isEmpty else { throw ValidationError("The new name is empty.") }
+            try NameRule.check(name)
         }
 
         func run() async throws {

@@ -26,7 +26,7 @@ struct PairCommand: AsyncParsableCommand {
     @Flag(help: "Read the six digits from standard input.")
     var codeStdin = false
 
-    @Option(help: "The host's address, for example http://192.168.1.5:7878, instead of looking for it.")
+    @Option(help: "The host's address, for example http://192.168.1.5:7878, instead of looking for it.", transform: CompanionEndpoint.init(commandLine:))
     var url: CompanionEndpoint?
 
     @Option(help: "What the host shall list this device as. Default: this machine's name.")
@@ -36,13 +36,14 @@ struct PairCommand: AsyncParsableCommand {
     var allowLegacy = false
 
     @Option(help: "The most seconds to look for hosts.")
-    var timeout = Seconds(argument: "10")!
+    var timeout = Seconds(10)
 
     @OptionGroup var discovery: DiscoveryOptions
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
         if qr != nil, codeStdin { throw ValidationError("--qr and --code-stdin exclude each other.") }
+        if let name { try NameRule.check(name) }
         if host != nil, url != nil { throw ValidationError("Name the host or its --url, not both.") }
     }
 
@@ -226,8 +227,19 @@ extension PairCommand {
     }
 }
 
-extension CompanionEndpoint: ExpressibleByArgument {
-    package init?(argument: String) {
-        self.init(argument)
+extension CompanionEndpoint {
+    /// Reads the value of `--url`.
+    ///
+    /// - Throws: `ValidationError` that says what is wrong with it.
+    init(commandLine text: String) throws {
+        guard let endpoint = CompanionEndpoint(text) else {
+            throw ValidationError(
+                text.lowercased().hasPrefix("https:")
+                    ? "Hosts of this protocol speak plain HTTP: write http://."
+                    : "“\(TerminalText.line(text))” is no address: give an IP address and, if it is not 7878, a port from 1 to "
+                        + "65535, such as 192.168.1.5 or http://192.168.1.5:7878. Names are not looked up, and there is no path."
+            )
+        }
+        self = endpoint
     }
 }

@@ -38,6 +38,9 @@ struct QRCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (1...64).contains(scale) else { throw ValidationError("--scale takes 1 to 64.") }
+        if let output, let ending = Self.format(of: output), let format, format != ending {
+            throw ValidationError("The output file ends in .\(ending.rawValue), and --format says \(format.rawValue).")
+        }
         if chosenFormat == .terminal, let output, output != "-" {
             throw ValidationError("The output file has to end in .png or .svg, or --format has to say which it is.")
         }
@@ -57,9 +60,12 @@ struct QRCommand: AsyncParsableCommand {
     }
 
     private var chosenFormat: Format {
-        format
-            ?? (output?.lowercased().hasSuffix(".png") == true
-                ? .png : output?.lowercased().hasSuffix(".svg") == true ? .svg : .terminal)
+        format ?? output.flatMap(Self.format) ?? .terminal
+    }
+
+    /// What the ending of a file's name says.
+    private static func format(of file: String) -> Format? {
+        [Format.png, .svg].first { file.lowercased().hasSuffix(".\($0.rawValue)") }
     }
 
     private func text(_ context: CommandContext) async throws -> [UInt8] {
@@ -114,7 +120,7 @@ struct QRCommand: AsyncParsableCommand {
             return bytes.withUnsafeBytes { out.context.stdout.write($0) }
         }
         do {
-            try bytes.withUnsafeBytes { try PrivateFile.write($0, to: output) }
+            try bytes.withUnsafeBytes { try PrivateFile.write($0, to: output, makesDirectory: false) }
         } catch {
             throw CommandError(.failed, "qr.io", "\(error)")
         }

@@ -63,12 +63,16 @@ struct SendCommand: AsyncParsableCommand {
                     allowedTools: tools.allowedTools
                 )
                 : try await Conversation.existing(words[0], in: session, model: model, allowedTools: tools.allowedTools)
-            try await conversation.send(prompt)
-            switch session.output.format {
-            case .quiet: session.output.data(TerminalText.line(conversation.chatID))
-            case .text: if new { session.output.say("Chat \(conversation.chatID)") }
-            case .json: break
+            if new { session.output.say("Chat \(conversation.chatID)") }
+            do {
+                try await conversation.send(prompt)
+            } catch where Task.isCancelled {
+                session.output.say(
+                    "Stopped waiting. The host goes on: pairtool messages \(conversation.chatID.prefix(8))"
+                )
+                throw error
             }
+            if session.output.format == .quiet { session.output.data(conversation.chatID) }
         }
     }
 

@@ -13,7 +13,7 @@ struct StatusCommand: AsyncParsableCommand {
     var watch = false
 
     @Option(help: "With --watch: seconds between two looks.")
-    var interval = Seconds(argument: "2")!
+    var interval = Seconds(2)
 
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions

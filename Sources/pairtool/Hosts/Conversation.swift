@@ -90,9 +90,15 @@ struct Conversation: Sendable {
             defer { writer.endLine() }
             let turn = ChatTurn(client: session.client, chatID: chatID, request: request, position: earlier)
             var reached = earlier
-            for try await output in turn.run() {
-                writer.write(output)
-                if case .finished(let summary) = output { reached = summary.position }
+            do {
+                for try await output in turn.run() {
+                    writer.write(output)
+                    if case .finished(let summary) = output { reached = summary.position }
+                }
+            } catch let error as CompanionClientError where error.code == .streamInterrupted {
+                var failure = CommandError(describing: error)
+                failure.next = "see whether the answer is there: pairtool messages \(chatID.prefix(8))"
+                throw failure
             }
             // A cancelled wait ends the loop without an error.
             try Task.checkCancellation()

@@ -10,15 +10,15 @@ actor HostScreen {
     private let output: Output
     private let name: String
     private let lan: Bool
-    private let qrFile: String?
+    private let picture: QRPicture?
     private let showSecrets: Bool
     private var challenge: PairingStartResponse?
 
-    init(output: Output, name: String, lan: Bool, qrFile: String?, showSecrets: Bool) {
+    init(output: Output, name: String, lan: Bool, picture: QRPicture?, showSecrets: Bool) {
         self.output = output
         self.name = name
         self.lan = lan
-        self.qrFile = qrFile
+        self.picture = picture
         self.showSecrets = showSecrets
     }
 
@@ -61,18 +61,16 @@ actor HostScreen {
     /// Leaves the terminal tidy and removes the picture of the last code.
     func end() {
         clearCountdown()
-        if let qrFile { try? FileManager.default.removeItem(atPath: qrFile) }
+        picture?.remove()
         if output.format == .text { output.say("The host has ended.") }
     }
 
     private func take(_ challenge: PairingStartResponse) {
         self.challenge = challenge
-        guard let qrFile else { return }
         do {
-            let picture = try QRSymbol(bytes: Array(challenge.qrPayload.utf8)).png()
-            try picture.withUnsafeBytes { try PrivateFile.write($0, to: qrFile) }
+            try picture?.write(challenge.qrPayload)
         } catch {
-            output.say("The QR code could not be written to \(qrFile): \(error)")
+            output.say("The picture of the QR code could not be written: \(error)")
         }
     }
 

@@ -99,12 +99,13 @@ struct PairingTargetFinder: Sendable {
             }
             return targets[index]
         }
-        throw CommandError(
+        var error = CommandError(
             .usage,
             "pairing.ambiguous",
-            "several hosts are in sight, and the code goes to one only:\n"
-                + targets.map { "  \($0.text)" }.joined(separator: "\n"),
+            "several hosts are in sight, and the code goes to one only:",
             next: "name one: pairtool pair \(targets[0].id.prefix(8))"
         )
+        error.details = targets.map(\.text)
+        throw error
     }
 }

@@ -60,8 +60,10 @@ struct Output: Sendable {
             guard let data = try? CompanionJSON.encoder(sorted: true).encode(ErrorReport(error)) else { return }
             context.stderr.write(TerminalText.json(String(decoding: data, as: UTF8.self)) + "\n")
         } else {
-            var text = "pairtool: \(TerminalText.block(error.message))\n"
-            if let next = error.next { text += "  next: \(TerminalText.block(next))\n" }
+            // A line each: a name with a line end in it must not pass for a line of ours.
+            var text = "pairtool: \(TerminalText.line(error.message))\n"
+            for detail in error.details { text += "  \(TerminalText.line(detail))\n" }
+            if let next = error.next { text += "  next: \(TerminalText.line(next))\n" }
             context.stderr.write(text)
         }
     }

@@ -34,7 +34,10 @@ enum Table {
         var excess = widths.reduce(0, +) + gap * (widths.count - 1) - width
         while excess > 0 {
             let candidates = widths.indices.filter { columns[$0] && widths[$0] > 8 }
-            guard let widest = candidates.max(by: { widths[$0] < widths[$1] }) else { return }
+            // On a very narrow terminal every column gives.
+            let last = widths.indices.filter { widths[$0] > 4 }
+            let pool = candidates.isEmpty ? last : candidates
+            guard let widest = pool.max(by: { widths[$0] < widths[$1] }) else { return }
             widths[widest] -= 1
             excess -= 1
         }

@@ -37,7 +37,7 @@ extension CommandError {
                 (.hostUnavailable, "sign in to Copilot in the app on the host, then run the command again")
             case .forbidden: (.permissionDenied, "pair again from this machine: pairtool pair")
             case .unsupportedVersion: (.versionMismatch, "update pairtool or the app on the host")
-            case .streamInterrupted: (.streamInterrupted, "the host goes on with the turn: pairtool messages CHAT")
+            case .streamInterrupted: (.streamInterrupted, "see whether the answer is there: pairtool messages CHAT")
             case .hostError: (.failed, nil)
             case .notFound: (.nothingFound, nil)
             default: (.failed, nil)
@@ -111,6 +111,13 @@ extension CommandError {
                 "host.\(error.code)",
                 error.message,
                 next: "pairtool host --port 0 takes any free port"
+            )
+        case .databaseInUse:
+            CommandError(
+                .failed,
+                "host.\(error.code)",
+                "another host of yours is running: a user has one host at a time, for it keeps one database",
+                next: "end the other one, or start this one with an XDG_DATA_HOME of its own"
             )
         default: CommandError(.failed, "host.\(error.code)", error.description)
         }

@@ -5,6 +5,8 @@ struct CommandError: Error, Sendable {
     var code: String
     /// What happened and why. May hold text from a peer; it is sanitised when it is shown.
     var message: String
+    /// What belongs to the message as a list, a line each.
+    var details: [String] = []
     /// The next command or act.
     var next: String?
 
@@ -22,6 +24,7 @@ struct ErrorReport: Encodable {
         var code: String
         var exitStatus: Int32
         var message: String
+        var details: [String]?
         var next: String?
     }
 
@@ -32,6 +35,7 @@ struct ErrorReport: Encodable {
             code: error.code,
             exitStatus: error.status.rawValue,
             message: error.message,
+            details: error.details.isEmpty ? nil : error.details,
             next: error.next
         )
     }

@@ -28,11 +28,19 @@ extension ServiceType: ExpressibleByArgument {
 
 /// A positive number of seconds on the command line.
 struct Seconds: ExpressibleByArgument {
+    private static let range = 0.001...86_400
+
     var duration: Duration
+
+    init(_ seconds: Int) {
+        duration = .seconds(seconds)
+    }
 
     init?(argument: String) {
         let text = argument.hasSuffix("s") ? String(argument.dropLast()) : argument
-        guard let seconds = Double(text), seconds > 0, seconds <= 86_400 else { return nil }
+        guard let seconds = Double(text), Self.range.contains(seconds) else { return nil }
         duration = .milliseconds(Int64((seconds * 1000).rounded(.up)))
     }
+
+    var defaultValueDescription: String { "\(duration.components.seconds)" }
 }

@@ -1,13 +1,18 @@
 import FoundationEssentials
 import Logging
 
-/// The loggers that commands hand to the modules: silent, unless `PAIRTOOL_LOG` names a level.
+/// The loggers that commands hand to the modules.
 enum LoggingSetup {
-    static func logger(_ label: String, context: CommandContext = .current) -> Logger {
-        guard let level = context.environment["PAIRTOOL_LOG"].flatMap({ Logger.Level(rawValue: $0.lowercased()) })
-        else {
-            return Logger(label: label) { _ in SwiftLogNoOpLogHandler() }
-        }
+    /// A logger that writes to standard error from the level on that `PAIRTOOL_LOG` names.
+    ///
+    /// - Parameter usual: The level without `PAIRTOOL_LOG`. Default: nil, nothing is written.
+    static func logger(
+        _ label: String,
+        usual: Logger.Level? = nil,
+        context: CommandContext = .current
+    ) -> Logger {
+        let named = context.environment["PAIRTOOL_LOG"].flatMap { Logger.Level(rawValue: $0.lowercased()) }
+        guard let level = named ?? usual else { return Logger(label: label) { _ in SwiftLogNoOpLogHandler() } }
         var logger = Logger(label: label) { TerminalLogHandler(label: $0, context: context) }
         logger.logLevel = level
         return logger

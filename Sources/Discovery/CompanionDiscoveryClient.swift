@@ -4,6 +4,10 @@ package import Logging
 ///
 /// Both scopes own what they start: engine, thread and sockets are gone when they return, however they return.
 package struct CompanionDiscoveryClient: Sendable {
+    /// How long the choice `auto` waits for a bus or daemon that takes the connection but does not answer: libdbus
+    /// itself sets no limit while it authenticates. A daemon that is well answers within milliseconds.
+    private static let daemonLimit = Duration.seconds(2)
+
     private let choice: DiscoveryEngineChoice
     private let interface: String?
     private let logger: Logger
@@ -36,14 +40,20 @@ package struct CompanionDiscoveryClient: Sendable {
     ///
     /// - Parameters:
     ///   - types: All are browsed at once. Default: every type that pairtool knows.
+    ///   - watching: Whether a changed address, port or TXT record of a host that stays is reported too (as
+    ///     ``DiscoveryEvent/changed(_:)`` where its id is still the same), and what does not resolve is tried again.
+    ///     Default: false, which costs the engine less: after ``DiscoveryEvent/settled`` only hosts that come and go are
+    ///     reported.
     ///   - body: Gets the engine's kind and the events. Its return, or its error, ends browsing.
     /// - Throws: ``DiscoveryError`` if no engine can be started, and what `body` throws.
     package func withBrowse<Result>(
         types: [ServiceType] = ServiceType.all,
+        watching: Bool = false,
         isolation: isolated (any Actor)? = #isolation,
         _ body: (DiscoveryEngineKind, AsyncStream<DiscoveryEvent>) async throws -> Result
     ) async throws -> Result {
-        try await run(.browse, isolation: isolation, program: { _ in BrowseProgram(types: types) }, body)
+        let program = BrowseProgram(types: types, keepsWatching: watching)
+        return try await run(.browse, isolation: isolation, program: { _ in program }, body)
     }
 
     /// Publishes an advertisement while `body` runs, and withdraws it with a goodbye before returning.
@@ -105,7 +115,13 @@ package struct CompanionDiscoveryClient: Sendable {
         if choice != .embedded {
             let daemon = DaemonEngine(interface: interface)
             do {
-                let begun = try await daemon.begin(program(.daemon), publishing: services, into: output)
+                let opened = choice == .auto ? try await daemon.open(within: Self.daemonLimit) : nil
+                let begun = try await daemon.begin(
+                    program(.daemon),
+                    opened: opened,
+                    publishing: services,
+                    into: output
+                )
                 return (daemon, begun.program, begun.events)
             } catch {
                 guard choice == .auto else { throw error }

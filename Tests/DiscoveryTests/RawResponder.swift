@@ -10,20 +10,30 @@ final class RawResponder: Sendable {
         var target = "raw-host"
         var port: UInt16 = 7878
         var txt: [[UInt8]] = []
-        /// Whether there is an address (127.0.0.1) for the target.
+        /// Whether there is an address for the target.
         var hasAddress = true
+        var address: [UInt8] = [127, 0, 0, 1]
     }
 
     private let socket: Int32
     private let isStopping = Atomic(false)
     private let type: ServiceType
-    private let packet: [UInt8]
+    private let packet: Mutex<[UInt8]>
 
     /// Answers until `body` returns.
     static func run<Result: Sendable>(
         _ type: ServiceType,
         _ answer: Answer,
         _ body: @Sendable () async throws -> Result
+    ) async throws -> Result {
+        try await run(type, answer) { _ in try await body() }
+    }
+
+    /// Answers until `body`, which may change the answer, returns.
+    static func run<Result: Sendable>(
+        _ type: ServiceType,
+        _ answer: Answer,
+        _ body: @Sendable (RawResponder) async throws -> Result
     ) async throws -> Result {
         let responder = try RawResponder(type, answer)
         var thread = pthread_t()
@@ -33,12 +43,22 @@ final class RawResponder: Sendable {
             responder.isStopping.store(true, ordering: .relaxed)
             pthread_join(thread, nil)
         }
-        return try await body()
+        return try await body(responder)
+    }
+
+    /// Answers differently from now on.
+    func change(to answer: Answer) {
+        packet.withLock { $0 = Self.packet(type, answer) }
+    }
+
+    /// Sends its answer unasked, as a host does whose records have changed (RFC 6762, section 8.4).
+    func announce() {
+        send()
     }
 
     private init(_ type: ServiceType, _ answer: Answer) throws {
         self.type = type
-        packet = Self.packet(type, answer)
+        packet = Mutex(Self.packet(type, answer))
         socket = Glibc.socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
         func set<Value>(_ level: Int, _ option: Int32, _ value: Value) {
             withUnsafeBytes(of: value) {
@@ -68,21 +88,26 @@ final class RawResponder: Sendable {
 
     fileprivate func loop() {
         var buffer = [UInt8](repeating: 0, count: 9000)
-        var target = Self.address(UInt32(0xe000_00fb).bigEndian)
         while !isStopping.load(ordering: .relaxed) {
             let count = recv(socket, &buffer, buffer.count, 0)
             // A query (QR = 0) that holds the type's label somewhere.
             guard count > 12, buffer[2] & 0x80 == 0, contains(buffer[..<count]) else { continue }
-            _ = withUnsafeBytes(of: &target) {
-                sendto(
-                    socket,
-                    packet,
-                    packet.count,
-                    0,
-                    $0.assumingMemoryBound(to: sockaddr.self).baseAddress,
-                    socklen_t($0.count)
-                )
-            }
+            send()
+        }
+    }
+
+    private func send() {
+        let packet = self.packet.withLock { $0 }
+        var target = Self.address(UInt32(0xe000_00fb).bigEndian)
+        _ = withUnsafeBytes(of: &target) {
+            sendto(
+                socket,
+                packet,
+                packet.count,
+                0,
+                $0.assumingMemoryBound(to: sockaddr.self).baseAddress,
+                socklen_t($0.count)
+            )
         }
     }
 
@@ -120,7 +145,7 @@ final class RawResponder: Sendable {
             record(instance, 33, unique: true, [0, 0, 0, 0] + number(Int(answer.port)) + host),
             record(instance, 16, unique: true, txt),
         ]
-        if answer.hasAddress { records.append(record(host, 1, unique: true, [127, 0, 0, 1])) }
+        if answer.hasAddress { records.append(record(host, 1, unique: true, answer.address)) }
         return [0, 0, 0x84, 0, 0, 0] + number(records.count) + [0, 0, 0, 0] + records.flatMap { $0 }
     }
 }

@@ -4,6 +4,7 @@ package struct BrowseProgram: EngineProgram {
     package static let defaultResolverLimit = 256
 
     private let types: [ServiceType]
+    private let keepsWatching: Bool
     private let resolverLimit: Int
     private var table = DiscoveredHostTable()
     /// Types whose browser has not yet said that all known answers are in.
@@ -19,11 +20,25 @@ package struct BrowseProgram: EngineProgram {
     private var resolving: Set<ServiceInstance> = []
     /// Resolved or failed, but the resolver is not yet freed. Freeing one costs the daemon's client a round trip, which
     /// would delay the answers that are already waiting: it is done when all is settled, or when the limit is reached.
+    /// While watching, they stay: they report what changes.
     private var finished: [ServiceInstance] = []
+    /// How often in a row resolving has failed. Counted while watching only.
+    private var failures: [ServiceInstance: Int] = [:]
 
-    package init(types: [ServiceType], resolverLimit: Int = BrowseProgram.defaultResolverLimit) {
+    /// - Parameters:
+    ///   - types: What to browse.
+    ///   - keepsWatching: Whether changed addresses, ports and TXT records of hosts that stay are reported too, and what
+    ///     does not resolve is tried again. Of more instances than `resolverLimit`, those that were resolved first are
+    ///     not watched any more. Default: false, which needs resolvers only until all is settled.
+    ///   - resolverLimit: How many resolvers exist at a time.
+    package init(
+        types: [ServiceType],
+        keepsWatching: Bool = false,
+        resolverLimit: Int = BrowseProgram.defaultResolverLimit
+    ) {
         var seen: Set<ServiceType> = []
         self.types = types.filter { seen.insert($0).inserted }
+        self.keepsWatching = keepsWatching
         self.resolverLimit = max(1, resolverLimit)
     }
 
@@ -48,10 +63,13 @@ package struct BrowseProgram: EngineProgram {
             return settleIfDone()
         case .resolved(let instance, let resolution):
             guard present.contains(instance) else { return [] }
+            failures[instance] = nil
             return finish(instance, table.resolved(instance, resolution))
         case .resolveFailed(let instance):
             guard present.contains(instance) else { return [] }
-            return finish(instance, table.failed(instance))
+            return finish(instance, table.failed(instance)) + retryLater(instance)
+        case .retryDue(let instance):
+            return retry(instance)
         case .ready, .registering, .hostNameCollision, .lost, .published, .nameCollision, .publishFailed:
             return []
         }
@@ -63,11 +81,13 @@ package struct BrowseProgram: EngineProgram {
         queue = []
         resolving = []
         finished = []
+        failures = [:]
         return [.emit(.interrupted(error))]
     }
 
     private mutating func left(_ instance: ServiceInstance) -> [EngineCommand<DiscoveryEvent>] {
         guard present.remove(instance) != nil else { return [] }
+        failures[instance] = nil
         var commands: [EngineCommand<DiscoveryEvent>] = table.removed(instance).map { .emit($0) }
         if let index = queue.firstIndex(of: instance) { queue.remove(at: index) }
         let wasFinished = finished.firstIndex(of: instance).map { finished.remove(at: $0) } != nil
@@ -85,7 +105,10 @@ package struct BrowseProgram: EngineProgram {
 
     private mutating func startResolving() -> [EngineCommand<DiscoveryEvent>] {
         var commands: [EngineCommand<DiscoveryEvent>] = []
-        if !queue.isEmpty, resolving.count + finished.count >= resolverLimit { commands += releaseFinished() }
+        if !queue.isEmpty, resolving.count + finished.count >= resolverLimit {
+            // Freed all at once, they cost less; but those that watch make no more room than is needed.
+            commands += releaseFinished(keepsWatching ? queue.count : finished.count)
+        }
         while resolving.count + finished.count < resolverLimit, let next = queue.popFirst() {
             resolving.insert(next)
             commands.append(.resolve(next))
@@ -93,9 +116,27 @@ package struct BrowseProgram: EngineProgram {
         return commands
     }
 
-    private mutating func releaseFinished() -> [EngineCommand<DiscoveryEvent>] {
-        defer { finished = [] }
-        return finished.map { .release($0) }
+    /// Releases the oldest of those that have answered.
+    private mutating func releaseFinished(_ count: Int) -> [EngineCommand<DiscoveryEvent>] {
+        let released = finished.prefix(count)
+        finished.removeFirst(released.count)
+        return released.map { .release($0) }
+    }
+
+    /// Pauses of 2, 4, 8, ... 64 seconds. An engine gives up after 5 seconds, and its own further queries become rare.
+    private mutating func retryLater(_ instance: ServiceInstance) -> [EngineCommand<DiscoveryEvent>] {
+        guard keepsWatching else { return [] }
+        let count = failures[instance, default: 0] + 1
+        failures[instance] = count
+        return [.retry(instance, after: .seconds(1 << min(count, 6)))]
+    }
+
+    private mutating func retry(_ instance: ServiceInstance) -> [EngineCommand<DiscoveryEvent>] {
+        // Whoever has left or been resolved in the meantime has no failures any more.
+        guard failures[instance] != nil, !resolving.contains(instance), !queue.contains(instance) else { return [] }
+        if finished.contains(instance) { return [.release(instance), .resolve(instance)] }
+        queue.append(instance)
+        return startResolving()
     }
 
     private mutating func settleIfDone() -> [EngineCommand<DiscoveryEvent>] {
@@ -109,6 +150,6 @@ package struct BrowseProgram: EngineProgram {
             stale = []
             commands.append(.emit(.settled))
         }
-        return commands + releaseFinished()
+        return keepsWatching ? commands : commands + releaseFinished(finished.count)
     }
 }

@@ -6,6 +6,8 @@ import CAvahi
 final class AvahiLoop {
     private let pointer: OpaquePointer
     private var isRunning = false
+    /// What rings later. Touched with the loop lock held only.
+    private var reminders: [ServiceInstance: Reminder] = [:]
 
     init() throws(DiscoveryError) {
         guard let pointer = avahi_threaded_poll_new() else {
@@ -15,7 +17,7 @@ final class AvahiLoop {
     }
 
     deinit {
-        // Stops the thread if it still runs. Never on Avahi's own thread: only engines own loops, on their queues.
+        // Frees the timers of the reminders too. Stops the thread if it still runs. Never on Avahi's own thread: only engines own loops, on their queues.
         avahi_threaded_poll_free(pointer)
     }
 
@@ -34,6 +36,19 @@ final class AvahiLoop {
         guard isRunning else { return }
         isRunning = false
         avahi_threaded_poll_stop(pointer)
+    }
+
+    /// Sends ``EngineEvent/retryDue(_:)`` after a pause, in place of an earlier reminder of the same instance. To be called
+    /// with the loop lock held.
+    func remind(_ sink: EngineSink, of instance: ServiceInstance, after pause: Duration) {
+        reminders[instance]?.free()
+        reminders[instance] = Reminder(of: instance, after: pause, sink: sink, loop: self)
+    }
+
+    /// To be called with the loop lock held.
+    func forget(_ reminder: Reminder, of instance: ServiceInstance) {
+        guard reminders[instance] === reminder else { return }
+        reminders[instance] = nil
     }
 
     /// Runs `body` with the loop lock held. Must not be nested, nor called from a callback.

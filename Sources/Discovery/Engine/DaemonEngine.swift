@@ -115,6 +115,11 @@ actor DaemonEngine: DiscoveryEngine {
         }
     }
 
+    func retry(_ instance: ServiceInstance, after pause: Duration) {
+        guard let connection else { return }
+        connection.loop.locked { connection.loop.remind(connection.sink, of: instance, after: pause) }
+    }
+
     func close() {
         guard let connection else { return }
         self.connection = nil

@@ -4,14 +4,16 @@ extension DiscoveryEngine {
     /// Connects, and carries out a program's first commands before anything else gets a turn: the daemon is at work
     /// while the caller is still being told.
     ///
+    /// - Parameter opened: The events of the connection, if there is one already.
     /// - Returns: The program after that, and the events that ``run(_:from:publishing:into:logger:)`` goes on with.
     func begin<Program: EngineProgram>(
         _ program: Program,
+        opened: AsyncStream<EngineEvent>? = nil,
         publishing services: [Advertisement.Service] = [],
         into output: AsyncStream<Program.Output>.Continuation
     ) throws(DiscoveryError) -> (program: Program, events: AsyncStream<EngineEvent>) {
         var program = program
-        let events = try open()
+        let events = if let opened { opened } else { try open() }
         if let loss = perform(program.connected(), of: &program, services, output) {
             close()
             throw loss
@@ -88,6 +90,8 @@ extension DiscoveryEngine {
                     do { try resolve(instance) } catch { next += program.handle(.resolveFailed(instance)) }
                 case .release(let instance):
                     release(instance)
+                case .retry(let instance, let pause):
+                    retry(instance, after: pause)
                 case .publish(let name):
                     do {
                         try publish(services, name: name)

@@ -15,6 +15,8 @@ package enum EngineEvent: Sendable, Hashable {
     case allForNow(ServiceType)
     case resolved(ServiceInstance, ServiceResolution)
     case resolveFailed(ServiceInstance)
+    /// The pause of an ``EngineCommand/retry(_:after:)`` is over.
+    case retryDue(ServiceInstance)
 
     case published
     /// A name of the published services is taken; they are withdrawn.
@@ -26,8 +28,11 @@ package enum EngineEvent: Sendable, Hashable {
 package enum EngineCommand<Output: Sendable & Hashable>: Sendable, Hashable {
     case browse(ServiceType)
     case resolve(ServiceInstance)
-    /// Ends resolving: every `resolve` is followed by one, after its answer or before.
+    /// Ends resolving: every `resolve` is followed by one, after its answer or before. Until then, the engine reports
+    /// every change of what it has resolved.
     case release(ServiceInstance)
+    /// Asks for ``EngineEvent/retryDue(_:)`` after a pause; a later one of the same instance replaces it.
+    case retry(ServiceInstance, after: Duration)
     case publish(name: String)
     case withdraw
     case renameHost
@@ -59,6 +64,8 @@ protocol DiscoveryEngine: Actor {
     func browse(_ type: ServiceType) throws(DiscoveryError)
     func resolve(_ instance: ServiceInstance) throws(DiscoveryError)
     func release(_ instance: ServiceInstance)
+    /// Reports ``EngineEvent/retryDue(_:)`` after a pause, if the connection lasts that long.
+    func retry(_ instance: ServiceInstance, after pause: Duration)
     /// Publishes services under one name, in place of what was published before.
     ///
     /// - Throws: ``DiscoveryError/Code/nameCollision`` if the engine knows already that the name is taken.

@@ -136,6 +136,11 @@ actor EmbeddedEngine: DiscoveryEngine {
         }
     }
 
+    func retry(_ instance: ServiceInstance, after pause: Duration) {
+        guard let connection else { return }
+        connection.loop.locked { connection.loop.remind(connection.sink, of: instance, after: pause) }
+    }
+
     func close() {
         guard let connection else { return }
         self.connection = nil

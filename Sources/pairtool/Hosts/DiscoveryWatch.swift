@@ -18,7 +18,7 @@ struct DiscoveryWatch: Sendable {
 
     func run(client: CompanionDiscoveryClient, types: [ServiceType], limit: Duration?) async throws {
         _ = try await withTimeLimit(limit) {
-            try await client.withBrowse(types: types) { engine, events in
+            try await client.withBrowse(types: types, watching: true) { engine, events in
                 output.say("Watching with the \(engine.rawValue) mDNS engine. Ctrl-C ends it.")
                 for await event in events { await show(event) }
             }

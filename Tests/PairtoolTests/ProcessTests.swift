@@ -78,6 +78,30 @@ import Testing
         }
     }
 
+    @Test(
+        "A host that is told to end twice at once, as `timeout` does, ends well and takes the picture of its code away"
+    )
+    func endsOnce() async throws {
+        try await Sandbox.with { user in
+            let result = try await user.shell(
+                """
+                mkfifo events
+                mkdir project
+                \(BuiltTool.path) host --json --port 0 --engine embedded --project project --qr-file q.png >events 2>err &
+                exec 3<events
+                while read -r line <&3; do case $line in *'"challenge"'*) break ;; esac; done
+                ls q.png
+                kill -INT $!
+                kill -INT $!
+                wait $!
+                echo $?
+                ls q.png
+                """
+            )
+            #expect(result.out == "q.png\n0\n", "\(result)")
+        }
+    }
+
     @Test("A disk that is full is an error, not a short answer")
     func fullDisk() async throws {
         try await Sandbox.with { user in

@@ -43,7 +43,10 @@ struct HostCommand: AsyncParsableCommand {
     @Option(help: "Seconds that an agent may be silent before its turn is ended.")
     var turnTimeout = Seconds(120)
 
-    @Option(help: "Write the QR code to this PNG file too (mode 0600), anew for every code, and remove it at the end.", completion: .file())
+    @Option(
+        help: "Write the QR code to this PNG file too (mode 0600), anew for every code, and remove it at the end.",
+        completion: .file()
+    )
     var qrFile: String?
 
     @Flag(help: "Print the codes where standard output is no terminal, and with --json the QR payloads too.")

@@ -26,7 +26,10 @@ struct PairCommand: AsyncParsableCommand {
     @Flag(help: "Read the six digits from standard input.")
     var codeStdin = false
 
-    @Option(help: "The host's address, for example http://192.168.1.5:7878, instead of looking for it.", transform: CompanionEndpoint.init(commandLine:))
+    @Option(
+        help: "The host's address, for example http://192.168.1.5:7878, instead of looking for it.",
+        transform: CompanionEndpoint.init(commandLine:)
+    )
     var url: CompanionEndpoint?
 
     @Option(help: "What the host shall list this device as. Default: this machine's name.")

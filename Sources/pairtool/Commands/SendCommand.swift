@@ -66,7 +66,7 @@ struct SendCommand: AsyncParsableCommand {
             if new { session.output.say("Chat \(conversation.chatID)") }
             do {
                 try await conversation.send(prompt)
-            } catch where Task.isCancelled {
+            } catch  where Task.isCancelled {
                 session.output.say(
                     "Stopped waiting. The host goes on: pairtool messages \(conversation.chatID.prefix(8))"
                 )

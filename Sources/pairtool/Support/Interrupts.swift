@@ -13,6 +13,10 @@ final class Interrupts: Sendable {
     typealias Handler = @Sendable (Int32) -> Bool
 
     private let handlers = NIOLockedValueBox<[Handler]>([])
+    private let lastSignal = NIOLockedValueBox<ContinuousClock.Instant?>(nil)
+
+    /// Signals that follow so closely are one: `timeout` and shells send theirs to the process and to its group.
+    private static let echo = Duration.milliseconds(300)
 
     private init() {
         var ends: [Int32] = [-1, -1]
@@ -58,6 +62,12 @@ final class Interrupts: Sendable {
     }
 
     private func deliver(_ number: Int32) {
+        let now = ContinuousClock.now
+        let isEcho = lastSignal.withLockedValue { last in
+            defer { last = now }
+            return last.map { now - $0 < Self.echo } ?? false
+        }
+        guard !isEcho else { return }
         var byte: UInt8 = 1
         _ = write(wakeWriter, &byte, 1)
         for handler in handlers.withLockedValue(\.self).reversed() where handler(number) { return }

@@ -32,11 +32,13 @@ package enum PrivateFile {
     /// - Parameters:
     ///   - replacing: When false and the file exists, it stays as it is, without an error.
     ///   - makesDirectory: Whether a missing directory is made.
+    ///   - isDurable: Whether to wait until the content is on the disk. A file that can be made again need not.
     package static func write(
         _ bytes: UnsafeRawBufferPointer,
         to path: String,
         replacing: Bool = true,
-        makesDirectory: Bool = true
+        makesDirectory: Bool = true,
+        isDurable: Bool = true
     ) throws(Failure) {
         let directory = directory(of: path)
         if makesDirectory { try makeDirectory(directory) }
@@ -56,7 +58,7 @@ package enum PrivateFile {
             guard count > 0 else { throw Failure(description: "\(path): \(systemMessage())") }
             written += count
         }
-        guard fsync(descriptor) == 0 else { throw Failure(description: "\(path): \(systemMessage())") }
+        guard !isDurable || fsync(descriptor) == 0 else { throw Failure(description: "\(path): \(systemMessage())") }
         isOpen = false
         guard close(descriptor) == 0 else { throw Failure(description: "\(path): \(systemMessage())") }
         if replacing {
@@ -64,7 +66,7 @@ package enum PrivateFile {
         } else if link(template, path) != 0, errno != EEXIST {
             throw Failure(description: "\(path): \(systemMessage())")
         }
-        syncDirectory(directory)
+        if isDurable { syncDirectory(directory) }
     }
 
     /// Reads a whole file, or returns nil where there is none.

@@ -120,7 +120,7 @@ struct QRCommand: AsyncParsableCommand {
             return bytes.withUnsafeBytes { out.context.stdout.write($0) }
         }
         do {
-            try bytes.withUnsafeBytes { try PrivateFile.write($0, to: output, makesDirectory: false) }
+            try bytes.withUnsafeBytes { try PrivateFile.write($0, to: output, makesDirectory: false, isDurable: false) }
         } catch {
             throw CommandError(.failed, "qr.io", "\(error)")
         }

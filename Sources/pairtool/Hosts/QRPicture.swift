@@ -22,7 +22,9 @@ struct QRPicture: Sendable {
         }
         do {
             // The first code is not there yet: an empty picture shows whether there can be one.
-            try Self.signature.withUnsafeBytes { try PrivateFile.write($0, to: path, makesDirectory: false) }
+            try Self.signature.withUnsafeBytes {
+                try PrivateFile.write($0, to: path, makesDirectory: false, isDurable: false)
+            }
         } catch {
             throw CommandError(.failed, "host.qr_file", "the QR code cannot be written: \(error)")
         }
@@ -31,7 +33,7 @@ struct QRPicture: Sendable {
     /// Writes a payload's QR code in place of the last one.
     func write(_ payload: String) throws {
         let picture = try QRSymbol(bytes: Array(payload.utf8)).png()
-        try picture.withUnsafeBytes { try PrivateFile.write($0, to: path, makesDirectory: false) }
+        try picture.withUnsafeBytes { try PrivateFile.write($0, to: path, makesDirectory: false, isDurable: false) }
     }
 
     /// Removes the file, if it still is a picture.

@@ -102,7 +102,7 @@ import Testing
     @Test func `silence is a break, too`() async throws {
         var turn = FakeMacTurn(steps: [.frame(FakeMacTurn.text("a")), .hold("never")], answer: "ab")
         turn.storedAtRead = 1
-        let result = try await run(.turn(turn), configuration: .init(timeouts: .init(idle: .seconds(3)))) {
+        let result = try await run(.turn(turn), configuration: .init(timeouts: .init(idle: .seconds(10)))) {
             #expect($0.prompts == 1)
         }
         #expect(result.text == "ab")

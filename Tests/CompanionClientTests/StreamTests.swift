@@ -101,7 +101,7 @@ import Testing
 
     @Test func `silence that is too long is an interruption`() async throws {
         let turn = FakeMacTurn(steps: [.frame(FakeMacTurn.text("half")), .hold("never")])
-        let result = try await events(of: turn, .init(timeouts: .init(idle: .seconds(3))))
+        let result = try await events(of: turn, .init(timeouts: .init(idle: .seconds(10))))
         #expect(text(result.events) == "half")
         #expect(result.error?.code == .streamInterrupted)
         #expect((result.error?.underlying as? CompanionClientError)?.code == .timedOut)

@@ -82,7 +82,11 @@ struct LifecycleTests {
         }
     }
 
-    @Test("With --lan all interfaces answer, without it only loopback", arguments: [true, false])
+    @Test(
+        "With --lan all interfaces answer, without it only loopback",
+        .enabled(if: isPrivateNetwork, "needs a private network: scripts/in-private-network"),
+        arguments: [true, false]
+    )
     func interfaces(lan: Bool) async throws {
         try await withHost {
             $0.lan = lan

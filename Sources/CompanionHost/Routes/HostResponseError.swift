@@ -20,7 +20,7 @@ package enum HostErrorText {
     package static let projectPathRelative = "projectPath has to be an absolute path"
     package static let noProject = "This host lists no project: projectPath is required"
     package static let chatIDTooLong = "Chat id is over 200 bytes"
-    package static let commandNotImplemented = "Signed commands are not implemented"
+    package static let commandNotImplemented = "This host takes no signed commands"
     package static let chatBusy = "Too many prompts wait for this chat: try again later"
     package static let hostBusy = "Too many prompts wait at this host: try again later"
     package static let internalError = "The host could not do this"

@@ -50,8 +50,12 @@ func contents(of path: String) throws -> String {
     return String(decoding: bytes, as: UTF8.self)
 }
 
-/// An IPv4 address of this machine that is not loopback's; nil where there is none.
+/// Whether `scripts/in-private-network` made the network: only there may a host listen on all interfaces.
+let isPrivateNetwork = getenv("PAIRTOOL_PRIVATE_NETWORK").map { String(cString: $0) == "yes" } ?? false
+
+/// An IPv4 address that is not loopback's, in a private network; nil where there is none.
 func networkAddress() -> String? {
+    guard isPrivateNetwork else { return nil }
     var list: UnsafeMutablePointer<ifaddrs>?
     guard getifaddrs(&list) == 0 else { return nil }
     defer { freeifaddrs(list) }

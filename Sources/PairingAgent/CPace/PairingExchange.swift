@@ -40,7 +40,7 @@ package struct PairingInitiator: ~Copyable {
 package struct PairingResponder: Sendable {
     /// Yb, 32 bytes.
     package let share: [UInt8]
-    private let tags: PairingTags
+    let tags: PairingTags
 
     /// - Parameters:
     ///   - deviceShare: Ya, as it came.

@@ -69,6 +69,7 @@ import Testing
     func bits() throws {
         try withKey { key, identity in
             let body = try make(key).body
+            #expect(try SignedCommand.parse(body).isSigned(by: identity))
             var refused = 0
             for bit in 0..<(body.count * 8) {
                 var changed = body

@@ -69,7 +69,8 @@ import Testing
         #expect(context.hostData == (try example.hex("ADb")))
 
         let secret = PairingSecret.code(try example.text("code"))
-        #expect(Array(secret.passwordRelatedString.utf8) == (try example.hex("PRS")))
+        let passwordRelatedString = try secret.passwordRelatedString().withUnsafeBytes { Array($0) }
+        #expect(passwordRelatedString == (try example.hex("PRS")))
         let initiator = try PairingInitiator(
             secret: secret,
             context: context,

@@ -67,7 +67,7 @@ package final class CompanionBridgeServer: Service {
             timeout: configuration.turnTimeout,
             events: sink,
             logger: logger,
-            connectedDevice: { devices.connection?.device.id }
+            mayWork: { devices.connection?.device.id == $0 }
         )
         router = CompanionCommandRouter(
             version: configuration.version,
@@ -99,7 +99,7 @@ package final class CompanionBridgeServer: Service {
             group.addTask { [turns] in await turns.run() }
             group.addTask { [sink, pairing] in
                 try await listener.run { port in
-                    sink.send(.listening(port: port))
+                    sink.send(.listening(port: port, tlsPort: 0))
                 } whileListening: {
                     // No code is shown before it can be used.
                     await pairing.run()

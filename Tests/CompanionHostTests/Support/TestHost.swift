@@ -162,6 +162,7 @@ func withHost<Result: Sendable>(
     var configuration = CompanionHostConfiguration(
         name: "Test host",
         port: 0,
+        legacy: true,
         projects: [project],
         databasePath: directory + "/state/host.sqlite",
         version: "1.2.3"
@@ -183,7 +184,7 @@ func running<Result: Sendable>(
         tasks.addTask { try await group.run() }
         var port: Int?
         for await event in server.events {
-            guard case .listening(let bound) = event else { continue }
+            guard case .listening(let bound, _) = event else { continue }
             port = bound
             break
         }

@@ -7,7 +7,7 @@ import NIOCore
 /// The host's sockets: one for IPv4 and IPv6 of all interfaces, or one for each loopback address.
 struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context == HostRequestContext {
     /// Connections at a time; further ones wait.
-    private static var maximumConnections: Int { 256 }
+    private static var maximumConnections: Int { 2048 }
     /// After so long without a request a connection is closed.
     private static var idleTimeout: TimeAmount { .seconds(60) }
 

@@ -13,6 +13,7 @@ package struct CompanionCommandRouter: Sendable {
     let devices: CompanionDeviceStore
     let store: CompanionHostStore
     let turns: TurnRunner
+    let revocations: RevocationCenter
     let agent: any Agent
     let events: HostEventSink
     let logger: Logger
@@ -33,6 +34,7 @@ package struct CompanionCommandRouter: Sendable {
         }
         addPairingRoutes(to: router)
         addChatRoutes(to: router)
+        addTurnRoutes(to: router)
         return router
     }
 

@@ -23,6 +23,8 @@ package enum HostErrorText {
     package static let commandNotImplemented = "This host takes no signed commands"
     package static let chatBusy = "Too many prompts wait for this chat: try again later"
     package static let hostBusy = "Too many prompts wait at this host: try again later"
+    package static let turnUnknown = "Unknown turn"
+    package static let lastEventID = "Last-Event-ID is not the number of a frame of this turn"
     package static let internalError = "The host could not do this"
     package static let agentUnavailable = "The agent of this host is unavailable"
 

@@ -166,6 +166,16 @@ package final class CompanionDeviceStore: Sendable {
 }
 
 extension CompanionDeviceStore.Connection {
+    /// The device of v1 that requests from this connection's address belong to.
+    func authenticated(in revocations: RevocationCenter) -> AuthenticatedDevice {
+        AuthenticatedDevice(
+            id: device.id,
+            name: device.name,
+            protocolVersion: 1,
+            epoch: revocations.epoch(of: device.id)
+        )
+    }
+
     var companionDevice: CompanionDevice {
         CompanionDevice(id: device.id, name: device.name, pairedAt: pairedAt, lastSeenAt: device.lastSeenAt)
     }

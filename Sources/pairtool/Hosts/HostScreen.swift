@@ -97,8 +97,8 @@ actor HostScreen {
             line("\(id) may now: \(permissions.isEmpty ? "read" : permissions.joined(separator: ", ")).")
         case .disconnected(let device): line("Disconnected: \(device.name).")
         case .revoked(let id): line("Revoked: \(id).")
-        case .turnStarted(let chatID): line("A turn began in chat \(chatID.prefix(8)).")
-        case .turnFinished(let chatID, let ok):
+        case .turnStarted(let chatID, _): line("A turn began in chat \(chatID.prefix(8)).")
+        case .turnFinished(let chatID, _, let ok):
             line("The turn in chat \(chatID.prefix(8)) \(ok ? "is done" : "failed").")
         }
     }

@@ -8,16 +8,16 @@ extension CompanionCommandRouter {
     static let maximumChatIDSize = 200
 
     func addChatRoutes(to router: Router<HostRequestContext>) {
-        add(.get, "/companion/projects", to: router) { _, context in
-            try await gate(context)
+        add(.get, "/companion/projects", to: router) { request, context in
+            try await admit(request, context)
             return .json(CompanionProjectsResponse(projects: try await store.projects()))
         }
-        add(.get, "/companion/projects/:id/chats", to: router) { _, context in
-            try await gate(context)
+        add(.get, "/companion/projects/:id/chats", to: router) { request, context in
+            try await admit(request, context)
             return .json(CompanionChatsResponse(chats: try await store.chats(projectID: context.parameter("id"))))
         }
         add(.get, "/companion/chats/:id/messages", to: router) { request, context in
-            try await gate(context)
+            try await admit(request, context)
             let query = request.uri.queryParameters
             let page = try await store.messagesPage(
                 chatID: context.parameter("id"),
@@ -26,8 +26,8 @@ extension CompanionCommandRouter {
             )
             return .json(page)
         }
-        add(.post, "/companion/chats/:id/continue", to: router) { _, context in
-            try await continueChat(context)
+        add(.post, "/companion/chats/:id/continue", to: router) { request, context in
+            try await continueChat(request, context)
         }
     }
 
@@ -42,8 +42,10 @@ extension CompanionCommandRouter {
         return trimmed.first == "-" ? -value : value
     }
 
-    private func continueChat(_ context: HostRequestContext) async throws -> Response {
-        let device = try await gate(context).device.id
+    private func continueChat(_ request: Request, _ context: HostRequestContext) async throws -> Response {
+        let sender = try await admit(request, context, for: .chatSend)
+        let device = sender.id
+        guard agent.isAvailable() else { throw HostResponseError.agentUnavailable }
         let chatID = try context.parameter("id")
         guard !chatID.isEmpty else { throw HostResponseError(.badRequest, CompanionErrorResponse.Text.missingChatID) }
         guard chatID.utf8.count <= Self.maximumChatIDSize else {
@@ -53,6 +55,12 @@ extension CompanionCommandRouter {
         guard !body.prompt.trimmingWhitespace().isEmpty else {
             throw HostResponseError(.badRequest, CompanionErrorResponse.Text.promptRequired)
         }
+        // A prompt to a chat that does not exist makes one.
+        if sender.protocolVersion >= 2, !sender.permissions.contains(.chatCreate),
+            try await store.projectID(ofChat: chatID) == nil
+        {
+            throw HostResponseError.permissionDenied
+        }
         let (project, directory) = try await workplace(chatID: chatID, projectPath: body.projectPath)
         let turn = AgentTurn(
             chatID: chatID,
@@ -60,11 +68,15 @@ extension CompanionCommandRouter {
             directory: directory,
             allowedTools: body.allowedTools.map(Set.init)
         )
-        return .eventStream(try turns.submit(turn, project: project, model: body.model, device: device))
+        let id = try await turns.submit(turn, project: project, model: body.model, device: device)
+        guard let frames = try await turns.log.reader(turnID: id) else {
+            throw HostResponseError(.internalServerError, HostErrorText.internalError)
+        }
+        return .eventStream(frames)
     }
 
     /// Where a turn works: at `projectPath` when it is inside a listed project, else at the chat's project.
-    private func workplace(
+    func workplace(
         chatID: String,
         projectPath: String?
     ) async throws -> (project: ProjectCatalog.Project, directory: String) {
@@ -89,21 +101,11 @@ extension CompanionCommandRouter {
     }
 }
 
-extension Response {
-    /// The frames of an answer. `[DONE]` ends it, except after an error, where deployed hosts just close.
-    static func eventStream(_ events: AsyncStream<ContinueChatEvent>) -> Response {
-        let body = ResponseBody { writer in
-            var failed = false
-            for await event in events {
-                if case .error = event { failed = true }
-                try await writer.write(ByteBuffer(string: ContinueChatFrame.encode(event)))
-            }
-            if !failed { try await writer.write(ByteBuffer(string: ContinueChatFrame.end)) }
-            try await writer.finish(nil)
-        }
-        let headers: HTTPFields = [
-            .contentType: "text/event-stream", .cacheControl: "no-cache", .connection: "keep-alive",
-        ]
-        return Response(status: .ok, headers: headers, body: body)
-    }
+extension HostResponseError {
+    static let agentUnavailable = HostResponseError(
+        .serviceUnavailable,
+        HostErrorText.agentUnavailable,
+        code: .hostAgentUnavailable,
+        retryable: true
+    )
 }

@@ -63,15 +63,24 @@ struct TurnQueue<Turn: Sendable>: Sendable {
         return next.turn
     }
 
-    /// Removes the waiting turns of all owners but one.
+    /// Removes the waiting turns of owners that may not have any now.
     ///
-    /// - Parameter owner: Who keeps its turns; nil when nobody does.
+    /// - Parameter mayStay: Whether an owner keeps its turns.
     /// - Returns: The turns that will not start, and those that run and are to be ended; these still count as
     ///   running until ``finish(chatID:)``.
-    mutating func keep(owner: String?) -> (waiting: [Turn], running: [Turn]) {
-        let left = queue.filter { $0.owner != owner }.map(\.turn)
-        queue.removeAll { $0.owner != owner }
-        return (left, active.values.filter { $0.owner != owner }.map(\.turn))
+    mutating func keep(where mayStay: (String) -> Bool) -> (waiting: [Turn], running: [Turn]) {
+        let left = queue.filter { !mayStay($0.owner) }.map(\.turn)
+        queue.removeAll { !mayStay($0.owner) }
+        return (left, active.values.filter { !mayStay($0.owner) }.map(\.turn))
+    }
+
+    /// Removes the waiting turns that a condition is true of.
+    ///
+    /// - Returns: The same as ``keep(where:)``.
+    mutating func remove(where condition: (Turn) -> Bool) -> (waiting: [Turn], running: [Turn]) {
+        let left = queue.filter { condition($0.turn) }.map(\.turn)
+        queue.removeAll { condition($0.turn) }
+        return (left, active.values.filter { condition($0.turn) }.map(\.turn))
     }
 
     /// Admits nothing any more.

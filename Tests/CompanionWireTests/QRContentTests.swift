@@ -11,7 +11,7 @@ import Testing
             #" {"protocol":"copilotforge-pair-v1","code":"012345","token":"t","expiresAt":"2026-11-21T09:30:00.000Z","v":2,"x":[]} "#
         )
         let date = Date(timeIntervalSince1970: 1_795_253_400)
-        #expect(content == .pairing(PairingPayload(code: "012345", token: "t", expiresAt: date)))
+        #expect(content == .pairing(PairingPayload(code: "012345", token: "t", expiresAt: date, version: 2)))
     }
 
     @Test("Token and expiry may be absent or null")

@@ -1,11 +1,53 @@
-/// The JSON body of a failed request: `{ok:false, error:"text"}`.
+package import FoundationEssentials
+
+/// The JSON body of a failed request: `{ok:false, error:"text"}`, with a `code` and more where the host speaks v2.
 package struct CompanionErrorResponse: Codable, Sendable, Hashable, Error {
     package var ok: Bool
+    /// What happened, for people.
     package var error: String
+    /// The error's stable name; nil from a host that speaks v1.
+    package var code: CompanionErrorCode?
+    /// Whether the same request may succeed later.
+    package var retryable: Bool?
+    /// The host's clock, where the error is about times.
+    package var serverTime: Date?
+    /// How many wrong codes or tokens the challenge still takes.
+    package var triesLeft: Int?
+    /// The lowest version of the protocol that the host speaks.
+    package var minimumVersion: Int?
+    /// The highest version of the protocol that the host speaks.
+    package var maximumVersion: Int?
 
-    package init(error: String) {
+    package init(
+        error: String,
+        code: CompanionErrorCode? = nil,
+        retryable: Bool? = nil,
+        serverTime: Date? = nil,
+        triesLeft: Int? = nil,
+        minimumVersion: Int? = nil,
+        maximumVersion: Int? = nil
+    ) {
         self.ok = false
         self.error = error
+        self.code = code
+        self.retryable = retryable
+        self.serverTime = serverTime
+        self.triesLeft = triesLeft
+        self.minimumVersion = minimumVersion
+        self.maximumVersion = maximumVersion
+    }
+
+    /// Only `ok` and `error` have to be there: an error is told, whatever else is wrong with the body.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        ok = try container.decode(Bool.self, forKey: .ok)
+        error = try container.decode(String.self, forKey: .error)
+        code = try? container.decodeIfPresent(CompanionErrorCode.self, forKey: .code)
+        retryable = try? container.decodeIfPresent(Bool.self, forKey: .retryable)
+        serverTime = try? container.decodeIfPresent(Date.self, forKey: .serverTime)
+        triesLeft = try? container.decodeIfPresent(Int.self, forKey: .triesLeft)
+        minimumVersion = try? container.decodeIfPresent(Int.self, forKey: .minimumVersion)
+        maximumVersion = try? container.decodeIfPresent(Int.self, forKey: .maximumVersion)
     }
 
     /// The texts that deployed hosts answer with, letter for letter.

@@ -23,11 +23,25 @@ package struct CompanionStatusResponse: Codable, Sendable, Hashable {
     package var ok: Bool
     package var connected: Bool
     package var connectedDevice: ConnectedCompanionDevice?
+    /// What the asking device may do; nil without a session of v2.
+    package var permissions: [CompanionPermission]?
+    /// The asking device; nil without a session of v2.
+    package var device: CompanionDevice?
+    /// When the asking device's pairing ends; nil where it does not, and without a session of v2.
+    package var expiresAt: Date?
 
-    package init(connectedDevice: ConnectedCompanionDevice?) {
+    package init(
+        connectedDevice: ConnectedCompanionDevice?,
+        permissions: [CompanionPermission]? = nil,
+        device: CompanionDevice? = nil,
+        expiresAt: Date? = nil
+    ) {
         self.ok = true
         self.connected = connectedDevice != nil
         self.connectedDevice = connectedDevice
+        self.permissions = permissions
+        self.device = device
+        self.expiresAt = expiresAt
     }
 
     package init(from decoder: any Decoder) throws {
@@ -35,6 +49,9 @@ package struct CompanionStatusResponse: Codable, Sendable, Hashable {
         ok = try container.decodeIfPresent(Bool.self, forKey: .ok) ?? true
         connected = try container.decode(Bool.self, forKey: .connected)
         connectedDevice = try? container.decodeIfPresent(ConnectedCompanionDevice.self, forKey: .connectedDevice)
+        permissions = try? container.decodeIfPresent([CompanionPermission].self, forKey: .permissions)
+        device = try? container.decodeIfPresent(CompanionDevice.self, forKey: .device)
+        expiresAt = try? container.decodeIfPresent(Date.self, forKey: .expiresAt)
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -43,9 +60,12 @@ package struct CompanionStatusResponse: Codable, Sendable, Hashable {
         try container.encode(connected, forKey: .connected)
         // Deployed hosts write `null`, not nothing.
         try container.encode(connectedDevice, forKey: .connectedDevice)
+        try container.encodeIfPresent(permissions, forKey: .permissions)
+        try container.encodeIfPresent(device, forKey: .device)
+        try container.encodeIfPresent(expiresAt, forKey: .expiresAt)
     }
 
     private enum CodingKeys: String, CodingKey {
-        case ok, connected, connectedDevice
+        case ok, connected, connectedDevice, permissions, device, expiresAt
     }
 }

@@ -1,8 +1,8 @@
 package import FoundationEssentials
 
-/// What a host's pairing QR code says (protocol v1).
+/// What a host's pairing QR code says.
 ///
-/// It names no host, port or address: discovery has to supply them.
+/// In v1 it names no host, port or address: discovery has to supply them. In v2 it does, and it says which TLS key the host has.
 package struct PairingPayload: Sendable, Hashable {
     /// The `protocol` of every payload that this version reads.
     package static let protocolName = "copilotforge-pair-v1"
@@ -16,11 +16,35 @@ package struct PairingPayload: Sendable, Hashable {
     package var token: String?
     /// When the challenge ends, by the host's clock; some builds leave it out.
     package var expiresAt: Date?
+    /// The version of the protocol (`v`); nil in v1's payloads.
+    package var version: Int?
+    /// The host's id.
+    package var host: String?
+    /// The pin of the host's TLS key: base64url of SHA-256 over its SubjectPublicKeyInfo, 43 characters.
+    package var spki: String?
+    /// The port of the host's HTTPS, 1…65535.
+    package var port: Int?
+    /// One address of the host, for networks that block multicast.
+    package var addr: String?
 
-    package init(code: String, token: String?, expiresAt: Date?) {
+    package init(
+        code: String,
+        token: String?,
+        expiresAt: Date?,
+        version: Int? = nil,
+        host: String? = nil,
+        spki: String? = nil,
+        port: Int? = nil,
+        addr: String? = nil
+    ) {
         self.code = code
         self.token = token
         self.expiresAt = expiresAt
+        self.version = version
+        self.host = host
+        self.spki = spki
+        self.port = port
+        self.addr = addr
     }
 
     /// Whether a text is a pairing code: exactly six ASCII digits.
@@ -32,6 +56,8 @@ package struct PairingPayload: Sendable, Hashable {
 extension PairingPayload: Codable {
     private enum CodingKeys: String, CodingKey {
         case `protocol`, code, token, expiresAt
+        case version = "v"
+        case host, spki, port, addr
     }
 
     package init(from decoder: any Decoder) throws {
@@ -40,6 +66,18 @@ extension PairingPayload: Codable {
         let token = try container.decodeIfPresent(String.self, forKey: .token)
         self.token = token?.isEmpty == true ? nil : token
         expiresAt = try container.decodeIfPresent(Date.self, forKey: .expiresAt)
+        version = try container.decodeIfPresent(Int.self, forKey: .version)
+        host = try container.decodeIfPresent(String.self, forKey: .host)
+        // A pin that cannot be read must not become a pairing without a pin.
+        spki = try container.decodeIfPresent(String.self, forKey: .spki)
+        guard spki.map({ Base64URL.decode($0)?.count == 32 }) ?? true else {
+            throw DecodingError.dataCorruptedError(forKey: .spki, in: container, debugDescription: "not 32 bytes")
+        }
+        port = try container.decodeIfPresent(Int.self, forKey: .port)
+        guard port.map((1...65535).contains) ?? true else {
+            throw DecodingError.dataCorruptedError(forKey: .port, in: container, debugDescription: "not a port")
+        }
+        addr = try container.decodeIfPresent(String.self, forKey: .addr)
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -48,18 +86,25 @@ extension PairingPayload: Codable {
         try container.encode(code, forKey: .code)
         try container.encodeIfPresent(token, forKey: .token)
         try container.encodeIfPresent(expiresAt, forKey: .expiresAt)
+        try container.encodeIfPresent(version, forKey: .version)
+        try container.encodeIfPresent(host, forKey: .host)
+        try container.encodeIfPresent(spki, forKey: .spki)
+        try container.encodeIfPresent(port, forKey: .port)
+        try container.encodeIfPresent(addr, forKey: .addr)
     }
 
-    /// The payload as the text of a QR code: keys in the order that deployed hosts write them.
+    /// The payload as the text of a QR code: v1's keys in the order that deployed hosts write them, then v2's.
     package var text: String {
-        var fields = [("protocol", Self.protocolName), ("code", code)]
-        if let token { fields.append(("token", token)) }
-        if let expiresAt { fields.append(("expiresAt", CompanionTimestamp.string(from: expiresAt))) }
-        let encoder = CompanionJSON.encoder()
-        let members = fields.map { key, value in
-            let quoted = (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "\"\""
-            return "\"\(key)\":\(quoted)"
+        let members: [(String, JSONValue?)] = [
+            ("protocol", .string(Self.protocolName)), ("code", .string(code)), ("token", token.map(JSONValue.string)),
+            ("expiresAt", expiresAt.map { .string(CompanionTimestamp.string(from: $0)) }),
+            ("v", version.map { .integer(Int64($0)) }), ("host", host.map(JSONValue.string)),
+            ("spki", spki.map(JSONValue.string)), ("port", port.map { .integer(Int64($0)) }),
+            ("addr", addr.map(JSONValue.string)),
+        ]
+        let texts = members.compactMap { name, value in
+            value.map { "\"\(name)\":\(String(decoding: $0.canonical, as: UTF8.self))" }
         }
-        return "{\(members.joined(separator: ","))}"
+        return "{\(texts.joined(separator: ","))}"
     }
 }

@@ -1,14 +1,29 @@
-internal import FoundationEssentials
+internal import CompanionWire
 
-/// Who this workstation is to its hosts: the public half of its Ed25519 key pair.
+/// Who a device or host is to the others: the public half of its Ed25519 key pair.
 package struct DeviceIdentity: Sendable, Hashable {
     /// 32 bytes.
     package let publicKey: [UInt8]
 
     /// The public key as it goes over the wire: standard base64 with padding, 44 characters.
-    package var publicKeyText: String { Data(publicKey).base64EncodedString() }
+    package var publicKeyText: String { Base64.encode(publicKey) }
 
-    /// The id under which hosts list this device.
+    init(publicKey: [UInt8]) {
+        self.publicKey = publicKey
+    }
+
+    /// Reads a public key as it comes over the wire. Returns nil for anything but the base64 text of 32 bytes.
+    package init?(publicKeyText: String) {
+        guard let bytes = Base64.decode(publicKeyText), bytes.count == 32 else { return nil }
+        publicKey = bytes
+    }
+
+    /// Whether a signature over a message was made with this identity's key.
+    package func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
+        Ed25519.verify(signature: signature, message: message, publicKey: publicKey)
+    }
+
+    /// The id under which hosts list this device, or under which this host is known.
     package var deviceID: String { Self.deviceID(publicKeyText: publicKeyText) }
 
     /// The id that hosts give to a device: the first 16 hex digits of SHA-256 over the trimmed text of its public key.
@@ -20,7 +35,7 @@ package struct DeviceIdentity: Sendable, Hashable {
 
     /// The first 16 hex digits of SHA-256 over a text: a label, not a proof.
     package static func shortHash(_ text: String) -> String {
-        Sodium.sha256(Array(text.utf8)).prefix(8).map { byte in
+        Digest.sha256(Array(text.utf8)).prefix(8).map { byte in
             (byte < 16 ? "0" : "") + String(byte, radix: 16)
         }.joined()
     }

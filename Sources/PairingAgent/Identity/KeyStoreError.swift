@@ -1,7 +1,7 @@
 /// Why the device's key could not be used.
 package struct KeyStoreError: Error, Sendable, CustomStringConvertible {
     package struct Code: Sendable, Hashable {
-        private enum Value: Sendable { case library, permissions, damaged, io }
+        private enum Value: Sendable { case library, permissions, damaged, io, missing }
         private let value: Value
 
         /// The key file can be read or replaced by others.
@@ -9,6 +9,8 @@ package struct KeyStoreError: Error, Sendable, CustomStringConvertible {
         /// The key file is not one, or was cut short or changed.
         package static let damaged = Code(value: .damaged)
         package static let io = Code(value: .io)
+        /// No key was made yet.
+        package static let missing = Code(value: .missing)
         /// libsodium could not give what was asked for.
         package static let library = Code(value: .library)
     }

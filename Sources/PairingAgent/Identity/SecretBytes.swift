@@ -1,12 +1,12 @@
 internal import CSodium
 
 /// Bytes that must not leak: in guarded memory that is locked, never copied, and wiped when it is freed.
-struct SecretBytes: ~Copyable {
-    let count: Int
+package struct SecretBytes: ~Copyable {
+    package let count: Int
     private let pointer: UnsafeMutableRawPointer
 
     /// - Throws: ``KeyStoreError`` when the system's limit on locked memory is reached.
-    init(count: Int) throws(KeyStoreError) {
+    package init(count: Int) throws(KeyStoreError) {
         try Sodium.requireReady()
         guard let pointer = sodium_malloc(count) else {
             throw KeyStoreError(.library, "no locked memory is left for a key (see `ulimit -l`)")
@@ -15,15 +15,32 @@ struct SecretBytes: ~Copyable {
         self.pointer = pointer
     }
 
+    /// Copies bytes. The original is the caller's to get rid of.
+    package init(copying bytes: some Collection<UInt8>) throws(KeyStoreError) {
+        try self.init(count: bytes.count)
+        withUnsafeMutableBytes { $0.copyBytes(from: bytes) }
+    }
+
     deinit {
         sodium_free(pointer)
     }
 
-    borrowing func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
+    package borrowing func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
         body(UnsafeRawBufferPointer(start: pointer, count: count))
     }
 
-    mutating func withUnsafeMutableBytes<R>(_ body: (UnsafeMutableRawBufferPointer) -> R) -> R {
+    package mutating func withUnsafeMutableBytes<R>(_ body: (UnsafeMutableRawBufferPointer) -> R) -> R {
         body(UnsafeMutableRawBufferPointer(start: pointer, count: count))
     }
+
+    /// Compares in a time that depends on the lengths alone.
+    package borrowing func isEqual(to bytes: [UInt8]) -> Bool {
+        bytes.count == count && sodium_memcmp(pointer, bytes, count) == 0
+    }
 }
+
+/// Safe because
+/// - the memory has one owner (the type is not copyable) and is freed when that goes,
+/// - it is written to through `mutating` functions alone, which Swift gives to one caller at a time,
+/// - `count` and `pointer` never change.
+extension SecretBytes: @unchecked Sendable {}

@@ -1,7 +1,7 @@
 internal import CSodium
 internal import Glibc
 
-/// Keeps the device's Ed25519 key pair in a file of its own, readable by its owner alone.
+/// Keeps the Ed25519 key pair of a device or host in a file of its own, readable by its owner alone.
 ///
 /// The file is 72 bytes: an 8-byte mark, the 32-byte seed, the 32-byte public key. The public key is there so that a damaged
 /// seed is noticed. The seed is read into locked memory and never leaves this type.
@@ -14,9 +14,11 @@ package struct SecureKeyStore: Sendable {
     private static let publicSize = Int(crypto_sign_PUBLICKEYBYTES)
     private static var fileSize: Int { mark.count + seedSize + publicSize }
 
-    /// - Parameter directory: The tool's data directory, made (0700) when a key is made.
-    package init(directory: String) {
-        path = directory + "/identity.key"
+    /// - Parameters:
+    ///   - directory: The tool's data directory, made (0700) when a key is made.
+    ///   - name: The file's name. Default: `identity.key`, the device's own.
+    package init(directory: String, name: String = "identity.key") {
+        path = directory + "/" + name
     }
 
     /// The identity of this device; at first use a key pair is made.
@@ -35,6 +37,34 @@ package struct SecureKeyStore: Sendable {
 
     /// The identity, or nil where no key was made yet.
     package func load() throws(KeyStoreError) -> DeviceIdentity? {
+        try withKeyPair { identity, _ in identity }
+    }
+
+    /// Signs a message (Ed25519, RFC 8032) with the key that ``identity()`` names.
+    ///
+    /// - Returns: 64 bytes.
+    /// - Throws: ``KeyStoreError``, also where no key was made yet.
+    package func sign(_ message: [UInt8]) throws(KeyStoreError) -> [UInt8] {
+        let signature: [UInt8]? = try withKeyPair { _, secretKey in
+            var signature = [UInt8](repeating: 0, count: Int(crypto_sign_BYTES))
+            let key = secretKey.assumingMemoryBound(to: UInt8.self).baseAddress!
+            crypto_sign_detached(&signature, nil, message, UInt64(message.count), key)
+            return signature
+        }
+        guard let signature else {
+            throw KeyStoreError(
+                .missing,
+                "there is no key at \(path) yet",
+                remedy: "pair with a host first: pairtool pair"
+            )
+        }
+        return signature
+    }
+
+    /// Runs a body with the key pair, the secret half as libsodium wants it, or returns nil where no key was made yet.
+    private func withKeyPair<R>(
+        _ body: (DeviceIdentity, UnsafeRawBufferPointer) -> R
+    ) throws(KeyStoreError) -> R? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -60,7 +90,7 @@ package struct SecureKeyStore: Sendable {
                 remedy: "restore it from a backup, or move it away and pair again: mv '\(path)' '\(path).damaged'"
             )
         }
-        return DeviceIdentity(publicKey: publicKey)
+        return expanded.withUnsafeBytes { body(DeviceIdentity(publicKey: publicKey), $0) }
     }
 
     private func checkPermissions(of descriptor: Int32) throws(KeyStoreError) {

@@ -8,11 +8,23 @@ enum Sodium {
     static func requireReady() throws(KeyStoreError) {
         guard isReady else { throw KeyStoreError(.library, "libsodium could not start: no source of random numbers") }
     }
+}
 
+/// Digests of things that are not secret.
+package enum Digest {
     /// SHA-256 (FIPS 180-4): 32 bytes.
-    static func sha256(_ bytes: [UInt8]) -> [UInt8] {
+    package static func sha256(_ bytes: [UInt8]) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: Int(crypto_hash_sha256_BYTES))
         crypto_hash_sha256(&digest, bytes, UInt64(bytes.count))
         return digest
+    }
+}
+
+/// Bytes that nobody can guess, from the system's generator.
+package enum SecureRandom {
+    package static func bytes(_ count: Int) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        randombytes_buf(&bytes, count)
+        return bytes
     }
 }

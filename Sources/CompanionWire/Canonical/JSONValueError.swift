@@ -1,0 +1,34 @@
+/// Why bytes are not the JSON that the protocol signs, or why a value cannot be written as such.
+package struct JSONValueError: Error, Sendable, Hashable, CustomStringConvertible {
+    package struct Code: Sendable, Hashable {
+        private enum Value: Sendable { case syntax, duplicateName, number, text, depth, conversion }
+        private let value: Value
+
+        /// Not JSON (RFC 8259), or something follows the value.
+        package static let syntax = Code(value: .syntax)
+        /// An object names a member twice.
+        package static let duplicateName = Code(value: .duplicateName)
+        /// A number with a fraction or an exponent, or beyond ±(2^53 - 1).
+        package static let number = Code(value: .number)
+        /// A string that is not UTF-8, or that holds half of a surrogate pair.
+        package static let text = Code(value: .text)
+        /// Arrays and objects are nested too deeply.
+        package static let depth = Code(value: .depth)
+        /// A Swift value could not be written as JSON, or made from it.
+        package static let conversion = Code(value: .conversion)
+    }
+
+    package let code: Code
+    /// What is wrong, for people.
+    package let message: String
+    /// Where in the bytes, from 0; nil where there are no bytes.
+    package let offset: Int?
+
+    package init(_ code: Code, _ message: String, offset: Int? = nil) {
+        self.code = code
+        self.message = message
+        self.offset = offset
+    }
+
+    package var description: String { offset.map { "\(message) (at byte \($0))" } ?? message }
+}

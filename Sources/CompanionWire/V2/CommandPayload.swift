@@ -1,0 +1,112 @@
+/// What a command asks for (companion-v2, Signed commands).
+package enum CommandPayload: Sendable, Hashable {
+    case projectCreate(name: String, localPath: String?)
+    case sessionCreate(projectID: String)
+    case chatCreate(projectID: String, title: String?)
+    /// `allowedTools`: nil leaves the choice to the host, an empty list allows none.
+    case chatSend(chatID: String, prompt: String, model: String?, allowedTools: [String]?)
+    case chatCancel(chatID: String, turnID: String)
+
+    /// What the device has to be allowed to do.
+    package var permission: CompanionPermission {
+        switch self {
+        case .projectCreate: .projectCreate
+        case .sessionCreate: .sessionCreate
+        case .chatCreate: .chatCreate
+        case .chatSend, .chatCancel: .chatSend
+        }
+    }
+
+    /// The name of the command on the wire.
+    package var type: String {
+        switch self {
+        case .projectCreate: "project.create"
+        case .sessionCreate: "session.create"
+        case .chatCreate: "chat.create"
+        case .chatSend: "chat.send"
+        case .chatCancel: "chat.cancel"
+        }
+    }
+
+    /// The payload as it goes over the wire: what is nil is left out.
+    package var json: JSONValue {
+        var members: [String: JSONValue] = ["type": .string(type)]
+        switch self {
+        case .projectCreate(let name, let localPath):
+            members["name"] = .string(name)
+            members["localPath"] = localPath.map(JSONValue.string)
+        case .sessionCreate(let projectID):
+            members["projectId"] = .string(projectID)
+        case .chatCreate(let projectID, let title):
+            members["projectId"] = .string(projectID)
+            members["title"] = title.map(JSONValue.string)
+        case .chatSend(let chatID, let prompt, let model, let allowedTools):
+            members["chatId"] = .string(chatID)
+            members["prompt"] = .string(prompt)
+            members["model"] = model.map(JSONValue.string)
+            members["allowedTools"] = allowedTools.map { .array($0.map(JSONValue.string)) }
+        case .chatCancel(let chatID, let turnID):
+            members["chatId"] = .string(chatID)
+            members["turnId"] = .string(turnID)
+        }
+        return .object(members)
+    }
+
+    /// Reads a payload. Members that this version does not know are ignored; `null` counts as absent.
+    ///
+    /// - Throws: ``SignedCommandError`` with the code `command.bad_shape`, for an unknown `type` too.
+    package init(_ json: JSONValue) throws(SignedCommandError) {
+        let fields = Fields(json: json)
+        switch try fields.text("type") {
+        case "project.create":
+            self = .projectCreate(name: try fields.text("name"), localPath: try fields.optionalText("localPath"))
+        case "session.create":
+            self = .sessionCreate(projectID: try fields.text("projectId"))
+        case "chat.create":
+            self = .chatCreate(projectID: try fields.text("projectId"), title: try fields.optionalText("title"))
+        case "chat.send":
+            self = .chatSend(
+                chatID: try fields.text("chatId"),
+                prompt: try fields.text("prompt"),
+                model: try fields.optionalText("model"),
+                allowedTools: try fields.optionalTexts("allowedTools")
+            )
+        case "chat.cancel":
+            self = .chatCancel(chatID: try fields.text("chatId"), turnID: try fields.text("turnId"))
+        default:
+            throw SignedCommandError(.commandBadShape, "`payload.type` is not a command that this host knows")
+        }
+    }
+
+    private struct Fields {
+        let json: JSONValue
+
+        func optionalText(_ name: String) throws(SignedCommandError) -> String? {
+            switch json[name] {
+            case nil, .null: return nil
+            case .string(let text): return text
+            default: throw error(name, "a text")
+            }
+        }
+
+        func text(_ name: String) throws(SignedCommandError) -> String {
+            guard let text = try optionalText(name) else { throw error(name, "a text") }
+            return text
+        }
+
+        func optionalTexts(_ name: String) throws(SignedCommandError) -> [String]? {
+            switch json[name] {
+            case nil, .null: return nil
+            case .array(let elements):
+                let texts = elements.compactMap(\.string)
+                guard texts.count == elements.count else { throw error(name, "a list of texts") }
+                return texts
+            default: throw error(name, "a list of texts")
+            }
+        }
+
+        private func error(_ name: String, _ rule: String) -> SignedCommandError {
+            SignedCommandError(.commandBadShape, "`payload.\(name)` is not \(rule)")
+        }
+    }
+}

@@ -1,0 +1,70 @@
+package import FoundationEssentials
+
+/// One JSON frame of `GET /companion/live` (companion-v2, Streams): what happened at the host, and to what.
+package struct LiveEvent: Codable, Sendable, Hashable {
+    /// What happened. Unknown names are kept as they are.
+    package struct Kind: RawRepresentable, Codable, Sendable, Hashable {
+        package let rawValue: String
+
+        package init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// The first frame of every connection.
+        package static let hello = Kind(rawValue: "hello")
+        package static let deviceConnected = Kind(rawValue: "device.connected")
+        package static let deviceDisconnected = Kind(rawValue: "device.disconnected")
+        package static let deviceRevoked = Kind(rawValue: "device.revoked")
+        package static let projectChanged = Kind(rawValue: "project.changed")
+        package static let chatChanged = Kind(rawValue: "chat.changed")
+        package static let messageCreated = Kind(rawValue: "message.created")
+        package static let turnStarted = Kind(rawValue: "turn.started")
+        package static let turnFinished = Kind(rawValue: "turn.finished")
+        package static let pairingFailed = Kind(rawValue: "pairing.failed")
+    }
+
+    package var type: Kind
+    /// When, by the host's clock.
+    package var at: Date
+    package var hostId: String?
+    package var deviceId: String?
+    package var deviceName: String?
+    package var projectId: String?
+    package var chatId: String?
+    package var messageId: String?
+    package var turnId: String?
+    /// Whether a turn ended well.
+    package var ok: Bool?
+    /// How many wrong codes the challenge still takes.
+    package var triesLeft: Int?
+    /// Where a failed pairing came from.
+    package var address: String?
+
+    package init(
+        _ type: Kind,
+        at: Date,
+        hostId: String? = nil,
+        deviceId: String? = nil,
+        deviceName: String? = nil,
+        projectId: String? = nil,
+        chatId: String? = nil,
+        messageId: String? = nil,
+        turnId: String? = nil,
+        ok: Bool? = nil,
+        triesLeft: Int? = nil,
+        address: String? = nil
+    ) {
+        self.type = type
+        self.at = at
+        self.hostId = hostId
+        self.deviceId = deviceId
+        self.deviceName = deviceName
+        self.projectId = projectId
+        self.chatId = chatId
+        self.messageId = messageId
+        self.turnId = turnId
+        self.ok = ok
+        self.triesLeft = triesLeft
+        self.address = address
+    }
+}

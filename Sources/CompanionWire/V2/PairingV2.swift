@@ -1,0 +1,132 @@
+package import FoundationEssentials
+
+/// What a pairing is proven with (companion-v2, Pairing). Unknown names are kept as they are.
+package struct PairingMethod: RawRepresentable, Codable, Sendable, Hashable {
+    package let rawValue: String
+
+    package init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// Six decimal digits, typed.
+    package static let code = PairingMethod(rawValue: "code")
+    /// The token of a QR code.
+    package static let token = PairingMethod(rawValue: "token")
+}
+
+/// The body of `POST /companion/pairing/hello`.
+package struct PairingHelloRequest: Codable, Sendable, Hashable {
+    /// 16 random bytes, base64url.
+    package var clientNonce: String
+
+    package init(clientNonce: String) {
+        self.clientNonce = clientNonce
+    }
+}
+
+/// The answer of `POST /companion/pairing/hello`.
+package struct PairingHelloResponse: Codable, Sendable, Hashable {
+    /// Names the exchange in the next two steps.
+    package var pairingId: String
+    /// 16 random bytes, base64url.
+    package var hostNonce: String
+    /// The host's Ed25519 public key, standard base64.
+    package var hostPublicKey: String
+    package var hostName: String
+    /// What the host takes at the moment.
+    package var methods: [PairingMethod]
+    /// When the challenge ends, by the host's clock.
+    package var expiresAt: Date
+    package var serverTime: Date
+
+    package init(
+        pairingId: String,
+        hostNonce: String,
+        hostPublicKey: String,
+        hostName: String,
+        methods: [PairingMethod],
+        expiresAt: Date,
+        serverTime: Date
+    ) {
+        self.pairingId = pairingId
+        self.hostNonce = hostNonce
+        self.hostPublicKey = hostPublicKey
+        self.hostName = hostName
+        self.methods = methods
+        self.expiresAt = expiresAt
+        self.serverTime = serverTime
+    }
+}
+
+/// The body of `POST /companion/pairing/share`.
+package struct PairingShareRequest: Codable, Sendable, Hashable {
+    package var pairingId: String
+    package var method: PairingMethod
+    /// The device's CPace share Ya: 32 bytes, standard base64.
+    package var share: String
+    package var deviceName: String
+    /// The device's Ed25519 public key, standard base64.
+    package var devicePublicKey: String
+    /// What the device asks for; the order is part of what both sides prove.
+    package var permissions: [CompanionPermission]
+
+    package init(
+        pairingId: String,
+        method: PairingMethod,
+        share: String,
+        deviceName: String,
+        devicePublicKey: String,
+        permissions: [CompanionPermission]
+    ) {
+        self.pairingId = pairingId
+        self.method = method
+        self.share = share
+        self.deviceName = deviceName
+        self.devicePublicKey = devicePublicKey
+        self.permissions = permissions
+    }
+}
+
+/// The answer of `POST /companion/pairing/share`.
+package struct PairingShareResponse: Codable, Sendable, Hashable {
+    /// The host's CPace share Yb: 32 bytes, standard base64.
+    package var share: String
+
+    package init(share: String) {
+        self.share = share
+    }
+}
+
+/// The body of `POST /companion/pairing/confirm`.
+package struct PairingConfirmRequest: Codable, Sendable, Hashable {
+    package var pairingId: String
+    /// The device's tag Ta: 64 bytes, standard base64.
+    package var tag: String
+
+    package init(pairingId: String, tag: String) {
+        self.pairingId = pairingId
+        self.tag = tag
+    }
+}
+
+/// The answer of `POST /companion/pairing/confirm`. Nothing in it counts before the tag is verified.
+package struct PairingConfirmResponse: Codable, Sendable, Hashable {
+    /// The host's tag Tb: 64 bytes, standard base64.
+    package var tag: String
+    package var connectedDevice: ConnectedCompanionDevice
+    /// What the device may do from now on: what it asked for or less.
+    package var permissions: [CompanionPermission]
+    package var session: SessionGrant
+
+    package init(
+        tag: String,
+        connectedDevice: ConnectedCompanionDevice,
+        permissions: [CompanionPermission],
+        session: SessionGrant
+    ) {
+        self.tag = tag
+        self.connectedDevice = connectedDevice
+        self.permissions = permissions
+        self.session = session
+    }
+}

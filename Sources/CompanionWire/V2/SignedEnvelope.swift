@@ -1,0 +1,78 @@
+internal import FoundationEssentials
+
+/// A signed JSON object: what commands and session requests have in common.
+struct SignedEnvelope: Sendable, Hashable {
+    /// The object as it was received, with its signature.
+    let members: [String: JSONValue]
+    /// 64 bytes.
+    let signature: [UInt8]
+    /// What is wrong when a member is.
+    private let code: CompanionErrorCode
+
+    init(parsing body: [UInt8], code: CompanionErrorCode) throws(SignedCommandError) {
+        let value: JSONValue
+        do throws(JSONValueError) {
+            value = try JSONValue(parsing: body)
+        } catch {
+            throw SignedCommandError(code, "the body is not the JSON that this protocol signs: \(error)")
+        }
+        guard let members = value.object else { throw SignedCommandError(code, "the body is not a JSON object") }
+        try self.init(members, code: code)
+    }
+
+    private init(_ members: [String: JSONValue], code: CompanionErrorCode) throws(SignedCommandError) {
+        guard let signature = members["signature"]?.string.flatMap(Base64.decode), signature.count == 64 else {
+            throw SignedCommandError(code, "`signature` is not the base64 text of 64 bytes")
+        }
+        self.members = members
+        self.signature = signature
+        self.code = code
+    }
+
+    /// Signs an object that has no signature yet.
+    init(
+        _ members: [String: JSONValue],
+        prefix: String,
+        code: CompanionErrorCode,
+        sign: ([UInt8]) throws -> [UInt8]
+    ) throws {
+        let signature = try sign(Array(prefix.utf8) + JSONValue.object(members).canonical)
+        try self.init(members.merging(["signature": .string(Base64.encode(signature))]) { $1 }, code: code)
+    }
+
+    func signedBytes(prefix: String) -> [UInt8] {
+        Array(prefix.utf8) + JSONValue.object(members.filter { $0.key != "signature" }).canonical
+    }
+
+    var body: [UInt8] { JSONValue.object(members).canonical }
+
+    func error(_ name: String, _ rule: String) -> SignedCommandError {
+        SignedCommandError(code, "`\(name)` is not \(rule)")
+    }
+
+    /// A string of 1 to 128 bytes.
+    func text(_ name: String) throws(SignedCommandError) -> String {
+        guard let text = members[name]?.string, (1...128).contains(text.utf8.count) else {
+            throw error(name, "a text of 1 to 128 bytes")
+        }
+        return text
+    }
+
+    func time(_ name: String) throws(SignedCommandError) -> Date {
+        let text = try text(name)
+        // Exactly what is written: a text that several readers could take for different times is not taken at all.
+        guard let date = CompanionTimestamp.date(from: text), CompanionTimestamp.string(from: date) == text else {
+            throw error(name, "a time such as 2026-11-21T09:30:00.000Z")
+        }
+        return date
+    }
+
+    /// base64url of 16 to 64 bytes.
+    func nonce(_ name: String) throws(SignedCommandError) -> String {
+        let text = try text(name)
+        guard let bytes = Base64URL.decode(text), (16...64).contains(bytes.count) else {
+            throw error(name, "base64url of 16 to 64 bytes")
+        }
+        return text
+    }
+}

@@ -1,0 +1,84 @@
+internal import CSodium
+internal import CompanionWire
+
+/// CPACE-RISTR255-SHA512 (draft-irtf-cfrg-cpace): two sides that know the same low-entropy secret get the same key, and
+/// whoever does not know it can try one guess an exchange. No I/O.
+package enum CPace {
+    /// Bytes of a share or another point.
+    package static let shareSize = Int(crypto_core_ristretto255_BYTES)
+    /// Bytes of a scalar.
+    package static let scalarSize = Int(crypto_core_ristretto255_SCALARBYTES)
+    /// Bytes of the key ISK.
+    package static let keySize = Int(crypto_hash_sha512_BYTES)
+
+    static let domain: [UInt8] = Array("CPaceRistretto255".utf8)
+    static let keyDomain: [UInt8] = Array("CPaceRistretto255_ISK".utf8)
+    /// SHA-512's input block, `s_in_bytes` of the draft.
+    private static let hashBlock = 128
+
+    /// The generator that both sides multiply: it depends on the secret, so that it is a secret itself.
+    ///
+    /// - Parameters:
+    ///   - prs: The password-related string.
+    ///   - ci: The channel identifier.
+    ///   - sid: The session id.
+    /// - Returns: A point, 32 bytes.
+    package static func generator(
+        prs: borrowing SecretBytes,
+        ci: [UInt8],
+        sid: [UInt8]
+    ) throws(KeyStoreError) -> SecretBytes {
+        // lv_cat(DSI, PRS, zero bytes, CI, sid): the zeros fill the first block, so that the time of the hash's later blocks
+        // does not depend on the secret.
+        let used = 1 + prs.count + leb128(prs.count).count + domain.count + leb128(domain.count).count
+        let zeros = [UInt8](repeating: 0, count: max(0, hashBlock - used))
+        var hash = try SecretHash()
+        hash.update(lvCat(domain) + leb128(prs.count))
+        hash.update(prs)
+        hash.update(lvCat(zeros, ci, sid))
+        let digest = try hash.finish()
+        var point = try SecretBytes(count: shareSize)
+        digest.withUnsafeBytes { digest in
+            point.withUnsafeMutableBytes { point in
+                _ = crypto_core_ristretto255_from_hash(
+                    point.assumingMemoryBound(to: UInt8.self).baseAddress!,
+                    digest.assumingMemoryBound(to: UInt8.self).baseAddress!
+                )
+            }
+        }
+        return point
+    }
+
+    /// `scalar · point`, the draft's `scalar_mult_vfy`.
+    ///
+    /// - Throws: `badShare` where the point does not decode or the product is the neutral element.
+    package static func multiply(
+        _ scalar: borrowing SecretBytes,
+        _ point: borrowing SecretBytes
+    ) throws(PairingExchangeError) -> SecretBytes {
+        guard scalar.count == scalarSize, point.count == shareSize else {
+            throw PairingExchangeError(.badShare, "a share has to have \(shareSize) bytes")
+        }
+        var product: SecretBytes
+        do {
+            product = try SecretBytes(count: shareSize)
+        } catch {
+            throw PairingExchangeError(error)
+        }
+        let result = scalar.withUnsafeBytes { scalar in
+            point.withUnsafeBytes { point in
+                product.withUnsafeMutableBytes { product in
+                    crypto_scalarmult_ristretto255(
+                        product.assumingMemoryBound(to: UInt8.self).baseAddress!,
+                        scalar.assumingMemoryBound(to: UInt8.self).baseAddress!,
+                        point.assumingMemoryBound(to: UInt8.self).baseAddress!
+                    )
+                }
+            }
+        }
+        guard result == 0 else {
+            throw PairingExchangeError(.badShare, "a share is the neutral element or no point of the group")
+        }
+        return product
+    }
+}

@@ -1,0 +1,92 @@
+package import CompanionWire
+
+/// What a pairing is proven with. The text never crosses the wire.
+package enum PairingSecret: Sendable {
+    /// Six decimal digits.
+    case code(String)
+    /// The token of a QR code.
+    case token(String)
+
+    package var method: PairingMethod {
+        switch self {
+        case .code: .code
+        case .token: .token
+        }
+    }
+
+    /// The draft's PRS.
+    var passwordRelatedString: String {
+        switch self {
+        case .code(let digits): "code:" + digits
+        case .token(let token): "token:" + token
+        }
+    }
+}
+
+/// Everything that both sides of a pairing have to agree on: a difference in any of it makes their tags differ.
+///
+/// Names, keys and ids are the texts exactly as they were sent.
+package struct PairingContext: Sendable, Hashable {
+    /// 16 bytes, from `hello`.
+    package var clientNonce: [UInt8]
+    /// 16 bytes, from the answer to `hello`.
+    package var hostNonce: [UInt8]
+    /// SHA-256 over the SubjectPublicKeyInfo of the host's TLS key, 32 bytes: the one that the device sees in its own
+    /// connection, the one that the host has.
+    package var spki: [UInt8]
+    package var hostID: String
+    /// base64.
+    package var hostPublicKey: String
+    package var hostName: String
+    /// base64.
+    package var devicePublicKey: String
+    package var deviceName: String
+    /// What the device asks for, in the order sent.
+    package var permissions: [CompanionPermission]
+
+    package init(
+        clientNonce: [UInt8],
+        hostNonce: [UInt8],
+        spki: [UInt8],
+        hostID: String,
+        hostPublicKey: String,
+        hostName: String,
+        devicePublicKey: String,
+        deviceName: String,
+        permissions: [CompanionPermission]
+    ) {
+        self.clientNonce = clientNonce
+        self.hostNonce = hostNonce
+        self.spki = spki
+        self.hostID = hostID
+        self.hostPublicKey = hostPublicKey
+        self.hostName = hostName
+        self.devicePublicKey = devicePublicKey
+        self.deviceName = deviceName
+        self.permissions = permissions
+    }
+
+    var sid: [UInt8] { clientNonce + hostNonce }
+
+    /// CI.
+    var channelIdentifier: [UInt8] { lvCat(Array("copilotforge-pair-v2".utf8), spki, Array(hostID.utf8)) }
+
+    /// ADa.
+    func deviceData(method: PairingMethod) -> [UInt8] {
+        let permissions = permissions.map(\.rawValue).joined(separator: ",")
+        return lvCat(["device", method.rawValue, devicePublicKey, deviceName, permissions].map { Array($0.utf8) })
+    }
+
+    /// ADb.
+    var hostData: [UInt8] { lvCat(["host", hostPublicKey, hostName].map { Array($0.utf8) }) }
+
+    func check() throws(PairingExchangeError) {
+        guard clientNonce.count == 16, hostNonce.count == 16, spki.count == 32 else {
+            throw PairingExchangeError(.badContext, "a pairing needs nonces of 16 bytes and a pin of 32")
+        }
+        // Two lists of permissions must not give the same text.
+        guard permissions.allSatisfy({ !$0.rawValue.isEmpty && !$0.rawValue.utf8.contains(UInt8(ascii: ",")) }) else {
+            throw PairingExchangeError(.badContext, "the name of a permission is empty or holds a comma")
+        }
+    }
+}

@@ -1,0 +1,33 @@
+/// Why the proof of a code or token could not be carried on. It never says whether a guess was right.
+package struct PairingExchangeError: Error, Sendable, CustomStringConvertible {
+    package struct Code: Sendable, Hashable {
+        private enum Value: Sendable { case badShare, badContext, library }
+        private let value: Value
+
+        /// The other side's share is the neutral element, no point, or this side's own.
+        package static let badShare = Code(value: .badShare)
+        /// A nonce, pin or list of permissions that the protocol does not allow.
+        package static let badContext = Code(value: .badContext)
+        /// libsodium could not give what was asked for.
+        package static let library = Code(value: .library)
+    }
+
+    package let code: Code
+    /// What happened, for people.
+    package let message: String
+    package let file: String
+    package let line: Int
+
+    package init(_ code: Code, _ message: String, file: String = #fileID, line: Int = #line) {
+        self.code = code
+        self.message = message
+        self.file = file
+        self.line = line
+    }
+
+    init(_ error: KeyStoreError) {
+        self.init(.library, error.message, file: error.file, line: error.line)
+    }
+
+    package var description: String { message }
+}

@@ -1,0 +1,62 @@
+package import CompanionWire
+package import FoundationEssentials
+
+extension SignedCommand {
+    /// Makes and signs a command with an id and a nonce of its own. To repeat it, send the same ``body`` again.
+    ///
+    /// - Parameters:
+    ///   - audience: The id of the host that the command is for.
+    ///   - key: The device's key, which was made before.
+    ///   - now: The host's clock, as far as it is known.
+    ///   - lifetime: How long the host may execute it, up to 300 s. Default: 60 s.
+    /// - Throws: ``KeyStoreError`` where the key cannot be used; ``SignedCommandError`` where no host would take the command.
+    package static func make(
+        payload: CommandPayload,
+        audience: String,
+        key: SecureKeyStore,
+        now: Date,
+        lifetime: Duration = .seconds(60)
+    ) throws -> SignedCommand {
+        guard lifetime > .zero, lifetime <= maximumLifetime else {
+            throw SignedCommandError(.commandBadTime, "a command lives for more than 0 and at most 300 seconds")
+        }
+        let seconds = Double(lifetime.components.seconds) + Double(lifetime.components.attoseconds) * 1e-18
+        return try SignedCommand(
+            commandId: UUID(),
+            issuedAt: now,
+            expiresAt: now.addingTimeInterval(seconds),
+            deviceId: key.identity().deviceID,
+            audience: audience,
+            nonce: SecureRandom.bytes(16),
+            payload: payload,
+            sign: key.sign
+        )
+    }
+
+    /// Whether the command was signed with the key that belongs to an identity. It says nothing about anything else.
+    package func isSigned(by identity: DeviceIdentity) -> Bool {
+        identity.verifies(signatureBytes, of: signedBytes)
+    }
+}
+
+extension SessionRequest {
+    /// Makes and signs a request for a session.
+    ///
+    /// - Parameters:
+    ///   - key: The device's key, which was made before.
+    ///   - now: The host's clock, as far as it is known.
+    /// - Throws: ``KeyStoreError`` where the key cannot be used.
+    package static func make(key: SecureKeyStore, now: Date) throws -> SessionRequest {
+        try SessionRequest(
+            deviceId: key.identity().deviceID,
+            issuedAt: now,
+            nonce: SecureRandom.bytes(16),
+            sign: key.sign
+        )
+    }
+
+    /// Whether the request was signed with the key that belongs to an identity. It says nothing about anything else.
+    package func isSigned(by identity: DeviceIdentity) -> Bool {
+        identity.verifies(signatureBytes, of: signedBytes)
+    }
+}

@@ -2,7 +2,7 @@ internal import CompanionWire
 
 extension PairingError {
     /// What a failed request of a pairing means.
-    init(_ error: PairingTransportError) {
+    package init(_ error: PairingTransportError) {
         switch error.reason {
         case .unreachable: self.init(.unreachable, error.message)
         case .notACompanion: self.init(.wrongService, error.message)

@@ -139,7 +139,11 @@ package struct PairingStateMachine: Sendable {
 
     /// Refusals that leave no doubt that the device is not connected.
     private func refusal(_ error: PairingTransportError, now: Date) -> PairingError? {
-        if case .otherVersions = error.reason { return Self.hostError(error) }
+        switch error.reason {
+        case .otherVersions: return Self.hostError(error)
+        case .refusedByCode(let code, _, _) where code.rawValue.hasPrefix("pairing."): return Self.hostError(error)
+        default: break
+        }
         guard case .refused(let text) = error.reason else { return nil }
         switch text {
         case CompanionErrorResponse.Text.invalidCode:

@@ -1,5 +1,6 @@
 package import CompanionWire
 import FoundationEssentials
+import Logging
 
 extension CompanionAPIClient: CommandSending {
     /// `POST /companion/command`.

@@ -1,3 +1,5 @@
+package import CompanionWire
+
 /// What answers the prompts of a host's chats.
 package enum HostAgentKind: Sendable, Hashable {
     /// The read-only project explorer that needs no model.
@@ -6,12 +8,33 @@ package enum HostAgentKind: Sendable, Hashable {
     case command([String])
 }
 
+/// What a device may get from a pairing.
+package struct PairingGrant: Sendable, Hashable {
+    /// The permissions that it may have, of those that it asks for; nil for all. Empty makes it read-only.
+    package var permissions: [CompanionPermission]?
+    /// How long it may stay, from the pairing on; nil without end.
+    package var lifetime: Duration?
+
+    package init(permissions: [CompanionPermission]? = nil, lifetime: Duration? = nil) {
+        self.permissions = permissions
+        self.lifetime = lifetime
+    }
+
+    package static let everything = PairingGrant()
+    /// Reading only.
+    package static let readOnly = PairingGrant(permissions: [])
+}
+
 /// Everything that a host is started with.
 package struct CompanionHostConfiguration: Sendable {
     /// The name that people see. Default: none, the caller chooses.
     package var name: String
     /// TCP port to listen on; 0 takes any free one. Default: 7878.
     package var port: Int
+    /// TCP port of HTTPS; 0 takes any free one. Default: nil, ``port`` + 1, or any free one where ``port`` is 0.
+    package var tlsPort: Int?
+    /// Whether devices of protocol v1 are served, over plain HTTP and unproven. Default: false.
+    package var legacy: Bool
     /// Whether to listen on all interfaces. Default: false, only `127.0.0.1` and, where it exists, `::1`.
     package var lan: Bool
     /// Absolute paths of the directories that the host lists.
@@ -19,6 +42,16 @@ package struct CompanionHostConfiguration: Sendable {
     /// Where the database lives; its directory is made (mode 0700) when missing.
     package var databasePath: String
     package var agent: HostAgentKind
+    /// Where the host's key and certificate are kept. Default: nil, the directory of ``databasePath``.
+    package var keyDirectory: String?
+    /// Where projects that devices make without a path get their directories, mode 0700. Default: nil, `projects`
+    /// beside ``databasePath``.
+    package var projectsDirectory: String?
+    /// The address that QR codes name, for networks that block multicast. Default: nil, `127.0.0.1` without ``lan``,
+    /// else the first address of this machine's interfaces.
+    package var address: String?
+    /// What a device that pairs may get, unless its challenge says otherwise. Default: all that it asks for.
+    package var grant: PairingGrant
     /// The version that `GET /health` tells.
     package var version: String
     /// How many seconds a challenge that the host starts by itself lives, clamped to 1…900. Default: 300.
@@ -29,20 +62,32 @@ package struct CompanionHostConfiguration: Sendable {
     package init(
         name: String,
         port: Int = 7878,
+        tlsPort: Int? = nil,
+        legacy: Bool = false,
         lan: Bool = false,
         projects: [String],
         databasePath: String,
         agent: HostAgentKind = .builtin,
+        keyDirectory: String? = nil,
+        projectsDirectory: String? = nil,
+        address: String? = nil,
+        grant: PairingGrant = .everything,
         version: String,
         challengeSeconds: Int = 300,
         turnTimeout: Duration = .seconds(120)
     ) {
         self.name = name
         self.port = port
+        self.tlsPort = tlsPort
+        self.legacy = legacy
         self.lan = lan
         self.projects = projects
         self.databasePath = databasePath
         self.agent = agent
+        self.keyDirectory = keyDirectory
+        self.projectsDirectory = projectsDirectory
+        self.address = address
+        self.grant = grant
         self.version = version
         self.challengeSeconds = challengeSeconds
         self.turnTimeout = turnTimeout

@@ -9,21 +9,30 @@ package enum PairingChallengeEnd: String, Sendable, Hashable, CustomStringConver
     case burnt
     /// Another challenge was started from this machine.
     case replaced
+    /// Too many failures in a row: pairing is locked.
+    case locked
 
     package var description: String { rawValue }
 }
 
 /// What happens at a host, for whoever shows it.
 package enum HostEvent: Sendable, Hashable {
-    /// The host answers on this port.
-    case listening(port: Int)
+    /// The host answers on these ports: plain HTTP, and HTTPS.
+    case listening(port: Int, tlsPort: Int)
     /// A challenge that a device can pair with. Holds secrets: for the owner's eyes only.
     case challenge(PairingStartResponse)
     case challengeEnded(reason: PairingChallengeEnd)
     /// Someone sent a wrong code or token.
     case wrongCode(address: String, triesLeft: Int)
     case paired(CompanionDevice, address: String)
+    /// Too many wrong codes in a row: no challenge runs until somebody here unlocks pairing.
+    case pairingLocked(failures: Int)
+    case pairingUnlocked
+    /// A paired device has a session from now on.
+    case connected(CompanionDevice, address: String)
     case disconnected(CompanionDevice)
+    /// What a device may do has changed; the names of its permissions.
+    case permissionsChanged(id: String, permissions: [String])
     /// A device was removed from the list of paired devices.
     case revoked(id: String)
     case turnStarted(chatID: String)

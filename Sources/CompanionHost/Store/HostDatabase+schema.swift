@@ -48,6 +48,75 @@ extension HostDatabase {
                     """
             )
         }
+        migrator.registerMigration("2") { database in try database.execute(sql: companionV2) }
         return migrator
     }
+
+    /// What protocol v2 adds: permissions, sessions, signed commands, the budget for guesses, the audit, turns.
+    private static let companionV2 = """
+        -- NULL permissions: a device of before, which may do all that v1 can. `protocol`: 1 or 2.
+        ALTER TABLE device ADD COLUMN permissions TEXT;
+        ALTER TABLE device ADD COLUMN expiresAt TEXT;
+        ALTER TABLE device ADD COLUMN protocol INTEGER NOT NULL DEFAULT 1;
+        ALTER TABLE device ADD COLUMN revokedAt TEXT;
+        -- Projects that devices have made; the others come from the command line.
+        ALTER TABLE project ADD COLUMN isMade INTEGER NOT NULL DEFAULT 0;
+        CREATE TABLE session (
+            tokenHash BLOB PRIMARY KEY NOT NULL,
+            device TEXT NOT NULL REFERENCES device (id) ON DELETE CASCADE,
+            expiresAt TEXT NOT NULL
+        ) WITHOUT ROWID;
+        CREATE INDEX sessionOfDevice ON session (device);
+        CREATE TABLE seenCommand (
+            commandId TEXT PRIMARY KEY NOT NULL,
+            digest BLOB NOT NULL,
+            device TEXT NOT NULL,
+            result BLOB NOT NULL,
+            expiresAt TEXT NOT NULL
+        ) WITHOUT ROWID;
+        CREATE INDEX seenCommandEnd ON seenCommand (expiresAt);
+        CREATE TABLE seenNonce (
+            device TEXT NOT NULL,
+            nonce TEXT NOT NULL,
+            expiresAt TEXT NOT NULL,
+            PRIMARY KEY (device, nonce)
+        ) WITHOUT ROWID;
+        CREATE INDEX seenNonceEnd ON seenNonce (expiresAt);
+        CREATE TABLE pairingGuard (
+            slot INTEGER PRIMARY KEY CHECK (slot = 1),
+            failuresInARow INTEGER NOT NULL DEFAULT 0,
+            locked INTEGER NOT NULL DEFAULT 0
+        );
+        INSERT INTO pairingGuard (slot) VALUES (1);
+        -- AUTOINCREMENT keeps the highest number apart: rows cut off at the end are missed.
+        CREATE TABLE audit (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            at TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            device TEXT,
+            detail TEXT NOT NULL,
+            previousHash BLOB NOT NULL,
+            hash BLOB NOT NULL
+        );
+        CREATE TRIGGER auditStays BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'audit rows stay'); END;
+        CREATE TRIGGER auditIsFinal BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'audit rows stay'); END;
+        -- `state`: waiting, running, finished, failed, cancelled, interrupted.
+        CREATE TABLE turn (
+            id TEXT PRIMARY KEY NOT NULL,
+            chat TEXT NOT NULL,
+            device TEXT NOT NULL,
+            state TEXT NOT NULL,
+            startedAt TEXT NOT NULL,
+            endedAt TEXT
+        ) WITHOUT ROWID;
+        CREATE INDEX turnOfChat ON turn (chat);
+        CREATE INDEX turnEnd ON turn (endedAt);
+        -- `number` counts from 1: it is the id of the frame in the stream.
+        CREATE TABLE turnEvent (
+            turn TEXT NOT NULL REFERENCES turn (id) ON DELETE CASCADE,
+            number INTEGER NOT NULL,
+            frame BLOB NOT NULL,
+            PRIMARY KEY (turn, number)
+        ) WITHOUT ROWID;
+        """
 }

@@ -63,15 +63,15 @@ struct TurnQueue<Turn: Sendable>: Sendable {
         return next.turn
     }
 
-    /// Removes the waiting turns of all owners but one.
+    /// Removes the waiting turns of owners that may not have any now.
     ///
-    /// - Parameter owner: Who keeps its turns; nil when nobody does.
+    /// - Parameter mayStay: Whether an owner keeps its turns.
     /// - Returns: The turns that will not start, and those that run and are to be ended; these still count as
     ///   running until ``finish(chatID:)``.
-    mutating func keep(owner: String?) -> (waiting: [Turn], running: [Turn]) {
-        let left = queue.filter { $0.owner != owner }.map(\.turn)
-        queue.removeAll { $0.owner != owner }
-        return (left, active.values.filter { $0.owner != owner }.map(\.turn))
+    mutating func keep(where mayStay: (String) -> Bool) -> (waiting: [Turn], running: [Turn]) {
+        let left = queue.filter { !mayStay($0.owner) }.map(\.turn)
+        queue.removeAll { !mayStay($0.owner) }
+        return (left, active.values.filter { !mayStay($0.owner) }.map(\.turn))
     }
 
     /// Admits nothing any more.

@@ -42,8 +42,9 @@ package final class TurnRunner: Sendable {
     private let timeout: Duration
     private let events: HostEventSink
     private let logger: Logger
-    /// The id of the connected device. Called with the queue's lock held.
-    private let connectedDevice: @Sendable () -> String?
+    /// Whether a device may have turns now: a v2 device that is not revoked, or the connected one of v1. Called with
+    /// the queue's lock held.
+    private let mayWork: @Sendable (String) -> Bool
     private let queue = NIOLockedValueBox(
         TurnQueue<Job>(waitingPerChat: waitingPerChat, running: runningLimit, waiting: waitingLimit)
     )
@@ -56,9 +57,9 @@ package final class TurnRunner: Sendable {
         timeout: Duration,
         events: HostEventSink,
         logger: Logger,
-        connectedDevice: @escaping @Sendable () -> String?
+        mayWork: @escaping @Sendable (String) -> Bool
     ) {
-        self.connectedDevice = connectedDevice
+        self.mayWork = mayWork
         self.agent = agent
         self.store = store
         self.timeout = timeout
@@ -70,7 +71,7 @@ package final class TurnRunner: Sendable {
     /// Takes a turn: it starts at once, or when the turns before it in its chat have ended and fewer than
     /// ``runningLimit`` run.
     ///
-    /// - Parameter device: The id of the device that asks. Its turns end when it is not connected any more.
+    /// - Parameter device: The id of the device that asks. Its turns end when it may not have any more.
     /// - Returns: The frames for the client; they end with `.done` or `.error`.
     /// - Throws: 409 when too many wait, 403 when the device was disconnected in this moment.
     func submit(
@@ -94,7 +95,7 @@ package final class TurnRunner: Sendable {
         )
         // Under the same lock as in `endTurnsOfOthers`: no turn slips in behind it.
         let admission = queue.withLockedValue { queue -> TurnQueue<Job>.Admission? in
-            guard connectedDevice() == device else { return nil }
+            guard mayWork(device) else { return nil }
             return queue.admit(job, chatID: turn.chatID, owner: device)
         }
         switch admission {
@@ -107,10 +108,10 @@ package final class TurnRunner: Sendable {
         return stream
     }
 
-    /// Ends the turns of every device but the connected one: waiting ones do not start, running ones are stored with
-    /// what they have. To be called whenever the connection has changed.
+    /// Ends the turns of devices that may have none now: waiting ones do not start, running ones are stored with
+    /// what they have. To be called whenever the connection has changed or a device was revoked.
     func endTurnsOfOthers() {
-        let ended = queue.withLockedValue { $0.keep(owner: connectedDevice()) }
+        let ended = queue.withLockedValue { $0.keep(where: mayWork) }
         for job in ended.waiting { end(job, text: Self.deviceGoneText) }
         for job in ended.running { job.removal.yield() }
     }
@@ -149,7 +150,7 @@ package final class TurnRunner: Sendable {
 
     private func perform(_ job: Job) async {
         defer { job.client.finish() }
-        guard connectedDevice() == job.device else {
+        guard mayWork(job.device) else {
             job.client.yield(.error(Self.deviceGoneText))
             return
         }

@@ -6,6 +6,7 @@ import FoundationEssentials
 struct HostEventRow: Encodable {
     var event: String
     var port: Int?
+    var tlsPort: Int?
     var code: String?
     var qrPayload: String?
     var expiresAt: Date?
@@ -14,6 +15,8 @@ struct HostEventRow: Encodable {
     var triesLeft: Int?
     var deviceId: String?
     var deviceName: String?
+    var permissions: [String]?
+    var failures: Int?
     var chatId: String?
     var ok: Bool?
     var message: String?
@@ -26,9 +29,10 @@ struct HostEventRow: Encodable {
     /// - Parameter showSecrets: Whether the code and the payload are written.
     init(_ hostEvent: HostEvent, showSecrets: Bool) {
         switch hostEvent {
-        case .listening(let port):
+        case .listening(let port, let tlsPort):
             event = "listening"
             self.port = port
+            self.tlsPort = tlsPort
         case .challenge(let challenge):
             event = "challenge"
             expiresAt = challenge.expiresAt
@@ -46,6 +50,20 @@ struct HostEventRow: Encodable {
             deviceId = device.id
             deviceName = device.name
             self.address = address
+        case .pairingLocked(let failures):
+            event = "pairing_locked"
+            self.failures = failures
+        case .pairingUnlocked:
+            event = "pairing_unlocked"
+        case .connected(let device, let address):
+            event = "connected"
+            deviceId = device.id
+            deviceName = device.name
+            self.address = address
+        case .permissionsChanged(let id, let permissions):
+            event = "permissions_changed"
+            deviceId = id
+            self.permissions = permissions
         case .disconnected(let device):
             event = "disconnected"
             deviceId = device.id

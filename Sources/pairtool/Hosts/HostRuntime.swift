@@ -49,7 +49,7 @@ struct HostRuntime: Sendable {
     private func show(_ portFound: AsyncStream<Int>.Continuation) async {
         defer { portFound.finish() }
         for await event in server.events {
-            if case .listening(let port) = event { portFound.yield(port) }
+            if case .listening(let port, _) = event { portFound.yield(port) }
             await screen.show(event)
         }
     }

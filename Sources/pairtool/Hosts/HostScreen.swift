@@ -76,7 +76,7 @@ actor HostScreen {
 
     private func show(text event: HostEvent) {
         switch event {
-        case .listening(let port):
+        case .listening(let port, _):
             line(
                 "\(name) listens on port \(port), \(lan ? "on the network" : "on this machine only (--lan opens it)")."
             )
@@ -85,10 +85,16 @@ actor HostScreen {
             switch reason {
             case .burnt: line("Three wrong tries: that code is dead. A new one follows.")
             case .expired: line("The code has expired. A new one follows.")
-            case .used, .replaced: break
+            case .used, .replaced, .locked: break
             }
         case .wrongCode(let address, let left): line("Somebody at \(address) sent a wrong code (\(left) tries left).")
         case .paired(let device, let address): line("Paired: \(device.name) (\(device.id)) at \(address).")
+        case .pairingLocked(let failures):
+            line("\(failures) wrong codes in a row: pairing is locked. To open it again: pairtool host unlock")
+        case .pairingUnlocked: line("Pairing is unlocked.")
+        case .connected(let device, let address): line("Connected: \(device.name) (\(device.id)) at \(address).")
+        case .permissionsChanged(let id, let permissions):
+            line("\(id) may now: \(permissions.isEmpty ? "read" : permissions.joined(separator: ", ")).")
         case .disconnected(let device): line("Disconnected: \(device.name).")
         case .revoked(let id): line("Revoked: \(id).")
         case .turnStarted(let chatID): line("A turn began in chat \(chatID.prefix(8)).")

@@ -3,7 +3,8 @@ import FoundationEssentials
 import Glibc
 import Hummingbird
 package import Logging
-import NIOCore
+import NIOConcurrencyHelpers
+import PairingAgent
 import ServiceLifecycle
 
 /// The host: answers the companion protocol, keeps a pairing challenge running and runs the turns of chats.
@@ -21,6 +22,10 @@ package final class CompanionBridgeServer: Service {
     private let turns: TurnRunner
     private let router: CompanionCommandRouter
     private let database: HostDatabase
+    private let certificate: HostCertificate
+    private let ports: NIOLockedValueBox<HostPorts?>
+    /// For somebody at this machine: nothing of it is reachable over the network.
+    package let administration: HostAdministration
 
     /// Opens the database, looks at the projects and finds the agent. Listens to nothing yet.
     ///
@@ -42,6 +47,12 @@ package final class CompanionBridgeServer: Service {
         guard (0...65535).contains(configuration.port) else {
             throw CompanionHostError(.cannotListen, "\(configuration.port) is no port: 0 to 65535 are.")
         }
+        guard (0...65535).contains(configuration.tlsPort ?? configuration.port + 1) else {
+            throw CompanionHostError(
+                .cannotListen,
+                "\(configuration.tlsPort ?? configuration.port + 1) is no port for HTTPS: give one from 0 to 65535."
+            )
+        }
         signal(SIGPIPE, SIG_IGN)
         Self.allowManyConnections()
         self.configuration = configuration
@@ -55,10 +66,21 @@ package final class CompanionBridgeServer: Service {
         database = try HostDatabase(path: configuration.databasePath)
         let store = try CompanionHostStore(database: database, catalog: catalog, clock: clock)
         let devices = try CompanionDeviceStore(database: database, clock: clock)
-        pairing = CompanionPairingService(
+        let sessions = try SessionStore(database: database, clock: clock)
+        let revocations = RevocationCenter(clock: clock)
+        let keyDirectory = configuration.keyDirectory ?? Self.directory(of: configuration.databasePath)
+        certificate = try HostCertificate(directory: keyDirectory)
+        let identity = try Self.identity(in: keyDirectory, spki: certificate.spki, configuration: configuration)
+        let ports = NIOLockedValueBox<HostPorts?>(nil)
+        self.ports = ports
+        pairing = try CompanionPairingService(
+            identity: identity,
             seconds: configuration.challengeSeconds,
+            grant: configuration.grant,
             clock: clock,
             devices: devices,
+            sessions: sessions,
+            revocations: revocations,
             events: sink,
             logger: logger
         )
@@ -70,16 +92,47 @@ package final class CompanionBridgeServer: Service {
             timeout: configuration.turnTimeout,
             events: sink,
             logger: logger,
-            mayWork: { devices.connection?.device.id == $0 }
+            mayWork: devices.mayWork
+        )
+        let control = DeviceControl(
+            devices: devices,
+            sessions: sessions,
+            revocations: revocations,
+            turns: turns,
+            clock: clock,
+            events: sink,
+            logger: logger
+        )
+        administration = HostAdministration(
+            identity: identity,
+            legacy: configuration.legacy,
+            lan: configuration.lan,
+            pairing: pairing,
+            control: control,
+            ports: { ports.withLockedValue { $0 } },
+            audit: AuditLog(database: database)
         )
         router = CompanionCommandRouter(
             version: configuration.version,
             startedAt: (clock.now().timeIntervalSince1970 * 1000).rounded(),
+            legacy: configuration.legacy,
+            identity: identity,
+            ports: { ports.withLockedValue { $0 } },
+            clock: clock,
             pairing: pairing,
+            gate: DeviceGate(
+                devices: devices,
+                sessions: sessions,
+                revocations: revocations,
+                clock: clock,
+                events: sink,
+                logger: logger
+            ),
+            control: control,
+            revocations: revocations,
             devices: devices,
             store: store,
             turns: turns,
-            revocations: RevocationCenter(clock: clock),
             agent: agent,
             events: sink,
             logger: logger
@@ -94,6 +147,31 @@ package final class CompanionBridgeServer: Service {
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
+    private static func directory(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    private static func identity(
+        in directory: String,
+        spki: [UInt8],
+        configuration: CompanionHostConfiguration
+    ) throws(CompanionHostError) -> HostIdentity {
+        do {
+            let key = try SecureKeyStore(directory: directory).identity()
+            return HostIdentity(
+                id: key.deviceID,
+                publicKey: key.publicKeyText,
+                name: configuration.name,
+                spki: spki,
+                address: configuration.address ?? (configuration.lan ? LocalAddress.first() : "127.0.0.1")
+            )
+        } catch {
+            let way = error.remedy.map { ": \($0)" } ?? ""
+            throw CompanionHostError(.keyUnusable, "The host's key cannot be used: \(error.message)\(way).")
+        }
+    }
+
     /// What happens here, for one reader; it ends when the host ends. The newest thousand events are kept for it.
     package var events: AsyncStream<HostEvent> { sink.stream }
 
@@ -105,17 +183,23 @@ package final class CompanionBridgeServer: Service {
             database.close()
             sink.finish()
         }
-        let responder = router.router().buildResponder()
-        let listener = HostListener(configuration: configuration, responder: responder, logger: logger)
+        let listener = HostListener(
+            configuration: configuration,
+            certificate: certificate,
+            plain: router.router(isSecure: false).buildResponder(),
+            secure: router.router(isSecure: true).buildResponder(),
+            logger: logger
+        )
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [turns] in await turns.run() }
             group.addTask { [turns] in await turns.log.run() }
-            group.addTask { [sink, pairing] in
-                try await listener.run { port in
-                    sink.send(.listening(port: port, tlsPort: 0))
-                } whileListening: {
+            group.addTask { [sink, pairing, ports] in
+                try await listener.run { found in
+                    ports.withLockedValue { $0 = found }
+                    sink.send(.listening(port: found.plain, tlsPort: found.secure))
+                } whileListening: { found in
                     // No code is shown before it can be used.
-                    await pairing.run()
+                    await pairing.run(tlsPort: found.secure)
                 }
             }
             group.addTask {

@@ -1,3 +1,5 @@
+package import CompanionWire
+
 /// What answers the prompts of a host's chats.
 package enum HostAgentKind: Sendable, Hashable {
     /// The read-only project explorer that needs no model.
@@ -9,11 +11,11 @@ package enum HostAgentKind: Sendable, Hashable {
 /// What a device may get from a pairing.
 package struct PairingGrant: Sendable, Hashable {
     /// The permissions that it may have, of those that it asks for; nil for all. Empty makes it read-only.
-    package var permissions: [String]?
+    package var permissions: [CompanionPermission]?
     /// How long it may stay, from the pairing on; nil without end.
     package var lifetime: Duration?
 
-    package init(permissions: [String]? = nil, lifetime: Duration? = nil) {
+    package init(permissions: [CompanionPermission]? = nil, lifetime: Duration? = nil) {
         self.permissions = permissions
         self.lifetime = lifetime
     }

@@ -3,7 +3,7 @@ package struct CompanionHostError: Error, Sendable {
     /// The kind of a failure.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String, Sendable {
-            case invalidProject, databaseUnavailable, databaseInUse, agentNotFound, portInUse, cannotListen
+            case invalidProject, databaseUnavailable, databaseInUse, agentNotFound, portInUse, cannotListen, keyUnusable
         }
 
         private let value: Value
@@ -24,6 +24,9 @@ package struct CompanionHostError: Error, Sendable {
         package static let portInUse = Code(.portInUse)
         /// The address could not be listened on for another reason.
         package static let cannotListen = Code(.cannotListen)
+
+        /// The host's key or its TLS certificate is damaged, open to others, or could not be made.
+        package static let keyUnusable = Code(.keyUnusable)
 
         package var description: String { value.rawValue }
     }

@@ -14,8 +14,11 @@ struct PairingRoutesTests {
             #expect(PairingPayload.isCode(challenge.code))
             #expect(payload.code == challenge.code)
             #expect(payload.text == challenge.qrPayload)
-            // Version 11 at level H holds 137 bytes.
-            #expect(challenge.qrPayload.utf8.count <= 137)
+            // Version 11 at level L holds 321 bytes.
+            #expect(challenge.qrPayload.utf8.count <= 321)
+            #expect(payload.version == 2)
+            #expect(payload.port == host.tlsPort)
+            #expect(payload.addr == "127.0.0.1")
             let reply = try await host.complete(code: challenge.code, token: payload.token, key: " key \n", name: "  ")
             let status = try reply.decoded(CompanionStatusResponse.self)
             #expect(reply.status == 200)

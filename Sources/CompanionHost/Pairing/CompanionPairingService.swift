@@ -1,32 +1,70 @@
 package import CompanionWire
-import FoundationEssentials
+package import FoundationEssentials
+import GRDB
 import HTTPTypes
 import Logging
+import PairingAgent
 import ServiceLifecycle
 
-/// Keeps a valid challenge running, and judges the devices that answer it.
+/// Keeps a valid challenge running, and judges the devices that answer it, by v1 or v2.
 ///
 /// A challenge that expires, is used or is burnt is followed by a new one. After several burnt in a row the next one
-/// is held back (5 s, 10 s, 20 s … 5 minutes): someone who guesses gets fewer than a thousand guesses a day out of
-/// a million codes. A start from this machine ends that pause.
+/// is held back (5 s, 10 s, 20 s … 5 minutes), and after ten failures in a row no challenge runs until somebody here
+/// unlocks pairing. A start from this machine ends a pause, but not the lock.
 package actor CompanionPairingService {
-    private var challenge = PairingChallenge()
+    /// What the running challenge gives, and how many guesses are left.
+    package struct State: Sendable, Hashable {
+        /// When the running challenge ends; nil when none runs.
+        package var expiresAt: Date?
+        package var triesLeft: Int
+        package var failuresInARow: Int
+        package var isLocked: Bool
+    }
+
+    var challenge = PairingChallenge()
+    var budget: PairingBudget
+    var exchanges = PairingExchanges<PairingResponder>()
+    /// 24 exchanges at once from one address, then one every 5 s.
+    var limiter = AddressLimiter(burst: 24, interval: 5)
+    var burntInARow = 0
+    /// What the running challenge gives.
+    private(set) var grant: PairingGrant
+    let identity: HostIdentity
+    let clock: HostClock
+    let devices: CompanionDeviceStore
+    let sessions: SessionStore
+    let revocations: RevocationCenter
+    let events: HostEventSink
+    let logger: Logger
     private let seconds: Int
-    private let clock: HostClock
-    private let devices: CompanionDeviceStore
-    private let events: HostEventSink
-    private let logger: Logger
-    private var burntInARow = 0
+    let usualGrant: PairingGrant
+    private var tlsPort: Int?
     private var pausedUntil: Date?
     private let wakeups: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
 
-    init(seconds: Int, clock: HostClock, devices: CompanionDeviceStore, events: HostEventSink, logger: Logger) {
+    init(
+        identity: HostIdentity,
+        seconds: Int,
+        grant: PairingGrant,
+        clock: HostClock,
+        devices: CompanionDeviceStore,
+        sessions: SessionStore,
+        revocations: RevocationCenter,
+        events: HostEventSink,
+        logger: Logger
+    ) throws(CompanionHostError) {
+        self.identity = identity
         self.seconds = min(max(seconds, 1), 900)
+        self.grant = grant
+        usualGrant = grant
         self.clock = clock
         self.devices = devices
+        self.sessions = sessions
+        self.revocations = revocations
         self.events = events
         self.logger = logger
+        budget = try devices.database.writeBlocking { try PairingBudget($0) }
         (wakeups, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -36,60 +74,52 @@ package actor CompanionPairingService {
         return Int(min(max(ttlSeconds.rounded(.towardZero), 60), 900))
     }
 
-    /// Starts a challenge in place of the running one.
-    ///
-    /// - Parameter ttlSeconds: As the request had it; see ``clamped(ttlSeconds:)``.
-    package func start(ttlSeconds: Double?) -> PairingStartResponse {
-        pausedUntil = nil
-        return start(seconds: Self.clamped(ttlSeconds: ttlSeconds))
+    package var state: State {
+        State(
+            expiresAt: challenge.offer?.expiresAt,
+            triesLeft: challenge.offer == nil ? 0 : challenge.triesLeft,
+            failuresInARow: budget.failuresInARow,
+            isLocked: budget.isLocked
+        )
     }
 
-    /// Judges a device and, when it is right, connects it.
+    /// Starts a challenge in place of the running one.
     ///
-    /// - Parameter address: Where the request came from; gated requests are served only to it from now on.
-    /// - Throws: ``HostResponseError`` with the text of deployed hosts.
-    func complete(_ body: PairingCompleteBody, address: IPAddress) async throws {
+    /// - Parameters:
+    ///   - ttlSeconds: As the request had it; see ``clamped(ttlSeconds:)``.
+    ///   - grant: What the device that uses it may get. Default: what the host was configured with.
+    /// - Throws: ``HostResponseError`` with `pairing.locked`.
+    package func start(ttlSeconds: Double?, grant: PairingGrant? = nil) throws -> PairingStartResponse {
+        guard !budget.isLocked else { throw HostResponseError.pairingLocked }
+        pausedUntil = nil
+        return start(seconds: Self.clamped(ttlSeconds: ttlSeconds), grant: grant ?? usualGrant)
+    }
+
+    /// Opens pairing again after too many failures. To be called for somebody at this machine only.
+    package func unlock() async throws {
         let now = clock.now()
-        let key = body.devicePublicKey.trimmingWhitespace()
-        let verdict = challenge.judge(
-            code: body.pairingCode.trimmingWhitespace(),
-            token: body.pairingToken,
-            publicKey: key,
-            now: now
-        )
-        switch verdict {
-        case .noActivePairing: throw HostResponseError(.badRequest, CompanionErrorResponse.Text.noActivePairing)
-        case .expired:
-            // Either the running one has just ended, or an earlier one's code came late: renewing tells them apart.
-            if challenge.offer == nil, pausedUntil == nil { events.send(.challengeEnded(reason: .expired)) }
-            renew()
-            throw HostResponseError(.badRequest, CompanionErrorResponse.Text.pairingExpired)
-        case .wrongCode(let triesLeft):
-            noteWrongTry(address: address, triesLeft: triesLeft)
-            throw HostResponseError(.badRequest, CompanionErrorResponse.Text.invalidCode)
-        case .wrongToken(let triesLeft):
-            noteWrongTry(address: address, triesLeft: triesLeft)
-            throw HostResponseError(.badRequest, CompanionErrorResponse.Text.invalidToken)
-        case .missingPublicKey:
-            throw HostResponseError(.badRequest, CompanionErrorResponse.Text.missingPublicKey)
-        case .accepted:
-            burntInARow = 0
-            events.send(.challengeEnded(reason: .used))
-            wake.yield()
+        let failures = budget.failuresInARow
+        try await devices.database.write { database in
+            try PairingBudget.storeReset(in: database)
+            let detail: JSONValue = ["failures": .integer(Int64(failures))]
+            try AuditLog.append(.pairingUnlocked, device: nil, detail: detail, at: now, in: database)
         }
-        let name = body.deviceName.trimmingWhitespace()
-        let device = try await devices.connect(
-            publicKey: key,
-            name: name.isEmpty ? "iPhone" : name,
-            address: address,
-            now: now
-        )
-        logger.info("device paired", metadata: ["device": "\(device.id)", "address": "\(address)"])
-        events.send(.paired(device, address: address.description))
+        let wasLocked = budget.isLocked
+        budget.reset()
+        burntInARow = 0
+        pausedUntil = nil
+        logger.notice("pairing unlocked", metadata: .event("pairing", outcome: "unlocked"))
+        if wasLocked { events.send(.pairingUnlocked) }
+        renew()
+        wake.yield()
     }
 
     /// Starts the first challenge and renews it until the host ends.
-    package func run() async {
+    ///
+    /// - Parameter tlsPort: Where the host serves HTTPS.
+    package func run(tlsPort: Int) async {
+        self.tlsPort = tlsPort
+        if budget.isLocked { events.send(.pairingLocked(failures: budget.failuresInARow)) }
         renew()
         await withDiscardingTaskGroup { group in
             group.addTask { await self.sleepUntilDeadline() }
@@ -108,18 +138,22 @@ package actor CompanionPairingService {
         wake.yield()
     }
 
-    /// Sees to it that a valid challenge runs, unless new ones are held back.
-    private func renew() {
+    /// Sees to it that a valid challenge runs, unless new ones are held back or pairing is locked.
+    func renew() {
         let now = clock.now()
         if challenge.expire(now: now) {
             events.send(.challengeEnded(reason: .expired))
         }
+        guard !budget.isLocked else { return }
         if let end = pausedUntil, end > now { return }
         pausedUntil = nil
-        if challenge.offer == nil { _ = start(seconds: seconds) }
+        if challenge.offer == nil { _ = start(seconds: seconds, grant: usualGrant) }
     }
 
-    private func start(seconds: Int) -> PairingStartResponse {
+    /// Whether no challenge runs because several were burnt.
+    var isPaused: Bool { pausedUntil != nil }
+
+    private func start(seconds: Int, grant: PairingGrant) -> PairingStartResponse {
         // Full milliseconds, so that the texts, the payload and the check agree.
         let now = Date(timeIntervalSince1970: (clock.now().timeIntervalSince1970 * 1000).rounded(.down) / 1000)
         let replaced = challenge.start(
@@ -128,26 +162,86 @@ package actor CompanionPairingService {
             seconds: seconds,
             now: now
         )
+        self.grant = grant
         if replaced { events.send(.challengeEnded(reason: .replaced)) }
         guard let offer = challenge.offer else { preconditionFailure("a challenge was just started") }
-        let payload = PairingPayload(code: offer.code, token: offer.token, expiresAt: offer.expiresAt)
+        let payload = PairingPayload(
+            code: offer.code,
+            token: offer.token,
+            expiresAt: offer.expiresAt,
+            version: 2,
+            host: identity.id,
+            spki: identity.pin,
+            port: tlsPort,
+            addr: identity.address
+        )
         let response = PairingStartResponse(code: offer.code, expiresAt: offer.expiresAt, qrPayload: payload.text)
         events.send(.challenge(response))
         wake.yield()
         return response
     }
 
-    private func noteWrongTry(address: IPAddress, triesLeft: Int) {
-        logger.notice("wrong pairing code", metadata: ["address": "\(address)", "triesLeft": "\(triesLeft)"])
-        events.send(.wrongCode(address: address.description, triesLeft: triesLeft))
-        guard triesLeft == 0 else { return }
-        events.send(.challengeEnded(reason: .burnt))
-        burntInARow += 1
-        if burntInARow > 1 {
-            let pause = min(5 * (1 << min(burntInARow - 2, 10)), 300)
-            pausedUntil = clock.now().addingTimeInterval(TimeInterval(pause))
+    /// Notes that the running challenge was proven to be known: it is used up, and the failures are forgotten.
+    func noteSuccess() {
+        burntInARow = 0
+        budget.reset()
+        exchanges.removeAll()
+        events.send(.challengeEnded(reason: .used))
+        wake.yield()
+    }
+
+    /// Notes a wrong try that was counted against the challenge already; stored before it is told to anybody.
+    func noteWrongTry(address: String, method: PairingMethod, version: Int, triesLeft: Int) async {
+        let now = clock.now()
+        let isLocked = budget.fail()
+        let failures = budget.failuresInARow
+        var metadata = Logger.Metadata.event("pairing", outcome: "failed", code: "pairing.wrong_\(method.rawValue)")
+        metadata["address"] = "\(address)"
+        metadata["triesLeft"] = "\(triesLeft)"
+        logger.notice("wrong pairing \(method.rawValue)", metadata: metadata)
+        events.send(.wrongCode(address: address, triesLeft: triesLeft))
+        if isLocked {
+            challenge.lock(now: now)
+            events.send(.challengeEnded(reason: .locked))
+            events.send(.pairingLocked(failures: failures))
+            logger.warning("pairing locked", metadata: .event("pairing", outcome: "locked", code: "pairing.locked"))
+        } else if triesLeft == 0 {
+            noteBurnt()
         }
+        if isLocked || triesLeft == 0 { exchanges.removeAll() }
+        await storeFailure(
+            detail: [
+                "address": .string(address), "method": .string(method.rawValue), "version": .integer(Int64(version)),
+                "triesLeft": .integer(Int64(triesLeft)),
+            ],
+            failures: isLocked ? failures : nil,
+            now: now
+        )
         renew()
         wake.yield()
+    }
+
+    private func noteBurnt() {
+        events.send(.challengeEnded(reason: .burnt))
+        burntInARow += 1
+        guard burntInARow > 1 else { return }
+        let pause = min(5 * (1 << min(burntInARow - 2, 10)), 300)
+        pausedUntil = clock.now().addingTimeInterval(TimeInterval(pause))
+    }
+
+    /// - Parameter failures: How many they are when this one has locked pairing.
+    private func storeFailure(detail: JSONValue, failures: Int?, now: Date) async {
+        do {
+            try await devices.database.write { database in
+                try PairingBudget.storeFailure(in: database)
+                try AuditLog.append(.pairingFailed, device: nil, detail: detail, at: now, in: database)
+                guard let failures else { return }
+                let detail: JSONValue = ["failures": .integer(Int64(failures))]
+                try AuditLog.append(.pairingLocked, device: nil, detail: detail, at: now, in: database)
+            }
+        } catch {
+            // It counts in memory; a restart would forget it.
+            logger.error("failed pairing not stored", metadata: ["reason": "\(error)"])
+        }
     }
 }

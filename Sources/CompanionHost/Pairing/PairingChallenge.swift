@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
-/// The pairing of protocol v1 as a state machine: at most one challenge runs, it is single use, and three wrong
-/// tries end it. Times come in with the events.
+/// The challenges of a host as a state machine: at most one runs, it is single use, and three wrong tries end it,
+/// whichever protocol they come by. Times come in with the events.
 package struct PairingChallenge: Sendable {
     /// What a device has to know.
     package struct Offer: Sendable, Hashable {
@@ -29,8 +29,11 @@ package struct PairingChallenge: Sendable {
 
     /// The running challenge.
     package private(set) var offer: Offer?
-    private var triesLeft = 0
-    private var retired: [(offer: Offer, reason: PairingChallengeEnd, until: Date)] = []
+    /// Which challenge it is: counts from 1.
+    package private(set) var number = 0
+    /// Wrong tries that the running challenge still takes.
+    package private(set) var triesLeft = 0
+    private var retired: [(number: Int, offer: Offer, reason: PairingChallengeEnd, until: Date)] = []
 
     package init() {}
 
@@ -46,6 +49,7 @@ package struct PairingChallenge: Sendable {
         end(.replaced, now: now)
         offer = Offer(code: code, token: token, expiresAt: now.addingTimeInterval(TimeInterval(seconds)))
         triesLeft = Self.maximumTries
+        number += 1
         return replaced
     }
 
@@ -79,7 +83,25 @@ package struct PairingChallenge: Sendable {
         return .accepted
     }
 
-    private mutating func countWrongTry(now: Date) -> Int {
+    /// Notes that the running challenge's secret was proven: it is used up.
+    package mutating func use(now: Date) {
+        end(.used, now: now)
+    }
+
+    /// Ends the running challenge because pairing is locked.
+    package mutating func lock(now: Date) {
+        end(.locked, now: now)
+    }
+
+    /// Why an earlier challenge ended; nil for the running one, and for one that is forgotten.
+    package func end(ofChallenge number: Int) -> PairingChallengeEnd? {
+        retired.last { $0.number == number }?.reason
+    }
+
+    /// Counts a wrong try against the running challenge.
+    ///
+    /// - Returns: How many are left; with none, the challenge has ended.
+    package mutating func countWrongTry(now: Date) -> Int {
         triesLeft -= 1
         if triesLeft == 0 { end(.burnt, now: now) }
         return triesLeft
@@ -88,7 +110,7 @@ package struct PairingChallenge: Sendable {
     private mutating func end(_ reason: PairingChallengeEnd, now: Date) {
         retired.removeAll { $0.until <= now }
         guard let ended = offer else { return }
-        retired.append((ended, reason, now.addingTimeInterval(Self.memory)))
+        retired.append((number, ended, reason, now.addingTimeInterval(Self.memory)))
         retired = retired.suffix(16)
         offer = nil
     }

@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// Codes and tokens from the system's cryptographic generator.
 enum PairingSecrets {
     /// Six decimal digits, all million of them equally likely.
@@ -7,10 +9,13 @@ enum PairingSecrets {
         return String(repeating: "0", count: 6 - digits.count) + digits
     }
 
-    /// 128 random bits as 32 hex digits: the QR code stays at version 11 with error correction level H.
-    static func token() -> String {
+    /// 128 random bits, base64url: 22 characters.
+    static func token() -> String { Base64URL.encode(bytes(16)) }
+
+    /// Random bytes for nonces and names that nobody can guess.
+    static func bytes(_ count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
-        return hex((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+        return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
 }
 

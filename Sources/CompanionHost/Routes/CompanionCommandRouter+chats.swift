@@ -8,16 +8,16 @@ extension CompanionCommandRouter {
     static let maximumChatIDSize = 200
 
     func addChatRoutes(to router: Router<HostRequestContext>) {
-        add(.get, "/companion/projects", to: router) { _, context in
-            try await gate(context)
+        add(.get, "/companion/projects", to: router) { request, context in
+            try await admit(request, context)
             return .json(CompanionProjectsResponse(projects: try await store.projects()))
         }
-        add(.get, "/companion/projects/:id/chats", to: router) { _, context in
-            try await gate(context)
+        add(.get, "/companion/projects/:id/chats", to: router) { request, context in
+            try await admit(request, context)
             return .json(CompanionChatsResponse(chats: try await store.chats(projectID: context.parameter("id"))))
         }
         add(.get, "/companion/chats/:id/messages", to: router) { request, context in
-            try await gate(context)
+            try await admit(request, context)
             let query = request.uri.queryParameters
             let page = try await store.messagesPage(
                 chatID: context.parameter("id"),
@@ -26,8 +26,8 @@ extension CompanionCommandRouter {
             )
             return .json(page)
         }
-        add(.post, "/companion/chats/:id/continue", to: router) { _, context in
-            try await continueChat(context)
+        add(.post, "/companion/chats/:id/continue", to: router) { request, context in
+            try await continueChat(request, context)
         }
     }
 
@@ -42,8 +42,9 @@ extension CompanionCommandRouter {
         return trimmed.first == "-" ? -value : value
     }
 
-    private func continueChat(_ context: HostRequestContext) async throws -> Response {
-        let device = try await gate(context).device.id
+    private func continueChat(_ request: Request, _ context: HostRequestContext) async throws -> Response {
+        let device = try await admit(request, context, for: .chatSend).id
+        guard agent.isAvailable() else { throw HostResponseError.agentUnavailable }
         let chatID = try context.parameter("id")
         guard !chatID.isEmpty else { throw HostResponseError(.badRequest, CompanionErrorResponse.Text.missingChatID) }
         guard chatID.utf8.count <= Self.maximumChatIDSize else {
@@ -68,7 +69,7 @@ extension CompanionCommandRouter {
     }
 
     /// Where a turn works: at `projectPath` when it is inside a listed project, else at the chat's project.
-    private func workplace(
+    func workplace(
         chatID: String,
         projectPath: String?
     ) async throws -> (project: ProjectCatalog.Project, directory: String) {
@@ -91,4 +92,13 @@ extension CompanionCommandRouter {
         }
         return (project, project.path)
     }
+}
+
+extension HostResponseError {
+    static let agentUnavailable = HostResponseError(
+        .serviceUnavailable,
+        HostErrorText.agentUnavailable,
+        code: .hostAgentUnavailable,
+        retryable: true
+    )
 }

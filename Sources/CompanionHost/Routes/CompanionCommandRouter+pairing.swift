@@ -5,24 +5,38 @@ import Logging
 
 extension CompanionCommandRouter {
     func addPairingRoutes(to router: Router<HostRequestContext>) {
-        add(.get, "/companion/status", to: router) { _, context in status(for: context) }
-        add(.get, "/companion/devices", to: router) { _, context in
-            try requireManager(context)
-            return .json(DevicesListResponse(devices: try await devices.devices()))
+        add(.get, "/companion/status", to: router) { request, context in
+            guard context.version >= 2, request.headers[.authorization] != nil else { return status(for: context) }
+            return status(of: try await authenticate(request, context))
+        }
+        add(.get, "/companion/devices", to: router) { request, context in
+            if context.version >= 2 {
+                _ = try await authenticate(request, context)
+            } else {
+                try requireManager(context)
+            }
+            return .json(DevicesListResponse(devices: devices.devices().map(\.companionDevice)))
         }
         add(.post, "/companion/pairing/start", to: router) { _, context in
-            guard context.isLoopback else { throw HostResponseError(.forbidden, HostErrorText.loopbackOnly) }
+            guard context.isLoopback, context.version == 1, !context.isSecure else {
+                throw HostResponseError(.forbidden, HostErrorText.loopbackOnly)
+            }
             let body = try HostJSON.decode(PairingStartBody.self, from: context.json)
-            return .json(await pairing.start(ttlSeconds: body.ttlSeconds))
+            return .json(try await pairing.start(ttlSeconds: body.ttlSeconds))
         }
         add(.post, "/companion/pairing/complete", to: router) { _, context in
+            guard context.version == 1 else { throw HostResponseError(.forbidden, HostErrorText.pairingProven) }
             guard let peer = context.peer else { throw HostResponseError(.badRequest, HostErrorText.internalError) }
             let body = try HostJSON.decode(PairingCompleteBody.self, from: context.json)
             try await pairing.complete(body, address: peer)
             turns.endTurnsOfOthers()
             return status(for: context)
         }
-        add(.post, "/companion/disconnect", to: router) { _, context in
+        add(.post, "/companion/disconnect", to: router) { request, context in
+            if context.version >= 2 {
+                try await control.disconnect(try await authenticate(request, context))
+                return .json(CompanionStatusResponse(connectedDevice: nil))
+            }
             // Where nobody is connected there is nothing to protect, and disconnecting twice is no error.
             if devices.connection != nil { try requireManager(context) }
             let disconnected = try await devices.disconnect()
@@ -33,20 +47,78 @@ extension CompanionCommandRouter {
             }
             return status(for: context)
         }
-        add(.delete, "/companion/devices/:id", to: router) { _, context in
+        add(.delete, "/companion/devices/:id", to: router) { request, context in
             let id = try context.parameter("id")
             guard !id.isEmpty else {
                 throw HostResponseError(.badRequest, CompanionErrorResponse.Text.missingDeviceID)
             }
-            try requireManager(context)
-            let removal = try await devices.remove(id: id)
-            turns.endTurnsOfOthers()
-            if let device = removal.disconnected { events.send(.disconnected(device)) }
-            if removal.known {
-                logger.info("device revoked", metadata: ["device": "\(id)"])
-                events.send(.revoked(id: id))
+            if context.version >= 2 {
+                let device = try await authenticate(request, context)
+                guard device.id == id else { throw HostResponseError(.forbidden, HostErrorText.onlyAtHost) }
+                try await control.revoke(id, by: id)
+                return .json(CompanionStatusResponse(connectedDevice: nil))
             }
+            try requireManager(context)
+            try await control.revoke(id)
             return status(for: context)
         }
+    }
+
+    /// The steps of a pairing and the opening of a session by v2.
+    func addPairingV2Routes(to router: Router<HostRequestContext>) {
+        add(.post, "/companion/pairing/hello", to: router) { _, context in
+            try requireV2(context)
+            let body = try HostJSON.decodeStrictly(PairingHelloRequest.self, from: context.json)
+            return .json(try await pairing.hello(body, address: try address(of: context)))
+        }
+        add(.post, "/companion/pairing/share", to: router) { _, context in
+            try requireV2(context)
+            let body = try HostJSON.decodeStrictly(PairingShareRequest.self, from: context.json)
+            return .json(try await pairing.share(body))
+        }
+        add(.post, "/companion/pairing/confirm", to: router) { _, context in
+            try requireV2(context)
+            let body = try HostJSON.decodeStrictly(PairingConfirmRequest.self, from: context.json)
+            return .json(try await pairing.confirm(body, address: try address(of: context)))
+        }
+        add(.post, "/companion/session", to: router) { _, context in
+            try requireV2(context)
+            let start = ContinuousClock.now
+            do {
+                let body = context.json.map { Array($0.readableBytesView) } ?? []
+                let grant = try await gate.open(body, address: try address(of: context))
+                logger.info("session", metadata: .event("auth", outcome: "opened", latency: .now - start))
+                return .json(grant)
+            } catch {
+                let code = HostResponseError(describing: error).code?.rawValue
+                let metadata = Logger.Metadata.event("auth", outcome: "refused", code: code, latency: .now - start)
+                logger.notice("session", metadata: metadata)
+                throw error
+            }
+        }
+    }
+
+    private func address(of context: HostRequestContext) throws -> String {
+        guard let peer = context.peer else { throw HostResponseError(.badRequest, HostErrorText.internalError) }
+        return peer.description
+    }
+
+    /// What a device of v2 is told about itself.
+    private func status(of device: AuthenticatedDevice) -> Response {
+        guard let known = devices.device(id: device.id) else { return .json(CompanionStatusResponse(connectedDevice: nil)) }
+        let connected = ConnectedCompanionDevice(
+            id: known.id,
+            name: known.name,
+            connectedAt: known.pairedAt,
+            lastSeenAt: known.lastSeenAt
+        )
+        return .json(
+            CompanionStatusResponse(
+                connectedDevice: connected,
+                permissions: device.permissions,
+                device: known.companionDevice,
+                expiresAt: device.expiresAt
+            )
+        )
     }
 }

@@ -6,19 +6,19 @@ import NIOCore
 extension CompanionCommandRouter {
     func addTurnRoutes(to router: Router<HostRequestContext>) {
         add(.get, "/companion/chats/:id/turns/:turnId/events", to: router) { request, context in
-            let device = try await gate(context).authenticated(in: revocations)
+            let device = try await admit(request, context)
             let number = try Self.lastEventID(request.headers[.lastEventID])
             let turnID = try context.parameter("turnId")
             guard try await isServed(turnID: turnID, chatID: context.parameter("id")) else {
-                throw HostResponseError(.notFound, HostErrorText.turnUnknown)
+                throw HostResponseError(.notFound, HostErrorText.turnUnknown, code: .turnUnknown)
             }
             do {
                 guard let frames = try await turns.log.reader(turnID: turnID, after: number) else {
-                    throw HostResponseError(.notFound, HostErrorText.turnUnknown)
+                    throw HostResponseError(.notFound, HostErrorText.turnUnknown, code: .turnUnknown)
                 }
                 return .turnEvents(frames, device: device, revocations: revocations, channel: context.channel)
             } catch is LastEventIDError {
-                throw HostResponseError(.badRequest, HostErrorText.lastEventID)
+                throw HostResponseError(.badRequest, HostErrorText.lastEventID, code: .requestInvalid)
             }
         }
     }
@@ -30,7 +30,7 @@ extension CompanionCommandRouter {
         guard let header else { return 0 }
         let digits = header.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
         guard digits, let number = Int(header) else {
-            throw HostResponseError(.badRequest, HostErrorText.lastEventID)
+            throw HostResponseError(.badRequest, HostErrorText.lastEventID, code: .requestInvalid)
         }
         return number
     }

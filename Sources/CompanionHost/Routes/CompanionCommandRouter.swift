@@ -4,35 +4,50 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// The requests of protocol v1, and who may make them.
+/// The requests of the protocol, and who may make them.
 package struct CompanionCommandRouter: Sendable {
     let version: String
     /// Milliseconds since 1970-01-01 UTC.
     let startedAt: Double
+    /// Whether v1 is served.
+    let legacy: Bool
+    let identity: HostIdentity
+    let ports: @Sendable () -> HostPorts?
+    let clock: HostClock
     let pairing: CompanionPairingService
+    let gate: DeviceGate
+    let control: DeviceControl
+    let revocations: RevocationCenter
     let devices: CompanionDeviceStore
     let store: CompanionHostStore
     let turns: TurnRunner
-    let revocations: RevocationCenter
     let agent: any Agent
     let events: HostEventSink
     let logger: Logger
 
     /// All routes. Known paths answer 405 to other methods, unknown ones 404, both in JSON.
-    func router() -> Router<HostRequestContext> {
+    ///
+    /// - Parameter isSecure: Whether they are for HTTPS.
+    func router(isSecure: Bool) -> Router<HostRequestContext> {
         let router = Router(context: HostRequestContext.self)
-        router.add(middleware: ErrorMiddleware())
+        router.add(middleware: ErrorMiddleware(clock: clock))
         router.add(middleware: BrowserGuard())
+        router.add(middleware: VersionGate(isSecure: isSecure, legacy: legacy))
         router.add(middleware: BodyMiddleware())
         add(.get, "/health", to: router) { _, _ in .json(health()) }
-        add(.get, "/models", to: router) { _, _ in try models() }
-        add(.get, "/auth/status", to: router) { _, _ in
-            .json(CompanionAuthStatusResponse(authenticated: agent.isAvailable()))
+        add(.get, "/models", to: router) { request, context in
+            if context.version >= 2 { _ = try await authenticate(request, context) }
+            return try models()
+        }
+        add(.get, "/auth/status", to: router) { request, context in
+            if context.version >= 2 { _ = try await authenticate(request, context) }
+            return .json(CompanionAuthStatusResponse(authenticated: agent.isAvailable()))
         }
         add(.post, "/companion/command", to: router) { _, _ in
             throw HostResponseError(.notImplemented, HostErrorText.commandNotImplemented)
         }
         addPairingRoutes(to: router)
+        addPairingV2Routes(to: router)
         addChatRoutes(to: router)
         addTurnRoutes(to: router)
         return router
@@ -58,13 +73,46 @@ package struct CompanionCommandRouter: Sendable {
         }
     }
 
-    /// Lets a request pass that the connected device makes from the address that it paired from.
+    /// The device that a request of v2 belongs to, by its session.
     ///
-    /// - Returns: The connection that it belongs to.
+    /// - Throws: 426 for a request of v1; 401 or 403 with `session.required`, `session.expired`, `device.revoked` or
+    ///   `device.expired`.
+    func authenticate(_ request: Request, _ context: HostRequestContext) async throws -> AuthenticatedDevice {
+        try requireV2(context)
+        return try await gate.authenticate(request.headers)
+    }
+
+    /// Lets a request of either protocol pass.
+    ///
+    /// - Parameter permission: What the device needs besides being paired.
+    /// - Throws: As ``authenticate(_:_:)`` or ``requireConnection(_:)``; 403 with `permission.denied`.
+    @discardableResult
+    func admit(
+        _ request: Request,
+        _ context: HostRequestContext,
+        for permission: CompanionPermission? = nil
+    ) async throws -> AuthenticatedDevice {
+        let device =
+            context.version >= 2
+            ? try await authenticate(request, context) : try await requireConnection(context)
+        if let permission, !device.permissions.contains(permission) { throw HostResponseError.permissionDenied }
+        return device
+    }
+
+    /// Refuses requests that do not speak v2 over HTTPS.
+    func requireV2(_ context: HostRequestContext) throws {
+        guard context.isSecure, context.version >= 2 else {
+            var error = HostResponseError(.upgradeRequired, HostErrorText.httpsRequired, code: .versionUnsupported)
+            error.versions = 2...ProtocolVersion.maximum
+            throw error
+        }
+    }
+
+    /// Lets a request of v1 pass that the connected device makes from the address that it paired from.
+    ///
     /// - Throws: In the order of deployed hosts: 403 when no device is connected, 403 for another address (which they
     ///   do not check), 401 when the agent cannot work.
-    @discardableResult
-    func gate(_ context: HostRequestContext) async throws -> CompanionDeviceStore.Connection {
+    private func requireConnection(_ context: HostRequestContext) async throws -> AuthenticatedDevice {
         guard let connection = devices.connection else {
             throw HostResponseError(.forbidden, CompanionErrorResponse.Text.noDeviceConnected)
         }
@@ -74,8 +122,11 @@ package struct CompanionCommandRouter: Sendable {
         guard agent.isAvailable() else {
             throw HostResponseError(.unauthorized, CompanionErrorResponse.Text.authRequired)
         }
-        await devices.touch()
-        return connection
+        guard let device = devices.device(id: connection.device.id), device.isActive(at: clock.now()) else {
+            throw HostResponseError(.forbidden, HostErrorText.deviceExpired, code: .deviceExpired)
+        }
+        await devices.touch(device.id)
+        return AuthenticatedDevice(device, protocolVersion: 1, epoch: revocations.epoch(of: device.id))
     }
 
     /// Lets a request pass that shows or changes who is paired: from the paired address, or from this machine.
@@ -85,9 +136,9 @@ package struct CompanionCommandRouter: Sendable {
         }
     }
 
-    /// Whether a device is connected, and which one: the latter only for itself and for this machine.
+    /// Whether a device of v1 is connected, and which one: the latter only for itself and for this machine.
     func status(for context: HostRequestContext) -> Response {
-        let connection = devices.connection
+        let connection = legacy ? devices.connection : nil
         var status = CompanionStatusResponse(connectedDevice: connection?.device)
         if !isManager(context, of: connection) { status.connectedDevice = nil }
         return .json(status)
@@ -99,7 +150,15 @@ package struct CompanionCommandRouter: Sendable {
     }
 
     private func health() -> CompanionHealthResponse {
-        CompanionHealthResponse(service: "pairtool-host", version: version, processStartedAtMs: startedAt)
+        CompanionHealthResponse(
+            service: "pairtool-host",
+            version: version,
+            processStartedAtMs: startedAt,
+            protocolVersions: Array(ProtocolVersion.minimum...ProtocolVersion.maximum),
+            tlsPort: ports()?.secure,
+            serverTime: clock.now(),
+            hostId: identity.id
+        )
     }
 
     private func models() throws -> Response {

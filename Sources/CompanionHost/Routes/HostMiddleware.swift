@@ -7,6 +7,8 @@ import NIOCore
 
 /// Turns every error into JSON. The outermost one.
 struct ErrorMiddleware: RouterMiddleware {
+    let clock: HostClock
+
     func handle(
         _ request: Request,
         context: HostRequestContext,
@@ -16,11 +18,13 @@ struct ErrorMiddleware: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch {
-            let answer = HostResponseError(describing: error)
+            var answer = HostResponseError(describing: error)
+            // What v1 answers stays what it is.
+            if answer.code == nil, VersionGate.version(of: request) == 2 { answer.code = answer.codeOfStatus }
             if !(error is HostResponseError), answer.status.code >= 500 {
                 context.logger.error("request failed", metadata: ["reason": "\(error)"])
             }
-            return answer.response(isHead: isHead)
+            return answer.response(isHead: isHead, serverTime: clock.now())
         }
     }
 }
@@ -92,7 +96,8 @@ struct BodyMiddleware: RouterMiddleware {
         }
         var context = context
         if Self.isJSON(request.headers[.contentType]), body.readableBytes > 0 {
-            guard HostJSON.isObjectOrArray(body) else {
+            // Requests of v2 have codes of their own for what they cannot read.
+            guard context.version >= 2 || HostJSON.isObjectOrArray(body) else {
                 throw HostResponseError(.badRequest, HostErrorText.malformedJSON)
             }
             context.json = body
@@ -104,8 +109,4 @@ struct BodyMiddleware: RouterMiddleware {
         let type = contentType?.split(separator: ";").first.map { String($0).trimmingWhitespace().lowercased() }
         return type == "application/json"
     }
-}
-
-extension HTTPField.Name {
-    static let origin = HTTPField.Name("Origin")!
 }

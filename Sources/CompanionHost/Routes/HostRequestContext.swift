@@ -12,6 +12,10 @@ struct HostRequestContext: RequestContext {
     let peer: IPAddress?
     /// The body of a request with a JSON content type; nil for any other, which counts as `{}`.
     var json: ByteBuffer?
+    /// Whether the request came by HTTPS.
+    var isSecure = false
+    /// The version of the protocol that the request speaks.
+    var version = 1
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)

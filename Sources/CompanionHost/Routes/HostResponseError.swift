@@ -9,6 +9,8 @@ package enum HostErrorText {
     package static let notFound = "Not found"
     package static let methodNotAllowed = "Method not allowed"
     package static let malformedJSON = "Malformed JSON"
+    package static let malformedBody = "The body is not JSON with the fields of this request"
+    package static let pairingProven = "Version 2 pairs with pairing/hello, pairing/share and pairing/confirm"
     package static let malformedPath = "Malformed path"
     package static let bodyTooLarge = "Request body is over 1 MiB"
     package static let foreignHostName = "This host answers to its own names and addresses only"
@@ -25,6 +27,20 @@ package enum HostErrorText {
     package static let hostBusy = "Too many prompts wait at this host: try again later"
     package static let turnUnknown = "Unknown turn"
     package static let lastEventID = "Last-Event-ID is not the number of a frame of this turn"
+    package static let versionUnsupported =
+        "This host does not speak that version of the protocol: update whichever side is older"
+    package static let legacyRefused =
+        "This host speaks version 2 over HTTPS. Update the companion, or start the host with --legacy"
+    package static let httpsRequired = "Version 2 is spoken over HTTPS only: GET /health tells the port"
+    package static let pairingLocked =
+        "Pairing is locked after too many wrong codes. At the host: pairtool host unlock"
+    package static let sessionRequired = "A session is required: POST /companion/session"
+    package static let sessionExpired = "The session is over: POST /companion/session gives a new one"
+    package static let deviceUnknown = "This device is not paired with the host: pair first"
+    package static let deviceRevoked = "This device was revoked at the host: pair again"
+    package static let deviceExpired = "The time that this device was let in for is over: pair again"
+    package static let permissionDenied = "This device may not do that; the host's owner can allow it"
+    package static let onlyAtHost = "Only the host machine itself may do this: pairtool host revoke"
     package static let internalError = "The host could not do this"
     package static let agentUnavailable = "The agent of this host is unavailable"
 
@@ -35,15 +51,28 @@ package enum HostErrorText {
     }
 }
 
-/// An answer other than 200: `{ok:false, error:"text"}`.
+/// An answer other than 200: `{ok:false, error:"text"}`, and for v2 a `code` and what belongs to it.
 struct HostResponseError: HTTPResponseError {
     var status: HTTPResponse.Status
     var text: String
-    var headers = HTTPFields()
+    var code: CompanionErrorCode?
+    var retryable: Bool
+    var headers: HTTPFields
+    var triesLeft: Int?
+    /// The versions that would be served.
+    var versions: ClosedRange<Int>?
 
-    init(_ status: HTTPResponse.Status, _ text: String, headers: HTTPFields = [:]) {
+    init(
+        _ status: HTTPResponse.Status,
+        _ text: String,
+        code: CompanionErrorCode? = nil,
+        retryable: Bool = false,
+        headers: HTTPFields = [:]
+    ) {
         self.status = status
         self.text = text
+        self.code = code
+        self.retryable = retryable
         self.headers = headers
     }
 
@@ -54,8 +83,21 @@ struct HostResponseError: HTTPResponseError {
         case let error as HTTPError:
             let text = error.status == .notFound ? HostErrorText.notFound : error.body ?? error.status.reasonPhrase
             self.init(error.status, text)
+        case let error as SignedCommandError: self.init(.badRequest, error.message, code: error.code)
         case let error as any HTTPResponseError: self.init(error.status, error.status.reasonPhrase)
         default: self.init(.internalServerError, HostErrorText.internalError)
+        }
+    }
+
+    /// The code of an answer that was made for v1, where a device of v2 gets it.
+    var codeOfStatus: CompanionErrorCode {
+        switch status.code {
+        case 401, 403: .requestForbidden
+        case 404, 405: .requestNotFound
+        case 409: .chatBusy
+        case 413: .requestTooLarge
+        case 500...: .internal
+        default: .requestInvalid
         }
     }
 
@@ -63,10 +105,21 @@ struct HostResponseError: HTTPResponseError {
         response(isHead: request.method == .head)
     }
 
-    /// - Parameter isHead: Whether the body is left out, as in every answer to HEAD.
-    func response(isHead: Bool) -> Response {
+    /// - Parameters:
+    ///   - isHead: Whether the body is left out, as in every answer to HEAD.
+    ///   - serverTime: The host's clock, for answers with a code.
+    func response(isHead: Bool, serverTime: Date? = nil) -> Response {
         guard !isHead else { return Response(status: status, headers: headers) }
-        var response = Response.json(CompanionErrorResponse(error: text), status: status)
+        let body = CompanionErrorResponse(
+            error: text,
+            code: code,
+            retryable: code == nil ? nil : retryable,
+            serverTime: code == nil ? nil : serverTime,
+            triesLeft: triesLeft,
+            minimumVersion: versions?.lowerBound,
+            maximumVersion: versions?.upperBound
+        )
+        var response = Response.json(body, status: status)
         response.headers.append(contentsOf: headers)
         return response
     }

@@ -24,6 +24,14 @@ enum HostJSON {
         }
     }
 
+    /// Reads a body of v2, whose fields have to be what they are meant to be.
+    static func decodeStrictly<Body: Decodable>(_ type: Body.Type, from body: ByteBuffer?) throws -> Body {
+        guard let body, let value = try? CompanionJSON.decoder().decode(type, from: Data(body.readableBytesView)) else {
+            throw HostResponseError(.badRequest, HostErrorText.malformedBody, code: .requestInvalid)
+        }
+        return value
+    }
+
     private struct Anything: Decodable {
         init(from decoder: any Decoder) {}
     }

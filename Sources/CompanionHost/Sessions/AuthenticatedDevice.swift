@@ -1,3 +1,4 @@
+package import CompanionWire
 package import FoundationEssentials
 
 /// The device that a request belongs to, with what it may do.
@@ -5,6 +6,8 @@ package struct AuthenticatedDevice: Sendable, Hashable {
     /// First 16 hex digits of SHA-256 over the device's public key text.
     package var id: String
     package var name: String
+    /// What it may do besides reading, at the time of the request.
+    package var permissions: [CompanionPermission]
     /// When the device's access ends; nil without end.
     package var expiresAt: Date?
     /// 1 for a device of v1, 2 for one with a session.
@@ -12,4 +15,13 @@ package struct AuthenticatedDevice: Sendable, Hashable {
     /// The access that the request came with. It grows when sessions of the device are ended, so that what an earlier
     /// one began can be told apart.
     package var epoch: UInt64
+
+    init(_ device: PairedDevice, protocolVersion: Int, epoch: UInt64) {
+        id = device.id
+        name = device.name
+        permissions = device.permissions ?? CompanionPermission.all
+        expiresAt = device.expiresAt
+        self.protocolVersion = protocolVersion
+        self.epoch = epoch
+    }
 }

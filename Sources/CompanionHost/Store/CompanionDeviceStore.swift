@@ -4,32 +4,44 @@ package import FoundationEssentials
 import GRDB
 import NIOConcurrencyHelpers
 
-/// The paired devices, and which one of them is connected from where. Survives a restart.
+/// The paired devices, and which one of v1 is connected from where. Survives a restart.
+///
+/// All of it is in memory too, changed on the database's writer right after each commit: who asks for it there sees
+/// what the transactions before have done.
 package final class CompanionDeviceStore: Sendable {
-    /// The connected device and the only address that it is served to.
+    /// The connected device of v1 and the only address that it is served to.
     package struct Connection: Sendable, Hashable {
         package var device: ConnectedCompanionDevice
         package var address: IPAddress
         package var pairedAt: Date
     }
 
-    /// Between two times that `lastSeenAt` is written.
+    /// Between two times that a device's `lastSeenAt` is written.
     static let writeInterval: TimeInterval = 5
 
-    private struct State {
+    struct State {
         var connection: Connection?
-        var lastWrite = Date.distantPast
+        /// Revoked ones too, so that they are told why they are refused.
+        var known: [String: PairedDevice] = [:]
+        var lastWrites: [String: Date] = [:]
     }
 
-    private let database: HostDatabase
-    private let clock: HostClock
-    private let state: NIOLockedValueBox<State>
+    let database: HostDatabase
+    let clock: HostClock
+    let state: NIOLockedValueBox<State>
 
     init(database: HostDatabase, clock: HostClock) throws(CompanionHostError) {
         self.database = database
         self.clock = clock
-        let connection = try database.writeBlocking { try Self.storedConnection($0) }
-        state = NIOLockedValueBox(State(connection: connection))
+        let stored = try database.writeBlocking { database in
+            let rows = try Row.fetchAll(database, sql: "SELECT \(PairedDevice.columns) FROM device")
+            let devices = rows.map(PairedDevice.init(row:))
+            return State(
+                connection: try Self.storedConnection(database),
+                known: Dictionary(uniqueKeysWithValues: devices.map { ($0.id, $0) })
+            )
+        }
+        state = NIOLockedValueBox(stored)
     }
 
     /// The id of a device: first 16 hex digits of SHA-256 over the trimmed text of its public key.
@@ -37,115 +49,54 @@ package final class CompanionDeviceStore: Sendable {
         hex(SHA256.hash(data: Array(publicKey.trimmingWhitespace().utf8)).prefix(8))
     }
 
-    /// The connected device; nil when none is.
+    /// The connected device of v1; nil when none is.
     package var connection: Connection? {
         state.withLockedValue { $0.connection }
     }
 
-    /// Stores a device and connects it in place of the connected one, which stays listed.
-    func connect(
-        publicKey: String,
-        name: String,
-        address: IPAddress,
-        now: Date
-    ) async throws(CompanionHostError) -> CompanionDevice {
-        let device = CompanionDevice(id: Self.id(publicKey: publicKey), name: name, pairedAt: now, lastSeenAt: now)
-        let time = CompanionTimestamp.string(from: now)
-        let connected = ConnectedCompanionDevice(id: device.id, name: name, connectedAt: now, lastSeenAt: now)
-        let connection = Connection(device: connected, address: address, pairedAt: now)
-        try await database.write { database in
-            try database.execute(
-                sql: """
-                    INSERT INTO device (id, name, publicKey, pairedAt, lastSeenAt) VALUES (?, ?, ?, ?, ?)
-                    ON CONFLICT (id) DO UPDATE SET name = excluded.name, publicKey = excluded.publicKey,
-                        pairedAt = excluded.pairedAt, lastSeenAt = excluded.lastSeenAt
-                    """,
-                arguments: [device.id, name, publicKey, time, time]
-            )
-            try database.execute(
-                sql: "INSERT OR REPLACE INTO connection (slot, device, address, connectedAt) VALUES (1, ?, ?, ?)",
-                arguments: [device.id, address.description, time]
-            )
-        } committed: { [state] in
-            state.withLockedValue { $0.connection = connection }
-        }
-        return device
-    }
-
-    /// Disconnects the connected device, which stays listed.
-    ///
-    /// - Returns: The device that was connected.
-    func disconnect() async throws(CompanionHostError) -> CompanionDevice? {
-        let now = clock.now()
-        return try await database.write { database -> Connection? in
-            let connection = try Self.storedConnection(database)
-            try database.execute(sql: "DELETE FROM connection")
-            if let connection { try Self.store(lastSeenAt: now, of: connection.device.id, in: database) }
-            return connection
-        } committed: { [state] _ in
-            state.withLockedValue { $0.connection = nil }
-        }?.companionDevice
-    }
-
-    /// Removes a device, and disconnects it when it is the connected one. An unknown id is no error.
-    func remove(id: String) async throws(CompanionHostError) -> (known: Bool, disconnected: CompanionDevice?) {
-        let connected = connection
-        let known = try await database.write { database -> Bool in
-            // The connection goes with its device.
-            try database.execute(sql: "DELETE FROM device WHERE id = ?", arguments: [id])
-            return database.changesCount > 0
-        } committed: { [state] _ in
-            state.withLockedValue { if $0.connection?.device.id == id { $0.connection = nil } }
-        }
-        return (known, known && connected?.device.id == id ? connected?.companionDevice : nil)
+    /// A device, revoked or not; nil for one that never paired.
+    package func device(id: String) -> PairedDevice? {
+        state.withLockedValue { $0.known[id] }
     }
 
     /// The paired devices, the one that paired last first.
-    func devices() async throws(CompanionHostError) -> [CompanionDevice] {
-        let connected = connection?.device
-        return try await database.read { database in
-            let rows = try Row.fetchCursor(
-                database.cachedStatement(
-                    sql: "SELECT id, name, pairedAt, lastSeenAt FROM device ORDER BY pairedAt DESC, id"
-                )
-            )
-            var devices: [CompanionDevice] = []
-            while let row = try rows.next() {
-                var device = CompanionDevice(
-                    id: row[0],
-                    name: row[1],
-                    pairedAt: CompanionTimestamp.date(from: row[2]),
-                    lastSeenAt: CompanionTimestamp.date(from: row[3])
-                )
-                if device.id == connected?.id { device.lastSeenAt = connected?.lastSeenAt }
-                devices.append(device)
-            }
-            return devices
+    package func devices() -> [PairedDevice] {
+        state.withLockedValue { $0.known.values.filter { !$0.isRevoked } }
+            .sorted { ($1.pairedAt, $0.id) < ($0.pairedAt, $1.id) }
+    }
+
+    /// Whether a device may have turns now: one of v2 that is not revoked, or the connected one of v1.
+    func mayWork(_ id: String) -> Bool {
+        let now = clock.now()
+        return state.withLockedValue { state in
+            guard let device = state.known[id], device.isActive(at: now), device.may(.chatSend) else { return false }
+            return device.protocolVersion >= 2 || state.connection?.device.id == id
         }
     }
 
-    /// Notes that the connected device was heard of; written at most every five seconds.
-    func touch() async {
+    /// Notes that a device was heard of; written at most every five seconds.
+    func touch(_ id: String) async {
         let now = clock.now()
-        let id = state.withLockedValue { state -> String? in
-            state.connection?.device.lastSeenAt = now
-            guard now.timeIntervalSince(state.lastWrite) >= Self.writeInterval else { return nil }
-            state.lastWrite = now
-            return state.connection?.device.id
+        let isDue = state.withLockedValue { state in
+            if state.connection?.device.id == id { state.connection?.device.lastSeenAt = now }
+            state.known[id]?.lastSeenAt = now
+            guard now.timeIntervalSince(state.lastWrites[id] ?? .distantPast) >= Self.writeInterval else { return false }
+            state.lastWrites[id] = now
+            return true
         }
-        guard let id else { return }
+        guard isDue else { return }
         // A time that is not stored is no reason to refuse a request.
         _ = try? await database.write { try Self.store(lastSeenAt: now, of: id, in: $0) }
     }
 
-    private static func store(lastSeenAt time: Date, of id: String, in database: Database) throws {
+    static func store(lastSeenAt time: Date, of id: String, in database: Database) throws {
         try database.execute(
             sql: "UPDATE device SET lastSeenAt = ? WHERE id = ?",
             arguments: [CompanionTimestamp.string(from: time), id]
         )
     }
 
-    private static func storedConnection(_ database: Database) throws -> Connection? {
+    static func storedConnection(_ database: Database) throws -> Connection? {
         let row = try Row.fetchOne(
             database,
             sql: """
@@ -166,16 +117,6 @@ package final class CompanionDeviceStore: Sendable {
 }
 
 extension CompanionDeviceStore.Connection {
-    /// The device of v1 that requests from this connection's address belong to.
-    func authenticated(in revocations: RevocationCenter) -> AuthenticatedDevice {
-        AuthenticatedDevice(
-            id: device.id,
-            name: device.name,
-            protocolVersion: 1,
-            epoch: revocations.epoch(of: device.id)
-        )
-    }
-
     var companionDevice: CompanionDevice {
         CompanionDevice(id: device.id, name: device.name, pairedAt: pairedAt, lastSeenAt: device.lastSeenAt)
     }

@@ -159,6 +159,18 @@ final class HostDatabase: Sendable {
         }
     }
 
+    /// Runs a transaction like ``write(_:committed:)``, and throws what its body throws as it is.
+    func writeChecked<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value,
+        committed: @escaping @Sendable (Value) -> Void = { _ in }
+    ) async throws -> Value {
+        do {
+            return try await write(body, committed: committed)
+        } catch {
+            throw error.underlying as? HostResponseError ?? error
+        }
+    }
+
     /// Runs a transaction while the host starts, before anything else works on the database.
     func writeBlocking<Value>(_ body: (Database) throws -> Value) throws(CompanionHostError) -> Value {
         do {

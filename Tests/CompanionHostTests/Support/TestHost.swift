@@ -5,6 +5,7 @@ import FoundationEssentials
 import Logging
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 import ServiceLifecycle
 import Subprocess
 import Testing
@@ -12,6 +13,9 @@ import Testing
 /// A real host on a free port of the loopback interface, with projects and a database in a fresh directory.
 struct TestHost: Sendable {
     let port: Int
+    let tlsPort: Int
+    /// The host's TLS certificate, for clients that pin it.
+    let certificate: NIOSSLCertificate
     /// The first project's directory.
     let project: String
     let server: CompanionBridgeServer
@@ -169,32 +173,41 @@ func withHost<Result: Sendable>(
     )
     configure(&configuration)
     let server = try CompanionBridgeServer(configuration: configuration, logger: .silent, clock: clock)
-    return try await running(server) { port in
-        try await body(TestHost(port: port, project: project, server: server))
+    let keys = try HostCertificate(directory: directory + "/state")
+    return try await running(server) { ports in
+        try await body(
+            TestHost(
+                port: ports.plain,
+                tlsPort: ports.secure,
+                certificate: keys.certificate,
+                project: project,
+                server: server
+            )
+        )
     }
 }
 
 /// Runs a server while a body works with it.
 func running<Result: Sendable>(
     _ server: CompanionBridgeServer,
-    _ body: (Int) async throws -> Result
+    _ body: (HostPorts) async throws -> Result
 ) async throws -> Result {
     let group = ServiceGroup(configuration: .init(services: [server], logger: .silent))
     return try await withThrowingTaskGroup(of: Void.self) { tasks in
         tasks.addTask { try await group.run() }
-        var port: Int?
+        var ports: HostPorts?
         for await event in server.events {
-            guard case .listening(let bound, _) = event else { continue }
-            port = bound
+            guard case .listening(let plain, let secure) = event else { continue }
+            ports = HostPorts(plain: plain, secure: secure)
             break
         }
-        guard let port else {
+        guard let ports else {
             try await tasks.waitForAll()
             throw TestFailure("the host did not listen")
         }
         let result: Swift.Result<Result, any Error>
         do {
-            result = .success(try await body(port))
+            result = .success(try await body(ports))
         } catch {
             result = .failure(error)
         }

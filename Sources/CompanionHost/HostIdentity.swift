@@ -1,0 +1,18 @@
+import CompanionWire
+
+/// Who this host is to its devices (companion-v2, Identities).
+package struct HostIdentity: Sendable, Hashable {
+    /// First 16 hex digits of SHA-256 over ``publicKey``: a label, not a proof.
+    package var id: String
+    /// The Ed25519 key as it goes over the wire: standard base64.
+    package var publicKey: String
+    /// What people see.
+    package var name: String
+    /// SHA-256 over the TLS key's SubjectPublicKeyInfo: 32 bytes.
+    package var spki: [UInt8]
+    /// The address that QR codes name.
+    package var address: String?
+
+    /// The TLS key's pin as it is written: base64url, 43 characters.
+    package var pin: String { Base64URL.encode(spki) }
+}

@@ -1,0 +1,262 @@
+import CompanionWire
+import FoundationEssentials
+import HTTPTypes
+import Logging
+import PairingAgent
+
+/// The three steps of a pairing by CPace (companion-v2, Pairing).
+extension CompanionPairingService {
+    /// Begins an exchange.
+    ///
+    /// - Throws: ``HostResponseError``: `pairing.locked`, `pairing.not_active`, `pairing.rate_limited`.
+    func hello(_ request: PairingHelloRequest, address: String) throws -> PairingHelloResponse {
+        let now = clock.now()
+        guard !budget.isLocked else { throw HostResponseError.pairingLocked }
+        guard limiter.take(address, now: now) else { throw HostResponseError.pairingTooOften }
+        guard let clientNonce = Base64URL.decode(request.clientNonce), clientNonce.count == 16 else {
+            throw HostResponseError(.badRequest, "clientNonce has to be 16 bytes in base64url", code: .requestInvalid)
+        }
+        renew()
+        guard let offer = challenge.offer else { throw HostResponseError.pairingNotActive }
+        let exchange = PairingExchanges<PairingResponder>.Exchange(
+            id: Base64URL.encode(PairingSecrets.bytes(16)),
+            challenge: challenge.number,
+            address: address,
+            clientNonce: clientNonce,
+            hostNonce: PairingSecrets.bytes(16),
+            startedAt: now,
+            deadline: offer.expiresAt
+        )
+        guard exchanges.add(exchange) else { throw HostResponseError.pairingTooOften }
+        return PairingHelloResponse(
+            pairingId: exchange.id,
+            hostNonce: Base64URL.encode(exchange.hostNonce),
+            hostPublicKey: identity.publicKey,
+            hostName: identity.name,
+            methods: [.code, .token],
+            expiresAt: offer.expiresAt,
+            serverTime: now
+        )
+    }
+
+    /// Exchanges the shares. From now on the exchange holds one of the guesses that are left.
+    ///
+    /// - Throws: ``HostResponseError``: as ``hello(_:address:)``, `pairing.expired`, `pairing.bad_share`,
+    ///   `request.invalid`.
+    func share(_ request: PairingShareRequest) throws -> PairingShareResponse {
+        let now = clock.now()
+        let (exchange, offer) = try running(request.pairingId, now: now)
+        guard exchange.share == nil else {
+            exchanges.remove(exchange.id)
+            throw HostResponseError.pairingNotActive
+        }
+        try Self.check(request)
+        guard exchanges.reserved < min(challenge.triesLeft, budget.left) else {
+            throw HostResponseError.pairingTooOften
+        }
+        let responder: PairingResponder
+        do {
+            responder = try self.responder(request, exchange: exchange, offer: offer)
+        } catch {
+            exchanges.remove(exchange.id)
+            throw error
+        }
+        let known = PairingExchanges<PairingResponder>.Share(
+            method: request.method,
+            deviceName: request.deviceName,
+            devicePublicKey: request.devicePublicKey,
+            permissions: request.permissions,
+            secret: responder
+        )
+        exchanges.setShare(known, of: exchange.id, now: now)
+        return PairingShareResponse(share: Base64.encode(responder.share))
+    }
+
+    private func responder(
+        _ request: PairingShareRequest,
+        exchange: PairingExchanges<PairingResponder>.Exchange,
+        offer: PairingChallenge.Offer
+    ) throws -> PairingResponder {
+        guard let share = Base64.decode(request.share) else { throw HostResponseError.pairingBadShare }
+        let context = PairingContext(
+            clientNonce: exchange.clientNonce,
+            hostNonce: exchange.hostNonce,
+            spki: identity.spki,
+            hostID: identity.id,
+            hostPublicKey: identity.publicKey,
+            hostName: identity.name,
+            devicePublicKey: request.devicePublicKey,
+            deviceName: request.deviceName,
+            permissions: request.permissions
+        )
+        do {
+            return try PairingResponder(
+                secret: request.method == .token ? .token(offer.token) : .code(offer.code),
+                context: context,
+                deviceShare: share
+            )
+        } catch {
+            switch error.code {
+            case .badShare: throw HostResponseError.pairingBadShare
+            case .badContext: throw HostResponseError(.badRequest, error.message, code: .requestInvalid)
+            default: throw error
+            }
+        }
+    }
+
+    /// Judges the device's proof and, when it is right, enrolls the device and proves the host's own knowledge.
+    ///
+    /// - Throws: ``HostResponseError``: as ``share(_:)``, `pairing.wrong_code` and `pairing.wrong_token` with the
+    ///   tries left.
+    func confirm(_ request: PairingConfirmRequest, address: String) async throws -> PairingConfirmResponse {
+        let now = clock.now()
+        let (exchange, _) = try running(request.pairingId, now: now)
+        // Whatever comes of it, an exchange is judged once.
+        exchanges.remove(exchange.id)
+        guard let share = exchange.share else { throw HostResponseError.pairingNotActive }
+        guard let tag = Base64.decode(request.tag), let ownTag = share.secret.confirm(deviceTag: tag) else {
+            let triesLeft = challenge.countWrongTry(now: now)
+            await noteWrongTry(address: address, method: share.method, version: 2, triesLeft: triesLeft)
+            throw HostResponseError.pairingWrong(share.method, triesLeft: triesLeft)
+        }
+        let grant = grant
+        challenge.use(now: now)
+        noteSuccess()
+        let name = share.deviceName.trimmingWhitespace()
+        let device = PairedDevice(
+            id: CompanionDeviceStore.id(publicKey: share.devicePublicKey),
+            name: name.isEmpty ? PairedDevice.nameless : name,
+            publicKey: share.devicePublicKey,
+            permissions: grant.granted(of: share.permissions),
+            expiresAt: grant.end(from: now),
+            protocolVersion: 2,
+            pairedAt: now,
+            lastSeenAt: now
+        )
+        let session = SessionStore.Session(device: device.id, now: now)
+        try await enroll(device, session: session, method: share.method, address: address)
+        return PairingConfirmResponse(
+            tag: Base64.encode(ownTag),
+            connectedDevice: ConnectedCompanionDevice(
+                id: device.id,
+                name: device.name,
+                connectedAt: now,
+                lastSeenAt: now
+            ),
+            permissions: device.permissions ?? [],
+            session: session.grant
+        )
+    }
+
+    private func enroll(
+        _ device: PairedDevice,
+        session: SessionStore.Session,
+        method: PairingMethod,
+        address: String
+    ) async throws {
+        let now = device.pairedAt
+        let permissions = (device.permissions ?? []).map { JSONValue.string($0.rawValue) }
+        let detail: JSONValue = [
+            "address": .string(address), "method": .string(method.rawValue), "permissions": .array(permissions),
+            "expiresAt": device.expiresAt.map { .string(CompanionTimestamp.string(from: $0)) } ?? .null, "version": 2,
+        ]
+        try await devices.enroll(device) { database in
+            try SessionStore.removeAll(of: device.id, in: database)
+            try SessionStore.store(session, in: database)
+            try PairingBudget.storeReset(in: database)
+            try AuditLog.append(.paired, device: device.id, detail: detail, at: now, in: database)
+        } committed: { [sessions] in
+            sessions.drop(device.id)
+            sessions.admit(session, now: now)
+        }
+        // What the device had before this pairing ends with it.
+        revocations.end(device.id)
+        var metadata = Logger.Metadata.event("pairing", outcome: "paired", device: device.id)
+        metadata["address"] = "\(address)"
+        metadata["method"] = "\(method.rawValue)"
+        logger.info("device paired", metadata: metadata)
+        events.send(.paired(device.companionDevice, address: address))
+    }
+
+    /// An exchange of the challenge that runs.
+    private func running(
+        _ id: String,
+        now: Date
+    ) throws -> (PairingExchanges<PairingResponder>.Exchange, PairingChallenge.Offer) {
+        guard !budget.isLocked else { throw HostResponseError.pairingLocked }
+        let known = exchanges.exchange(id)
+        renew()
+        exchanges.prune(now: now)
+        if let known, let end = challenge.end(ofChallenge: known.challenge) {
+            exchanges.remove(id)
+            throw end == .expired ? HostResponseError.pairingExpired : HostResponseError.pairingNotActive
+        }
+        guard let exchange = exchanges.exchange(id), exchange.challenge == challenge.number,
+            let offer = challenge.offer
+        else { throw HostResponseError.pairingNotActive }
+        return (exchange, offer)
+    }
+
+    private static func check(_ request: PairingShareRequest) throws {
+        func invalid(_ text: String) -> HostResponseError { HostResponseError(.badRequest, text, code: .requestInvalid) }
+        guard [.code, .token].contains(request.method) else { throw invalid("method has to be code or token") }
+        guard Base64.decode(request.devicePublicKey)?.count == 32 else {
+            throw invalid("devicePublicKey has to be 32 bytes in base64")
+        }
+        guard request.deviceName.utf8.count <= 200, !request.deviceName.utf8.contains(0) else {
+            throw invalid("deviceName is over 200 bytes or has a NUL")
+        }
+        guard request.permissions.count <= 16, request.permissions.allSatisfy({ $0.rawValue.utf8.count <= 64 }) else {
+            throw invalid("permissions are over 16, or one is over 64 bytes")
+        }
+    }
+}
+
+extension HostResponseError {
+    static let pairingLocked = HostResponseError(
+        .locked,
+        HostErrorText.pairingLocked,
+        code: .pairingLocked
+    )
+    static let pairingNotActive = HostResponseError(
+        .conflict,
+        "This pairing has ended: take the code that the host shows now and begin again",
+        code: .pairingNotActive,
+        retryable: true
+    )
+    static let pairingExpired = HostResponseError(
+        .gone,
+        "The code has expired: take the one that the host shows now and begin again",
+        code: .pairingExpired,
+        retryable: true
+    )
+    static let pairingTooOften = HostResponseError(
+        .tooManyRequests,
+        "Too many pairings at a time: try again in half a minute",
+        code: .pairingRateLimited,
+        retryable: true,
+        headers: [.retryAfter: "30"]
+    )
+    static let pairingBadShare = HostResponseError(
+        .badRequest,
+        "The share is no point of the group, its neutral element, or the host's own",
+        code: .pairingBadShare
+    )
+
+    static func pairingWrong(_ method: PairingMethod, triesLeft: Int) -> HostResponseError {
+        var error = HostResponseError(
+            .forbidden,
+            method == .token
+                ? "The token is wrong, or somebody is in between: scan the code that the host shows"
+                : "The code is wrong, or somebody is in between: look at the host",
+            code: method == .token ? .pairingWrongToken : .pairingWrongCode,
+            retryable: triesLeft > 0
+        )
+        error.triesLeft = triesLeft
+        return error
+    }
+}
+
+extension HTTPResponse.Status {
+    static let locked = HTTPResponse.Status(code: 423, reasonPhrase: "Locked")
+}

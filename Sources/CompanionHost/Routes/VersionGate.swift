@@ -1,0 +1,56 @@
+import CompanionWire
+import HTTPTypes
+import Hummingbird
+
+/// Lets requests pass by the protocol that they speak and the way that they come.
+///
+/// `GET /health` and `GET /companion/status` are for everybody. Everything else of v1 is for hosts that were started
+/// for it; v2 is for HTTPS. What is refused gets 426 and hears what would be served.
+struct VersionGate: RouterMiddleware {
+    /// Whether the requests come by HTTPS.
+    let isSecure: Bool
+    /// Whether v1 is served.
+    let legacy: Bool
+
+    func handle(
+        _ request: Request,
+        context: HostRequestContext,
+        next: (Request, HostRequestContext) async throws -> Response
+    ) async throws -> Response {
+        var context = context
+        context.isSecure = isSecure
+        let path = request.uri.path
+        guard let version = Self.version(of: request) else {
+            // Whoever is to find out which versions there are has to be answered.
+            guard path == "/health" else { throw refusal(HostErrorText.versionUnsupported) }
+            return try await next(request, context)
+        }
+        context.version = version
+        let isOpen = request.method == .get && (path == "/health" || path == "/companion/status")
+        if version == 1, !legacy, !isOpen { throw refusal(HostErrorText.legacyRefused) }
+        if version == 2, !isSecure, !isOpen { throw refusal(HostErrorText.httpsRequired) }
+        return try await next(request, context)
+    }
+
+    /// The version that a request speaks; nil for one that this host does not.
+    static func version(of request: Request) -> Int? {
+        guard let text = request.headers[.companionVersion] else { return ProtocolVersion.minimum }
+        guard let version = Int(text), String(version) == text,
+            (ProtocolVersion.minimum...ProtocolVersion.maximum).contains(version)
+        else { return nil }
+        return version
+    }
+
+    private func refusal(_ text: String) -> HostResponseError {
+        var error = HostResponseError(.upgradeRequired, text, code: .versionUnsupported)
+        error.versions = (legacy ? ProtocolVersion.minimum : 2)...ProtocolVersion.maximum
+        // RFC 9110, 15.5.22: an answer with 426 says what to upgrade to.
+        error.headers = [.upgrade: "TLS/1.3, HTTP/1.1", .connection: "Upgrade"]
+        return error
+    }
+}
+
+extension HTTPField.Name {
+    static let origin = HTTPField.Name("Origin")!
+    static let companionVersion = HTTPField.Name(ProtocolVersion.header)!
+}

@@ -1,0 +1,142 @@
+import CompanionWire
+import FoundationEssentials
+import GRDB
+import HTTPTypes
+import Hummingbird
+import Logging
+import PairingAgent
+
+/// Who may come in by v2: sessions, and the signatures that give new ones (companion-v2, Sessions).
+struct DeviceGate: Sendable {
+    /// How old a request for a session may be, and how far ahead of the host's clock.
+    static let maximumAge: TimeInterval = 300
+    static let maximumLead: TimeInterval = 60
+
+    let devices: CompanionDeviceStore
+    let sessions: SessionStore
+    let revocations: RevocationCenter
+    let clock: HostClock
+    let events: HostEventSink
+    let logger: Logger
+
+    /// The device that a session token belongs to.
+    ///
+    /// - Throws: ``HostResponseError``: `session.required` without a token, `session.expired` for one that is over or
+    ///   unknown, `device.revoked`, `device.expired`.
+    func authenticate(_ headers: HTTPFields) async throws -> AuthenticatedDevice {
+        guard let token = Self.token(in: headers) else { throw HostResponseError.sessionRequired }
+        // Before the session: what ends it between the two is noticed by whoever waits for it.
+        guard let entry = sessions.entry(token: token) else { throw HostResponseError.sessionExpired }
+        let epoch = revocations.epoch(of: entry.device)
+        let device = try activeDevice(entry.device)
+        guard entry.expiresAt > clock.now(), sessions.entry(token: token) != nil else {
+            throw HostResponseError.sessionExpired
+        }
+        await devices.touch(device.id)
+        return AuthenticatedDevice(device, protocolVersion: 2, epoch: epoch)
+    }
+
+    /// A device of v2 that is paired, not revoked, and whose time is not over.
+    ///
+    /// - Throws: ``HostResponseError``: `device.unknown`, `device.revoked`, `device.expired`.
+    func activeDevice(_ id: String) throws -> PairedDevice {
+        guard let device = devices.device(id: id), device.protocolVersion >= 2 else {
+            throw HostResponseError(.forbidden, HostErrorText.deviceUnknown, code: .deviceUnknown)
+        }
+        guard !device.isRevoked else {
+            throw HostResponseError(.forbidden, HostErrorText.deviceRevoked, code: .deviceRevoked)
+        }
+        guard device.isActive(at: clock.now()) else {
+            throw HostResponseError(.forbidden, HostErrorText.deviceExpired, code: .deviceExpired)
+        }
+        return device
+    }
+
+    /// Gives a device that signed for it a session. Nonce and session are stored together, before the answer.
+    ///
+    /// - Throws: ``SignedCommandError`` for the shape; ``HostResponseError``: as ``activeDevice(_:)``,
+    ///   `session.bad_signature`, `session.expired` for a request from another time, `session.replayed`.
+    func open(_ body: [UInt8], address: String) async throws -> SessionGrant {
+        let request = try SessionRequest.parse(body)
+        let device = try activeDevice(request.deviceId)
+        guard let key = Base64.decode(device.publicKey),
+            Ed25519.verify(signature: request.signatureBytes, message: request.signedBytes, publicKey: key)
+        else {
+            throw HostResponseError(.unauthorized, "The signature is not the device's", code: .sessionBadSignature)
+        }
+        let now = clock.now()
+        let age = now.timeIntervalSince(request.issuedAt)
+        guard age <= Self.maximumAge, age >= -Self.maximumLead else {
+            throw HostResponseError(
+                .unauthorized,
+                "The request is from another time: set issuedAt by serverTime",
+                code: .sessionExpired,
+                retryable: true
+            )
+        }
+        let session = SessionStore.Session(device: device.id, now: now)
+        let end = request.issuedAt.addingTimeInterval(Self.maximumAge)
+        let isNew = !sessions.hasSession(device.id, now: now)
+        try await devices.database.writeChecked { database in
+            guard try SeenNonces.note("session:" + request.nonce, of: device.id, until: end, in: database) else {
+                throw HostResponseError(.conflict, "The request was used before", code: .sessionReplayed)
+            }
+            // Revoked since it was looked at: this is where revocations are, too.
+            _ = try activeDevice(device.id)
+            try SessionStore.store(session, in: database)
+        } committed: { [sessions] in
+            sessions.admit(session, now: now)
+        }
+        if isNew { events.send(.connected(device.companionDevice, address: address)) }
+        return session.grant
+    }
+
+    private static func token(in headers: HTTPFields) -> String? {
+        guard let value = headers[.authorization] else { return nil }
+        let parts = value.split(separator: " ", omittingEmptySubsequences: true)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        return String(parts[1])
+    }
+}
+
+/// Nonces that were used, kept until what they came with is too old anyway.
+enum SeenNonces {
+    /// Notes a nonce, within a transaction.
+    ///
+    /// - Returns: Whether it is new.
+    static func note(_ nonce: String, of device: String, until end: Date, in database: Database) throws -> Bool {
+        let statement = try database.cachedStatement(
+            sql: "INSERT OR IGNORE INTO seenNonce (device, nonce, expiresAt) VALUES (?, ?, ?)"
+        )
+        try statement.execute(arguments: [device, nonce, CompanionTimestamp.string(from: end)])
+        return database.changesCount > 0
+    }
+
+    /// Forgets what nobody can use any more. A minute is left to clocks.
+    static func prune(now: Date, in database: Database) throws {
+        let time = CompanionTimestamp.string(from: now.addingTimeInterval(-60))
+        try database.execute(sql: "DELETE FROM seenNonce WHERE expiresAt < ?", arguments: [time])
+        try database.execute(sql: "DELETE FROM seenCommand WHERE expiresAt < ?", arguments: [time])
+    }
+}
+
+extension HostResponseError {
+    static let sessionRequired = HostResponseError(
+        .unauthorized,
+        HostErrorText.sessionRequired,
+        code: .sessionRequired,
+        headers: [.wwwAuthenticate: "Bearer"]
+    )
+    static let sessionExpired = HostResponseError(
+        .unauthorized,
+        HostErrorText.sessionExpired,
+        code: .sessionExpired,
+        retryable: true,
+        headers: [.wwwAuthenticate: "Bearer"]
+    )
+    static let permissionDenied = HostResponseError(
+        .forbidden,
+        HostErrorText.permissionDenied,
+        code: .permissionDenied
+    )
+}

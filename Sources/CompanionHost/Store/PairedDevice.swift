@@ -1,0 +1,78 @@
+package import CompanionWire
+package import FoundationEssentials
+import GRDB
+
+/// A device as the host knows it.
+package struct PairedDevice: Sendable, Hashable, Identifiable {
+    /// First 16 hex digits of SHA-256 over the text of the public key.
+    package var id: String
+    package var name: String
+    /// As the device sent it. v2: standard base64 of the 32 bytes of an Ed25519 key.
+    package var publicKey: String
+    /// What it may do besides reading; nil for a device of before permissions, which may do all that v1 can.
+    package var permissions: [CompanionPermission]?
+    /// When its time is over; nil without end.
+    package var expiresAt: Date?
+    /// 1 or 2: the protocol that it paired with.
+    package var protocolVersion: Int
+    package var pairedAt: Date
+    package var lastSeenAt: Date
+    package var isRevoked = false
+
+    /// The name that a device without one gets, as on deployed hosts.
+    static let nameless = "iPhone"
+
+    package func may(_ permission: CompanionPermission) -> Bool {
+        permissions?.contains(permission) ?? true
+    }
+
+    package func isActive(at now: Date) -> Bool {
+        !isRevoked && expiresAt.map { $0 > now } ?? true
+    }
+
+    /// As the protocol lists it.
+    package var companionDevice: CompanionDevice {
+        CompanionDevice(id: id, name: name, pairedAt: pairedAt, lastSeenAt: lastSeenAt)
+    }
+}
+
+extension PairedDevice {
+    static let columns = "id, name, publicKey, permissions, expiresAt, protocol, pairedAt, lastSeenAt, revokedAt"
+
+    /// Reads a row of ``columns``.
+    init(row: Row) {
+        id = row[0]
+        name = row[1]
+        publicKey = row[2]
+        permissions = (row[3] as String?).map(Self.permissions(stored:))
+        expiresAt = (row[4] as String?).flatMap(CompanionTimestamp.date)
+        protocolVersion = row[5]
+        pairedAt = CompanionTimestamp.date(from: row[6]) ?? .distantPast
+        lastSeenAt = CompanionTimestamp.date(from: row[7]) ?? .distantPast
+        isRevoked = (row[8] as String?) != nil
+    }
+
+    /// Stores the device in place of what was known of it.
+    func store(in database: Database) throws {
+        try database.execute(
+            sql: "INSERT INTO device (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL) "
+                + """
+                ON CONFLICT (id) DO UPDATE SET name = excluded.name, publicKey = excluded.publicKey,
+                    permissions = excluded.permissions, expiresAt = excluded.expiresAt, protocol = excluded.protocol,
+                    pairedAt = excluded.pairedAt, lastSeenAt = excluded.lastSeenAt, revokedAt = NULL
+                """,
+            arguments: [
+                id, name, publicKey, permissions.map(Self.stored), expiresAt.map(CompanionTimestamp.string),
+                protocolVersion, CompanionTimestamp.string(from: pairedAt), CompanionTimestamp.string(from: lastSeenAt),
+            ]
+        )
+    }
+
+    static func stored(_ permissions: [CompanionPermission]) -> String {
+        permissions.map(\.rawValue).joined(separator: ",")
+    }
+
+    private static func permissions(stored text: String) -> [CompanionPermission] {
+        text.split(separator: ",").map { CompanionPermission(rawValue: String($0)) }
+    }
+}

@@ -1,0 +1,146 @@
+import Crypto
+import FoundationEssentials
+import Glibc
+package import NIOSSL
+import PairingAgent
+import SwiftASN1
+import X509
+
+/// The host's TLS identity: a P-256 key with a self-signed certificate, made at first start.
+///
+/// Companions pin the key (companion-v2, Identities), so the names and dates in the certificate mean nothing. The file
+/// is PEM, the key and then the certificate, mode 0600.
+package struct HostCertificate: Sendable {
+    /// The file's name, beside the host's own key.
+    package static let fileName = "tls.pem"
+
+    /// SHA-256 over the DER SubjectPublicKeyInfo: 32 bytes.
+    package let spki: [UInt8]
+    package let certificate: NIOSSLCertificate
+    private let privateKey: NIOSSLPrivateKey
+
+    /// Reads the certificate; at first use a key and a certificate are made.
+    ///
+    /// Two processes that make one at the same time end with the same one.
+    ///
+    /// - Parameter directory: Made (0700) when it is missing.
+    /// - Throws: ``CompanionHostError/Code/keyUnusable``, with the way out.
+    package init(directory: String) throws(CompanionHostError) {
+        let path = directory + "/" + Self.fileName
+        if let text = try Self.read(path) {
+            try self.init(pem: text, path: path)
+            return
+        }
+        try Self.create(path)
+        guard let text = try Self.read(path) else {
+            throw CompanionHostError(.keyUnusable, "The file \(path) was removed while it was being made.")
+        }
+        try self.init(pem: text, path: path)
+    }
+
+    private init(pem text: String, path: String) throws(CompanionHostError) {
+        do {
+            let documents = try PEMDocument.parseMultiple(pemString: text)
+            guard documents.count == 2 else { throw Unusable("it has \(documents.count) parts") }
+            let key = try P256.Signing.PrivateKey(pemRepresentation: documents[0].pemString)
+            let parsed = try Certificate(pemDocument: documents[1])
+            guard parsed.publicKey == Certificate.PublicKey(key.publicKey),
+                parsed.publicKey.isValidSignature(parsed.signature, for: parsed)
+            else { throw Unusable("key and certificate do not belong together") }
+            spki = Array(SHA256.hash(data: key.publicKey.derRepresentation))
+            certificate = try NIOSSLCertificate(bytes: documents[1].derBytes, format: .der)
+            privateKey = try NIOSSLPrivateKey(bytes: Array(key.derRepresentation), format: .der)
+        } catch {
+            throw CompanionHostError(
+                .keyUnusable,
+                "The host's TLS key \(path) is damaged. Restore it from a backup; or move it away "
+                    + "(mv '\(path)' '\(path).damaged') for a new one, and pair every device again.",
+                underlying: error
+            )
+        }
+    }
+
+    /// TLS 1.3 and nothing older. Devices prove who they are with their keys, not with certificates.
+    var serverConfiguration: TLSConfiguration {
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: [.certificate(certificate)],
+            privateKey: .privateKey(privateKey)
+        )
+        configuration.minimumTLSVersion = .tlsv13
+        configuration.certificateVerification = .none
+        configuration.applicationProtocols = ["http/1.1"]
+        return configuration
+    }
+
+    private struct Unusable: Error, CustomStringConvertible {
+        let description: String
+        init(_ description: String) { self.description = description }
+    }
+
+    /// The file's text; nil where there is none.
+    private static func read(_ path: String) throws(CompanionHostError) -> String? {
+        // A pipe in its place must not hold up the host, and a link may lead anywhere.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw CompanionHostError(
+                .keyUnusable,
+                "The host's TLS key \(path) cannot be opened: \(PrivateFile.systemMessage())."
+            )
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw CompanionHostError(.keyUnusable, "\(path) is not a file: move it away and try again.")
+        }
+        guard status.st_uid == geteuid() else {
+            throw CompanionHostError(
+                .keyUnusable,
+                "The host's TLS key \(path) belongs to another user. Check who put it there, then: "
+                    + "chown $(id -u) '\(path)'"
+            )
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            throw CompanionHostError(
+                .keyUnusable,
+                "The host's TLS key \(path) can be read or changed by other users. If nobody else has used it: "
+                    + "chmod 600 '\(path)'; otherwise move it away and pair every device again."
+            )
+        }
+        var bytes = [UInt8](repeating: 0, count: 16 << 10)
+        let count = Glibc.read(descriptor, &bytes, bytes.count)
+        guard count >= 0 else {
+            throw CompanionHostError(
+                .keyUnusable,
+                "The host's TLS key \(path) cannot be read: \(PrivateFile.systemMessage())."
+            )
+        }
+        return String(decoding: bytes[..<count], as: UTF8.self)
+    }
+
+    private static func create(_ path: String) throws(CompanionHostError) {
+        do {
+            let key = P256.Signing.PrivateKey()
+            let name = try DistinguishedName { CommonName("pairtool host") }
+            let certificate = try Certificate(
+                version: .v3,
+                serialNumber: Certificate.SerialNumber(),
+                publicKey: Certificate.PublicKey(key.publicKey),
+                // From 2000-01-01 to 9999-12-31 (RFC 5280, 4.1.2.5: no well-defined end): neither clock nor age matter.
+                notValidBefore: Date(timeIntervalSince1970: 946_684_800),
+                notValidAfter: Date(timeIntervalSince1970: 253_402_300_799),
+                issuer: name,
+                subject: name,
+                signatureAlgorithm: .ecdsaWithSHA256,
+                extensions: try Certificate.Extensions { try ExtendedKeyUsage([.serverAuth]) },
+                issuerPrivateKey: Certificate.PrivateKey(key)
+            )
+            let text = key.pemRepresentation + "\n" + (try certificate.serializeAsPEM().pemString) + "\n"
+            try Array(text.utf8).withUnsafeBytes { bytes in
+                try PrivateFile.write(bytes, to: path, replacing: false)
+            }
+        } catch {
+            throw CompanionHostError(.keyUnusable, "The host's TLS key \(path) cannot be made.", underlying: error)
+        }
+    }
+}

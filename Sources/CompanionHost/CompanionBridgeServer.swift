@@ -139,14 +139,6 @@ package final class CompanionBridgeServer: Service {
         )
     }
 
-    /// Every connection is a descriptor, and the usual soft limit of 1024 is meant for `select`.
-    private static func allowManyConnections() {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-        limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, 16384))
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    }
-
     private static func directory(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
@@ -170,6 +162,14 @@ package final class CompanionBridgeServer: Service {
             let way = error.remedy.map { ": \($0)" } ?? ""
             throw CompanionHostError(.keyUnusable, "The host's key cannot be used: \(error.message)\(way).")
         }
+    }
+
+    /// Every connection is a descriptor, and the usual soft limit of 1024 is meant for `select`.
+    private static func allowManyConnections() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, 16384))
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
     /// What happens here, for one reader; it ends when the host ends. The newest thousand events are kept for it.

@@ -10,15 +10,15 @@ extension CompanionCommandRouter {
             let number = try Self.lastEventID(request.headers[.lastEventID])
             let turnID = try context.parameter("turnId")
             guard try await isServed(turnID: turnID, chatID: context.parameter("id")) else {
-                throw HostResponseError(.notFound, HostErrorText.turnUnknown, code: .turnUnknown)
+                throw HostResponseError.turnUnknown
             }
             do {
                 guard let frames = try await turns.log.reader(turnID: turnID, after: number) else {
-                    throw HostResponseError(.notFound, HostErrorText.turnUnknown, code: .turnUnknown)
+                    throw HostResponseError.turnUnknown
                 }
                 return .turnEvents(frames, device: device, revocations: revocations, channel: context.channel)
             } catch is LastEventIDError {
-                throw HostResponseError(.badRequest, HostErrorText.lastEventID, code: .requestInvalid)
+                throw HostResponseError(.badRequest, HostErrorText.lastEventID)
             }
         }
     }
@@ -30,7 +30,7 @@ extension CompanionCommandRouter {
         guard let header else { return 0 }
         let digits = header.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
         guard digits, let number = Int(header) else {
-            throw HostResponseError(.badRequest, HostErrorText.lastEventID, code: .requestInvalid)
+            throw HostResponseError(.badRequest, HostErrorText.lastEventID)
         }
         return number
     }
@@ -41,6 +41,10 @@ extension CompanionCommandRouter {
         let project = try await store.projectID(ofChat: chatID)
         return project.map { store.catalog.project(id: $0) != nil } ?? true
     }
+}
+
+extension HostResponseError {
+    static let turnUnknown = HostResponseError(.notFound, HostErrorText.turnUnknown, code: .turnUnknown)
 }
 
 extension Response {

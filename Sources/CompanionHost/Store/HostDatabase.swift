@@ -138,6 +138,18 @@ final class HostDatabase: Sendable {
         }
     }
 
+    /// Runs a transaction like ``write(_:committed:)``, and throws what its body throws as it is.
+    func writeChecked<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value,
+        committed: @escaping @Sendable (Value) -> Void = { _ in }
+    ) async throws -> Value {
+        do {
+            return try await write(body, committed: committed)
+        } catch {
+            throw error.underlying as? HostResponseError ?? error
+        }
+    }
+
     /// Runs a transaction when those before it are done, without a task that waits for it.
     ///
     /// - Parameter completion: Called on the writer's queue, after the commit and before the next transaction.
@@ -156,18 +168,6 @@ final class HostDatabase: Sendable {
                 let text = "The host's database cannot be written."
                 completion(.failure(CompanionHostError(.databaseUnavailable, text, underlying: error)))
             }
-        }
-    }
-
-    /// Runs a transaction like ``write(_:committed:)``, and throws what its body throws as it is.
-    func writeChecked<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value,
-        committed: @escaping @Sendable (Value) -> Void = { _ in }
-    ) async throws -> Value {
-        do {
-            return try await write(body, committed: committed)
-        } catch {
-            throw error.underlying as? HostResponseError ?? error
         }
     }
 

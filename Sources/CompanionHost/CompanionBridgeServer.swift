@@ -54,6 +54,7 @@ package final class CompanionBridgeServer: Service {
             )
         }
         signal(SIGPIPE, SIG_IGN)
+        Self.allowManyConnections()
         self.configuration = configuration
         self.logger = logger
         let agent: any Agent =
@@ -83,9 +84,11 @@ package final class CompanionBridgeServer: Service {
             events: sink,
             logger: logger
         )
+        let log = try TurnEventLog(database: database, clock: clock, logger: logger)
         turns = TurnRunner(
             agent: agent,
             store: store,
+            log: log,
             timeout: configuration.turnTimeout,
             events: sink,
             logger: logger,
@@ -161,6 +164,14 @@ package final class CompanionBridgeServer: Service {
         }
     }
 
+    /// Every connection is a descriptor, and the usual soft limit of 1024 is meant for `select`.
+    private static func allowManyConnections() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, 16384))
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+
     /// What happens here, for one reader; it ends when the host ends. The newest thousand events are kept for it.
     package var events: AsyncStream<HostEvent> { sink.stream }
 
@@ -181,6 +192,7 @@ package final class CompanionBridgeServer: Service {
         )
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [turns] in await turns.run() }
+            group.addTask { [turns] in await turns.log.run() }
             group.addTask { [sink, pairing, ports] in
                 try await listener.run { found in
                     ports.withLockedValue { $0 = found }
@@ -195,9 +207,8 @@ package final class CompanionBridgeServer: Service {
                 try await Task.sleep(for: Self.shutdownLimit)
             }
             do {
-                // Whichever ends first: both work until the shutdown.
-                try await group.next()
-                try await group.next()
+                // Whichever ends first: all three work until the shutdown.
+                for _ in 0..<3 { try await group.next() }
             } catch is CancellationError {
                 group.cancelAll()
             }

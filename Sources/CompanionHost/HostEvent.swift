@@ -35,8 +35,8 @@ package enum HostEvent: Sendable, Hashable {
     case permissionsChanged(id: String, permissions: [String])
     /// A device was removed from the list of paired devices.
     case revoked(id: String)
-    case turnStarted(chatID: String)
-    case turnFinished(chatID: String, ok: Bool)
+    case turnStarted(chatID: String, turnID: String)
+    case turnFinished(chatID: String, turnID: String, ok: Bool)
 }
 
 /// Hands events on to the one who shows them.

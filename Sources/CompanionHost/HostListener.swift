@@ -15,7 +15,7 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
     }
 
     /// Connections at a time; further ones wait.
-    private static var maximumConnections: Int { 256 }
+    private static var maximumConnections: Int { 2048 }
     /// After so long without a request a connection is closed.
     private static var idleTimeout: TimeAmount { .seconds(60) }
 

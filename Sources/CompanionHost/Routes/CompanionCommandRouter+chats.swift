@@ -61,7 +61,11 @@ extension CompanionCommandRouter {
             directory: directory,
             allowedTools: body.allowedTools.map(Set.init)
         )
-        return .eventStream(try turns.submit(turn, project: project, model: body.model, device: device))
+        let id = try await turns.submit(turn, project: project, model: body.model, device: device)
+        guard let frames = try await turns.log.reader(turnID: id) else {
+            throw HostResponseError(.internalServerError, HostErrorText.internalError)
+        }
+        return .eventStream(frames)
     }
 
     /// Where a turn works: at `projectPath` when it is inside a listed project, else at the chat's project.
@@ -97,23 +101,4 @@ extension HostResponseError {
         code: .hostAgentUnavailable,
         retryable: true
     )
-}
-
-extension Response {
-    /// The frames of an answer. `[DONE]` ends it, except after an error, where deployed hosts just close.
-    static func eventStream(_ events: AsyncStream<ContinueChatEvent>) -> Response {
-        let body = ResponseBody { writer in
-            var failed = false
-            for await event in events {
-                if case .error = event { failed = true }
-                try await writer.write(ByteBuffer(string: ContinueChatFrame.encode(event)))
-            }
-            if !failed { try await writer.write(ByteBuffer(string: ContinueChatFrame.end)) }
-            try await writer.finish(nil)
-        }
-        let headers: HTTPFields = [
-            .contentType: "text/event-stream", .cacheControl: "no-cache", .connection: "keep-alive",
-        ]
-        return Response(status: .ok, headers: headers, body: body)
-    }
 }

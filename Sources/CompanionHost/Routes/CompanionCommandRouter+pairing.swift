@@ -28,7 +28,9 @@ extension CompanionCommandRouter {
             guard context.version == 1 else { throw HostResponseError(.forbidden, HostErrorText.pairingProven) }
             guard let peer = context.peer else { throw HostResponseError(.badRequest, HostErrorText.internalError) }
             let body = try HostJSON.decode(PairingCompleteBody.self, from: context.json)
+            let before = devices.connection?.device.id
             try await pairing.complete(body, address: peer)
+            if let before { revocations.end(before) }
             turns.endTurnsOfOthers()
             return status(for: context)
         }
@@ -42,6 +44,7 @@ extension CompanionCommandRouter {
             let disconnected = try await devices.disconnect()
             turns.endTurnsOfOthers()
             if let device = disconnected {
+                revocations.end(device.id)
                 logger.info("device disconnected", metadata: ["device": "\(device.id)"])
                 events.send(.disconnected(device))
             }

@@ -49,6 +49,7 @@ package struct CompanionCommandRouter: Sendable {
         addPairingRoutes(to: router)
         addPairingV2Routes(to: router)
         addChatRoutes(to: router)
+        addTurnRoutes(to: router)
         return router
     }
 

@@ -6,6 +6,8 @@ import NIOCore
 /// What the routes know of a request, besides the request.
 struct HostRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
+    /// The connection, which has to be cut when its device's access ends.
+    let channel: any Channel
     /// Who asks; nil when the connection is gone already.
     let peer: IPAddress?
     /// The body of a request with a JSON content type; nil for any other, which counts as `{}`.
@@ -17,6 +19,7 @@ struct HostRequestContext: RequestContext {
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
         peer = source.channel.remoteAddress.flatMap(IPAddress.init(peer:))
     }
 

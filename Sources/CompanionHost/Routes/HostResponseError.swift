@@ -39,6 +39,8 @@ package enum HostErrorText {
     package static let deviceExpired = "The time that this device was let in for is over: pair again"
     package static let permissionDenied = "This device may not do that; the host's owner can allow it"
     package static let onlyAtHost = "Only the host machine itself may do this: pairtool host revoke"
+    package static let turnUnknown = "Unknown turn"
+    package static let lastEventID = "Last-Event-ID is not the number of a frame of this turn"
     package static let internalError = "The host could not do this"
     package static let agentUnavailable = "The agent of this host is unavailable"
 

@@ -150,6 +150,27 @@ final class HostDatabase: Sendable {
         }
     }
 
+    /// Runs a transaction when those before it are done, without a task that waits for it.
+    ///
+    /// - Parameter completion: Called on the writer's queue, after the commit and before the next transaction.
+    func enqueueWrite(
+        _ body: @escaping @Sendable (Database) throws -> Void,
+        completion: @escaping @Sendable (Result<Void, CompanionHostError>) -> Void
+    ) {
+        pool.asyncWriteWithoutTransaction { database in
+            do {
+                try database.inTransaction(.immediate) {
+                    try body(database)
+                    return .commit
+                }
+                completion(.success(()))
+            } catch {
+                let text = "The host's database cannot be written."
+                completion(.failure(CompanionHostError(.databaseUnavailable, text, underlying: error)))
+            }
+        }
+    }
+
     /// Runs a transaction while the host starts, before anything else works on the database.
     func writeBlocking<Value>(_ body: (Database) throws -> Value) throws(CompanionHostError) -> Value {
         do {

@@ -1,7 +1,7 @@
 import Crypto
 import FoundationEssentials
 import Glibc
-package import NIOSSL
+import NIOSSL
 import PairingAgent
 import SwiftASN1
 import X509
@@ -16,7 +16,9 @@ package struct HostCertificate: Sendable {
 
     /// SHA-256 over the DER SubjectPublicKeyInfo: 32 bytes.
     package let spki: [UInt8]
-    package let certificate: NIOSSLCertificate
+    /// The certificate's DER.
+    package let der: [UInt8]
+    private let certificate: NIOSSLCertificate
     private let privateKey: NIOSSLPrivateKey
 
     /// Reads the certificate; at first use a key and a certificate are made.
@@ -48,6 +50,7 @@ package struct HostCertificate: Sendable {
                 parsed.publicKey.isValidSignature(parsed.signature, for: parsed)
             else { throw Unusable("key and certificate do not belong together") }
             spki = Array(SHA256.hash(data: key.publicKey.derRepresentation))
+            der = documents[1].derBytes
             certificate = try NIOSSLCertificate(bytes: documents[1].derBytes, format: .der)
             privateKey = try NIOSSLPrivateKey(bytes: Array(key.derRepresentation), format: .der)
         } catch {

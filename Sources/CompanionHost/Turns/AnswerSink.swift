@@ -1,7 +1,7 @@
 import CompanionWire
 import NIOConcurrencyHelpers
 
-/// Takes what an agent says, hands it to the client and keeps the text to store.
+/// Takes what an agent says, hands it on to the turn's readers and keeps the text to store.
 struct AnswerSink: Sendable {
     /// Bytes of text that an answer may have.
     static let maximumSize = 8 << 20
@@ -13,12 +13,15 @@ struct AnswerSink: Sendable {
     }
 
     private let state = NIOLockedValueBox(State())
-    private let client: AsyncStream<ContinueChatEvent>.Continuation
+    private let publish: @Sendable (ContinueChatEvent) -> Void
     /// Called when the answer gets too long.
     private let overflow: @Sendable () -> Void
 
-    init(client: AsyncStream<ContinueChatEvent>.Continuation, overflow: @escaping @Sendable () -> Void) {
-        self.client = client
+    init(
+        publish: @escaping @Sendable (ContinueChatEvent) -> Void,
+        overflow: @escaping @Sendable () -> Void
+    ) {
+        self.publish = publish
         self.overflow = overflow
     }
 
@@ -35,7 +38,7 @@ struct AnswerSink: Sendable {
                 state.text += text
             }
             // Under the lock, so that frames and stored text have the same order.
-            client.yield(event.frame)
+            publish(event.frame)
             return false
         }
         if isTooLong { overflow() }

@@ -74,6 +74,15 @@ struct TurnQueue<Turn: Sendable>: Sendable {
         return (left, active.values.filter { !mayStay($0.owner) }.map(\.turn))
     }
 
+    /// Removes the waiting turns that a condition is true of.
+    ///
+    /// - Returns: The same as ``keep(where:)``.
+    mutating func remove(where condition: (Turn) -> Bool) -> (waiting: [Turn], running: [Turn]) {
+        let left = queue.filter { condition($0.turn) }.map(\.turn)
+        queue.removeAll { condition($0.turn) }
+        return (left, active.values.filter { condition($0.turn) }.map(\.turn))
+    }
+
     /// Admits nothing any more.
     ///
     /// - Returns: All turns that wait and will not start.

@@ -91,6 +91,13 @@ package enum PrivateFile {
         }
     }
 
+    /// Whether a path leads to a regular file; nil where there is nothing.
+    package static func isRegularFile(_ path: String) -> Bool? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return status.st_mode & S_IFMT == S_IFREG
+    }
+
     /// Runs a body while no other process runs one under the same lock file.
     package static func withLock<R>(_ path: String, _ body: () throws -> R) throws -> R {
         try makeDirectory(directory(of: path))

@@ -18,6 +18,7 @@ struct HostEventRow: Encodable {
     var permissions: [String]?
     var failures: Int?
     var chatId: String?
+    var turnId: String?
     var ok: Bool?
     var message: String?
 
@@ -71,12 +72,14 @@ struct HostEventRow: Encodable {
         case .revoked(let id):
             event = "revoked"
             deviceId = id
-        case .turnStarted(let chatID):
+        case .turnStarted(let chatID, let turnID):
             event = "turn_started"
             chatId = chatID
-        case .turnFinished(let chatID, let ok):
+            turnId = turnID
+        case .turnFinished(let chatID, let turnID, let ok):
             event = "turn_finished"
             chatId = chatID
+            turnId = turnID
             self.ok = ok
         }
     }

@@ -14,9 +14,8 @@ struct QRPicture: Sendable {
     /// - Throws: ``CommandError`` where the path is something else than a PNG file, or cannot be written.
     init(path: String) throws {
         self.path = path
-        var status = stat()
-        if stat(path, &status) == 0 {
-            guard status.st_mode & S_IFMT == S_IFREG, isPicture else {
+        if let isFile = PrivateFile.isRegularFile(path) {
+            guard isFile, isPicture else {
                 throw CommandError(.usage, "host.qr_file", "\(path) exists and is not a PNG file; it was left alone")
             }
         }

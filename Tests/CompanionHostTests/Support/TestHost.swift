@@ -179,7 +179,7 @@ func withHost<Result: Sendable>(
             TestHost(
                 port: ports.plain,
                 tlsPort: ports.secure,
-                certificate: keys.certificate,
+                certificate: try NIOSSLCertificate(bytes: keys.der, format: .der),
                 project: project,
                 server: server
             )

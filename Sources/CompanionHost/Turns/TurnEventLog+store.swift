@@ -1,0 +1,86 @@
+import CompanionWire
+import FoundationEssentials
+import GRDB
+import NIOCore
+
+extension TurnEventLog {
+    static func write(_ change: Change, of feed: TurnFeed, in database: Database) throws {
+        switch change {
+        case .open(let device, let time):
+            try database.execute(
+                sql: "INSERT INTO turn (id, chat, device, state, startedAt) VALUES (?, ?, ?, ?, ?)",
+                arguments: [
+                    feed.id, feed.chatID, device, TurnState.waiting.rawValue, CompanionTimestamp.string(from: time),
+                ]
+            )
+        case .run:
+            try database.execute(
+                sql: "UPDATE turn SET state = ? WHERE id = ?",
+                arguments: [TurnState.running.rawValue, feed.id]
+            )
+        case .frame(let frame):
+            let statement = try database.cachedStatement(
+                sql: "INSERT INTO turnEvent (turn, number, frame) VALUES (?, ?, ?)"
+            )
+            try statement.execute(arguments: [feed.id, frame.number, Data(frame.data.readableBytesView)])
+        case .end(let state, let time):
+            try database.execute(
+                sql: "UPDATE turn SET state = ?, endedAt = ? WHERE id = ?",
+                arguments: [state.rawValue, CompanionTimestamp.string(from: time), feed.id]
+            )
+        }
+    }
+
+    /// Ends the turns that no host works on any more with a last frame that says so.
+    static func endInterrupted(at time: Date, in database: Database) throws {
+        let turns = try String.fetchAll(database, sql: "SELECT id FROM turn WHERE endedAt IS NULL")
+        for turn in turns {
+            let frame = ContinueChatFrame.encode(.error(interruptedText))
+            try database.execute(
+                sql: "INSERT INTO turnEvent (turn, number, frame) VALUES (?, ?, ?)",
+                arguments: [turn, try lastNumber(turnID: turn, in: database) + 1, Data(frame.utf8)]
+            )
+            try database.execute(
+                sql: "UPDATE turn SET state = ?, endedAt = ? WHERE id = ?",
+                arguments: [TurnState.interrupted.rawValue, CompanionTimestamp.string(from: time), turn]
+            )
+        }
+    }
+
+    static func turn(id: String, in database: Database) throws -> TurnSummary? {
+        let statement = try database.cachedStatement(
+            sql: "SELECT id, chat, state, startedAt, endedAt FROM turn WHERE id = ?"
+        )
+        guard let row = try Row.fetchOne(statement, arguments: [id]) else { return nil }
+        return TurnSummary(
+            turnId: row[0],
+            chatId: row[1],
+            state: TurnState(rawValue: row[2]) ?? .interrupted,
+            startedAt: CompanionTimestamp.date(from: row[3]) ?? .distantPast,
+            endedAt: (row[4] as String?).flatMap(CompanionTimestamp.date(from:))
+        )
+    }
+
+    static func lastNumber(turnID: String, in database: Database) throws -> Int {
+        try Int.fetchOne(
+            database.cachedStatement(sql: "SELECT max(number) FROM turnEvent WHERE turn = ?"),
+            arguments: [turnID]
+        ) ?? 0
+    }
+
+    static func frames(turnID: String, after number: Int, in database: Database) throws -> [TurnFrame] {
+        let statement = try database.cachedStatement(
+            sql: "SELECT number, frame FROM turnEvent WHERE turn = ? AND number > ? ORDER BY number LIMIT ?"
+        )
+        let rows = try Row.fetchCursor(statement, arguments: [turnID, number, TurnReader.pageCount])
+        var frames: [TurnFrame] = []
+        var size = 0
+        while let row = try rows.next() {
+            let data = try row.withUnsafeData(atIndex: 1) { ByteBuffer(bytes: $0 ?? Data()) }
+            size += data.readableBytes
+            guard frames.isEmpty || size <= TurnReader.pageSize else { break }
+            frames.append(TurnFrame(number: row[0], data: data))
+        }
+        return frames
+    }
+}

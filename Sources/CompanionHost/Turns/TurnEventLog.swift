@@ -1,0 +1,211 @@
+import CompanionWire
+package import FoundationEssentials
+import GRDB
+import Logging
+import NIOConcurrencyHelpers
+import NIOCore
+import ServiceLifecycle
+
+/// Keeps the frames of turns so that a stream can be resumed: while the turn goes on, after its end, and after a
+/// restart of the host.
+///
+/// A frame is stored before anybody sees it. What a client has seen survives the end of this process; the power cut
+/// that SQLite's setting allows to lose the last moments loses the connection as well.
+package final class TurnEventLog: Sendable {
+    /// How long the frames of a turn are kept after its end.
+    package static let keptFor: TimeInterval = 2 * 3600
+    /// Between two signs of life in a stream. (companion-v2, Streams)
+    package static let heartbeat: TimeInterval = 15
+    package static let interruptedText = "The host was restarted: this turn was interrupted"
+
+    enum Change: Sendable {
+        case open(device: String, at: Date)
+        case run
+        case frame(TurnFrame)
+        case end(TurnState, at: Date)
+    }
+
+    private struct State {
+        var live: [String: TurnFeed] = [:]
+        var changes: [(feed: TurnFeed, change: Change)] = []
+        var isWriting = false
+        /// Who waits until nothing is being written.
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let database: HostDatabase
+    private let clock: HostClock
+    private let logger: Logger
+    private let state = NIOLockedValueBox(State())
+
+    /// Ends what an earlier host left unfinished.
+    init(database: HostDatabase, clock: HostClock, logger: Logger) throws(CompanionHostError) {
+        self.database = database
+        self.clock = clock
+        self.logger = logger
+        let now = clock.now()
+        try database.writeBlocking { try Self.endInterrupted(at: now, in: $0) }
+    }
+
+    // MARK: Writing
+
+    /// Opens the log of a turn that waits.
+    func open(_ feed: TurnFeed, device: String) {
+        state.withLockedValue { $0.live[feed.id] = feed }
+        note(.open(device: device, at: clock.now()), of: feed)
+    }
+
+    /// Notes that a turn runs.
+    func run(_ feed: TurnFeed) {
+        note(.run, of: feed)
+    }
+
+    /// Adds a frame.
+    func publish(_ event: ContinueChatEvent, in feed: TurnFeed) {
+        feed.publish { note(.frame(TurnFrame(number: $0, event: event)), of: feed) }
+    }
+
+    /// Ends a turn: readers see its end once all of it is stored.
+    func end(_ feed: TurnFeed, as outcome: TurnState) {
+        note(.end(outcome, at: clock.now()), of: feed)
+    }
+
+    /// Returns when all that was noted so far is stored, or cannot be.
+    func drain() async {
+        await withCheckedContinuation { continuation in
+            let isIdle = state.withLockedValue { state in
+                if state.isWriting { state.waiting.append(continuation) }
+                return !state.isWriting
+            }
+            if isIdle { continuation.resume() }
+        }
+    }
+
+    private func note(_ change: Change, of feed: TurnFeed) {
+        let isFirst = state.withLockedValue { state in
+            state.changes.append((feed, change))
+            defer { state.isWriting = true }
+            return !state.isWriting
+        }
+        if isFirst { write() }
+    }
+
+    /// Writes all that has come up, in one transaction; what comes meanwhile makes the next one.
+    private func write() {
+        let batch = NIOLockedValueBox<[(feed: TurnFeed, change: Change)]>([])
+        database.enqueueWrite { [state] database in
+            let changes = state.withLockedValue { state in
+                defer { state.changes = [] }
+                return state.changes
+            }
+            batch.withLockedValue { $0 = changes }
+            for (feed, change) in changes { try Self.write(change, of: feed, in: database) }
+        } completion: { result in
+            self.written(batch.withLockedValue { $0 }, result: result)
+        }
+    }
+
+    private func written(_ batch: [(feed: TurnFeed, change: Change)], result: Result<Void, CompanionHostError>) {
+        var feeds: [ObjectIdentifier: (feed: TurnFeed, changes: [Change])] = [:]
+        for (feed, change) in batch { feeds[ObjectIdentifier(feed), default: (feed, [])].changes.append(change) }
+        if case .failure(let error) = result {
+            logger.error("turn events not stored", metadata: ["reason": "\(error)"])
+        }
+        for (feed, changes) in feeds.values { settle(feed, changes, result) }
+        let waiting = state.withLockedValue { state -> [CheckedContinuation<Void, Never>]? in
+            state.isWriting = !state.changes.isEmpty
+            guard !state.isWriting else { return nil }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        guard let waiting else { return write() }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Shows a turn's readers what is stored now.
+    private func settle(_ feed: TurnFeed, _ changes: [Change], _ result: Result<Void, CompanionHostError>) {
+        if case .failure(let error) = result {
+            state.withLockedValue { _ = $0.live.removeValue(forKey: feed.id) }
+            feed.failed(error)
+            return
+        }
+        var frames: [TurnFrame] = []
+        var outcome: TurnState?
+        for change in changes {
+            switch change {
+            case .open: feed.opened()
+            case .run: break
+            case .frame(let frame): frames.append(frame)
+            case .end(let state, _): outcome = state
+            }
+        }
+        if !frames.isEmpty { feed.stored(frames) }
+        guard let outcome else { return }
+        state.withLockedValue { _ = $0.live.removeValue(forKey: feed.id) }
+        feed.ended(outcome)
+    }
+
+    // MARK: Reading
+
+    /// A turn that goes on, or whose frames are kept; nil for any other.
+    func turn(id: String) async throws(CompanionHostError) -> TurnSummary? {
+        try await database.read { try Self.turn(id: id, in: $0) }
+    }
+
+    /// Reads a turn's frames.
+    ///
+    /// - Parameter number: The number of the last frame that is not wanted any more; 0 for all.
+    /// - Returns: nil for an unknown turn.
+    /// - Throws: ``LastEventIDError`` for the number of a frame that does not exist yet.
+    func reader(turnID: String, after number: Int = 0) async throws -> TurnReader? {
+        if let feed = state.withLockedValue({ $0.live[turnID] }) {
+            guard number <= feed.lastStored else { throw LastEventIDError() }
+            return TurnReader(log: self, turnID: turnID, feed: feed, outcome: .interrupted, after: number)
+        }
+        let found = try await database.read { database -> (state: TurnState, last: Int)? in
+            guard let turn = try Self.turn(id: turnID, in: database) else { return nil }
+            return (turn.state, try Self.lastNumber(turnID: turnID, in: database))
+        }
+        guard let found else { return nil }
+        guard number <= found.last else { throw LastEventIDError() }
+        return TurnReader(log: self, turnID: turnID, feed: nil, outcome: found.state, after: number)
+    }
+
+    /// A page of stored frames.
+    func stored(turnID: String, after number: Int) async throws(CompanionHostError) -> [TurnFrame] {
+        try await database.read { try Self.frames(turnID: turnID, after: number, in: $0) }
+    }
+
+    // MARK: Upkeep
+
+    /// Wakes the streams for signs of life and removes old turns, until the host ends.
+    package func run() async {
+        await cancelWhenGracefulShutdown {
+            var beats = 0
+            var deadline = self.clock.now()
+            while true {
+                // The turns of the time before the start, then twelve times an hour.
+                if beats % 20 == 0 { await self.prune() }
+                beats += 1
+                // No burst after the machine was asleep.
+                deadline = max(deadline.addingTimeInterval(Self.heartbeat), self.clock.now())
+                guard (try? await self.clock.sleepUntil(deadline)) != nil else { return }
+                for feed in self.state.withLockedValue({ Array($0.live.values) }) { feed.beat() }
+            }
+        }
+    }
+
+    private func prune() async {
+        let limit = CompanionTimestamp.string(from: clock.now().addingTimeInterval(-Self.keptFor))
+        do {
+            try await database.write { database in
+                try database.execute(sql: "DELETE FROM turn WHERE endedAt < ?", arguments: [limit])
+            }
+        } catch {
+            logger.error("old turns not removed", metadata: ["reason": "\(error)"])
+        }
+    }
+}
+
+/// A client asks for what follows a frame that does not exist.
+struct LastEventIDError: Error {}

@@ -1,0 +1,147 @@
+import NIOConcurrencyHelpers
+import NIOCore
+
+/// A turn that goes on, as its readers see it: frames appear once they are stored, and the newest are kept here.
+///
+/// Readers are only woken and fetch what they have not seen; one that lags behind what is kept reads from the
+/// database. So nothing is held for a slow one.
+final class TurnFeed: Sendable {
+    /// Bytes of frames that are kept for readers that keep up.
+    static let keptSize = 256 << 10
+
+    /// What a reader is to do.
+    enum Step: Sendable {
+        case frames([TurnFrame])
+        /// The next frames are in the database only.
+        case readStored
+        case end(TurnState)
+        case wait
+    }
+
+    private struct State {
+        var published = 0
+        var stored = 0
+        var isOpened = false
+        var kept = CircularBuffer<TurnFrame>()
+        var keptSize = 0
+        var outcome: TurnState?
+        var failure: CompanionHostError?
+        var beats = 0
+        var wakers: [Int: AsyncStream<Void>.Continuation] = [:]
+        var nextWaker = 0
+    }
+
+    let id: String
+    let chatID: String
+    private let state = NIOLockedValueBox(State())
+
+    init(id: String, chatID: String) {
+        self.id = id
+        self.chatID = chatID
+    }
+
+    /// Gives the next number to a frame, and hands the frame on under the same lock: numbers are in order there too.
+    func publish(_ make: (Int) -> Void) {
+        state.withLockedValue { state in
+            state.published += 1
+            make(state.published)
+        }
+    }
+
+    // MARK: What the database has
+
+    func opened() {
+        wake { $0.isOpened = true }
+    }
+
+    func stored(_ frames: [TurnFrame]) {
+        wake { state in
+            for frame in frames {
+                state.kept.append(frame)
+                state.keptSize += frame.bytes.readableBytes
+                state.stored = frame.number
+            }
+            while state.keptSize > Self.keptSize, state.kept.count > 1 {
+                state.keptSize -= state.kept.removeFirst().bytes.readableBytes
+            }
+        }
+    }
+
+    func ended(_ outcome: TurnState) {
+        wake { $0.outcome = outcome }
+    }
+
+    /// The database does not take the turn's frames: its readers end.
+    func failed(_ failure: CompanionHostError) {
+        wake { $0.failure = failure }
+    }
+
+    /// Tells the readers that it is time for a sign of life.
+    func beat() {
+        wake { $0.beats += 1 }
+    }
+
+    private func wake(_ change: (inout State) -> Void) {
+        let wakers = state.withLockedValue { state in
+            change(&state)
+            return Array(state.wakers.values)
+        }
+        for waker in wakers { waker.yield() }
+    }
+
+    // MARK: What readers do
+
+    var beats: Int { state.withLockedValue { $0.beats } }
+
+    /// What follows a frame.
+    func step(after number: Int) throws(CompanionHostError) -> Step {
+        let (step, failure) = state.withLockedValue { state -> (Step, CompanionHostError?) in
+            if let failure = state.failure { return (.wait, failure) }
+            guard number < state.stored else { return (state.outcome.map(Step.end) ?? .wait, nil) }
+            guard let first = state.kept.first?.number, first <= number + 1 else { return (.readStored, nil) }
+            return (.frames(Array(state.kept.dropFirst(number + 1 - first))), nil)
+        }
+        if let failure { throw failure }
+        return step
+    }
+
+    /// The number of the last frame that readers can see.
+    var lastStored: Int { state.withLockedValue { $0.stored } }
+
+    /// Elements whenever there may be something to do. Ends with ``stopWaking(_:)``.
+    func startWaking() -> (id: Int, stream: AsyncStream<Void>) {
+        let (stream, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let id = state.withLockedValue { state in
+            state.nextWaker += 1
+            state.wakers[state.nextWaker] = waker
+            return state.nextWaker
+        }
+        return (id, stream)
+    }
+
+    func stopWaking(_ id: Int) {
+        state.withLockedValue { $0.wakers.removeValue(forKey: id) }?.finish()
+    }
+
+    /// Returns once the turn is in the database.
+    func waitUntilOpened() async throws {
+        _ = try await wait { $0.isOpened ? true : nil }
+    }
+
+    /// Returns once all of the turn is in the database.
+    func waitForEnd() async throws -> TurnState {
+        try await wait { $0.outcome }
+    }
+
+    private func wait<Value: Sendable>(_ pick: @escaping @Sendable (State) -> Value?) async throws -> Value {
+        let (id, stream) = startWaking()
+        defer { stopWaking(id) }
+        var waker = stream.makeAsyncIterator()
+        while true {
+            let (value, failure) = state.withLockedValue { (pick($0), $0.failure) }
+            if let value { return value }
+            if let failure { throw failure }
+            guard await waker.next() != nil else { throw CancellationError() }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import CompanionWire
+import Logging
+import ServiceLifecycle
+
+extension TurnRunner {
+    static let shutdownText = "The host is shutting down"
+    package static let deviceGoneText = "This device is not connected to the host any more"
+    package static let cancelledText = "The turn was cancelled"
+
+    /// Writes a turn's last frame, and ends its log.
+    func end(_ job: Job, as ending: Ending) {
+        log.publish(frame(of: ending), in: job.feed)
+        let outcome: TurnState =
+            switch ending {
+            case .finished: .finished
+            case .cancelled: .cancelled
+            case .shuttingDown: .interrupted
+            case .failed, .timedOut, .tooLong, .deviceGone: .failed
+            }
+        log.end(job.feed, as: outcome)
+    }
+
+    func perform(_ job: Job) async {
+        guard mayWork(job.device) else { return end(job, as: .deviceGone) }
+        guard job.startBefore > .now else {
+            return end(job, as: .failed("The answer before this one took too long: the prompt was not taken"))
+        }
+        let chatID = job.turn.chatID
+        log.run(job.feed)
+        do {
+            try await store.append(
+                role: .user,
+                text: job.turn.prompt,
+                chatID: chatID,
+                project: job.project,
+                title: CompanionHostStore.title(prompt: job.turn.prompt)
+            )
+        } catch {
+            logger.error("prompt not stored", metadata: ["chat": "\(chatID)", "reason": "\(error)"])
+            return end(job, as: .failed("The prompt could not be stored"))
+        }
+        // As on deployed hosts, the prompt is stored before the model is looked at.
+        guard let model = job.model, !model.isEmpty else { return end(job, as: .failed("Model is required")) }
+        guard agent.models.contains(where: { $0.id == model }) else { return end(job, as: .failed("Unknown model")) }
+        logger.info("turn started", metadata: ["chat": "\(chatID)"])
+        events.send(.turnStarted(chatID: chatID, turnID: job.feed.id))
+        let ok = await answer(job)
+        logger.info("turn finished", metadata: ["chat": "\(chatID)", "ok": "\(ok)"])
+        events.send(.turnFinished(chatID: chatID, turnID: job.feed.id, ok: ok))
+    }
+
+    /// Runs the agent, watches it, stores what it said. Returns when the agent is gone.
+    private func answer(_ job: Job) async -> Bool {
+        let (overflows, overflow) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let sink = AnswerSink(publish: { [log] in log.publish($0, in: job.feed) }, overflow: { overflow.yield() })
+        return await withTaskGroup(of: Ending.self) { group in
+            group.addTask { [agent] in
+                do {
+                    try await agent.answer(job.turn, emit: sink.emit)
+                    return .finished
+                } catch let error as AgentError {
+                    return .failed(error.message)
+                } catch {
+                    return Task.isCancelled ? .shuttingDown : .failed("The agent failed")
+                }
+            }
+            group.addTask { await self.watch(sink) }
+            group.addTask {
+                for await ending in job.requests { return ending }
+                return .shuttingDown
+            }
+            group.addTask {
+                for await _ in overflows { return .tooLong }
+                return .shuttingDown
+            }
+            group.addTask {
+                try? await gracefulShutdown()
+                return .shuttingDown
+            }
+            let ending = await group.next() ?? .shuttingDown
+            group.cancelAll()
+            // The readers and the history hear of it at once; the agent may need seconds to go.
+            return await self.conclude(job, text: sink.close(), ending: ending)
+        }
+    }
+
+    /// Returns when the agent has been silent for too long, or the task is cancelled.
+    private func watch(_ sink: AnswerSink) async -> Ending {
+        while true {
+            let rest = timeout - sink.silence
+            guard rest > .zero else { return .timedOut }
+            guard (try? await Task.sleep(for: rest)) != nil else { return .shuttingDown }
+        }
+    }
+
+    private func conclude(_ job: Job, text: String, ending: Ending) async -> Bool {
+        if !text.isEmpty {
+            do {
+                try await store.append(
+                    role: .assistant,
+                    text: text,
+                    chatID: job.turn.chatID,
+                    project: job.project,
+                    title: CompanionHostStore.title(prompt: job.turn.prompt)
+                )
+            } catch {
+                logger.error("answer not stored", metadata: ["chat": "\(job.turn.chatID)", "reason": "\(error)"])
+                end(job, as: .failed("The answer could not be stored"))
+                return false
+            }
+        }
+        end(job, as: ending)
+        return ending == .finished
+    }
+
+    private func frame(of ending: Ending) -> ContinueChatEvent {
+        switch ending {
+        case .finished: return .done
+        case .failed(let message): return .error(message)
+        case .timedOut:
+            let (seconds, attoseconds) = timeout.components
+            let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+            return .error("Copilot response timed out after \(milliseconds)ms")
+        case .tooLong: return .error("The answer is over \(AnswerSink.maximumSize >> 20) MiB: the rest was cut off")
+        case .deviceGone: return .error(Self.deviceGoneText)
+        case .cancelled: return .error(Self.cancelledText)
+        case .shuttingDown: return .error(Self.shutdownText)
+        }
+    }
+}

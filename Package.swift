@@ -106,10 +106,14 @@ let tests: [Target] = [
         name: "CompanionTestSupport",
         dependencies: [
             "CompanionWire",
+            .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOHTTP1", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
+            .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            .product(name: "SwiftASN1", package: "swift-asn1"),
+            .product(name: "X509", package: "swift-certificates"),
         ],
         path: "Tests/CompanionTestSupport",
         swiftSettings: strict

@@ -41,12 +41,34 @@ package struct CompanionClientConfiguration: Sendable, Hashable {
         }
     }
 
+    /// How often something that may be repeated is tried again.
+    package struct Retries: Sendable, Hashable {
+        /// How often in a row. Default: 8, which is about half a minute.
+        package var count: Int
+        /// The wait before the first one; it doubles from one to the next. Default: 250 ms.
+        package var firstWait: Duration
+        /// The longest wait. Default: 8 s.
+        package var longestWait: Duration
+
+        package init(
+            count: Int = 8,
+            firstWait: Duration = .milliseconds(250),
+            longestWait: Duration = .seconds(8)
+        ) {
+            self.count = count
+            self.firstWait = firstWait
+            self.longestWait = longestWait
+        }
+    }
+
     package var timeouts: Timeouts
     package var limits: Limits
+    package var retries: Retries
 
-    package init(timeouts: Timeouts = Timeouts(), limits: Limits = Limits()) {
+    package init(timeouts: Timeouts = Timeouts(), limits: Limits = Limits(), retries: Retries = Retries()) {
         self.timeouts = timeouts
         self.limits = limits
+        self.retries = retries
     }
 
     package static let `default` = CompanionClientConfiguration()

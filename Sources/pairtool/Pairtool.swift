@@ -22,7 +22,8 @@ struct Pairtool: AsyncParsableCommand {
                 name: "Using a paired host",
                 subcommands: [
                     StatusCommand.self, ProjectsCommand.self, ChatsCommand.self, MessagesCommand.self, SendCommand.self,
-                    ChatCommand.self, ModelsCommand.self, DevicesCommand.self, DisconnectCommand.self,
+                    ChatCommand.self, CancelCommand.self, NewCommand.self, ModelsCommand.self, DevicesCommand.self,
+                    DisconnectCommand.self,
                 ]
             ),
             CommandGroup(name: "Being a host", subcommands: [HostCommand.self]),

@@ -26,7 +26,7 @@ import Testing
 
     @Test func `a zone goes to the connection, not into the URL`() throws {
         let endpoint = try #require(CompanionEndpoint("[fe80::1%eth0]:7878"))
-        #expect(endpoint.origin == "http://[fe80::1]:7878")
+        #expect(endpoint.authority == "[fe80::1]:7878")
         #expect(endpoint.nameOverrides == ["[fe80::1]": "fe80::1%eth0"])
         #expect(CompanionEndpoint("127.0.0.1")?.nameOverrides.isEmpty == true)
     }

@@ -1,3 +1,4 @@
+import CompanionWire
 import FoundationEssentials
 import NIOConcurrencyHelpers
 import Subprocess
@@ -6,57 +7,12 @@ import Testing
 
 /// The main job with the built binary on both sides and the embedded mDNS engine on loopback: nothing is faked.
 @Suite(.serialized) struct MainJobTests {
-    /// Runs the tool as a host and gives its events to a body.
-    private func withHost<R: Sendable>(
-        _ host: Sandbox,
-        _ arguments: [String],
-        _ body: @escaping @Sendable (HostEvents) async throws -> R
-    ) async throws -> R {
-        let outcome = try await Subprocess.run(
-            .path(FilePath(BuiltTool.path)),
-            arguments: Arguments(
-                ["host", "--json", "--show-secrets", "--port", "0", "--engine", "embedded"] + arguments
-            ),
-            environment: host.processEnvironment([:]),
-            input: .none,
-            output: .sequence,
-            error: .discarded
-        ) { process in
-            let events = HostEvents()
-            return try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    for try await line in process.standardOutput.strings() { try await events.take(line) }
-                    await events.end()
-                }
-                let result = try await body(events)
-                try process.send(signal: .interrupt)
-                try await group.waitForAll()
-                return result
-            }
-        }
-        #expect(outcome.terminationStatus == .exited(0), "a host that is told to end ends well")
-        return outcome.closureResult
-    }
-
-    private func withProject<R>(_ body: (Sandbox, Sandbox) async throws -> R) async throws -> R {
-        try await Sandbox.with { host in
-            try await Sandbox.with { user in
-                try FileManager.default.createDirectory(
-                    atPath: host.directory + "/garden",
-                    withIntermediateDirectories: true
-                )
-                _ = try host.file("garden/README.md", Array("# Garden\n\nRoses and beans.\n".utf8))
-                return try await body(host, user)
-            }
-        }
-    }
-
     @Test("Discover, scan, pair, browse, chat, list devices, disconnect")
     func mainJob() async throws {
         try await withProject { host, user in
             let arguments = ["--name", "Bench \(UUID().uuidString.prefix(8))", "--project", host.directory + "/garden"]
             let picture = host.directory + "/qr.png"
-            try await withHost(host, arguments + ["--qr-file", picture]) { events in
+            try await withRunningHost(host, arguments + ["--qr-file", picture]) { events in
                 _ = try await events.first("challenge")
                 let name = try #require(try await events.first("advertised")["message"]?.string)
                 let port = try #require(try await events.first("listening")["port"])
@@ -73,12 +29,12 @@ import Testing
 
                 let scanned = try await user.spawn(["scan", picture, "--json"])
                 #expect(try scanned.json[0]["hasToken"] == .bool(true))
-                let id = try #require(row["id"]?.string)
                 let paired = try await user.spawn([
-                    "pair", String(id.prefix(8)), "--qr", picture, "--interface", "lo", "--engine", "embedded",
-                    "--allow-legacy", "--name", "desk",
+                    "pair", "--qr", picture, "--interface", "lo", "--engine", "embedded", "--name", "desk", "--json",
                 ])
                 #expect(paired.status == 0, "\(paired.err)")
+                #expect(try paired.json[0]["trust"]?.string == "verified")
+                #expect(try paired.json[0]["id"] == row["id"])
                 #expect(try await events.first("paired")["deviceName"]?.string == "desk")
 
                 #expect(try await user.spawn(["projects", "-q"]).status == 0)
@@ -104,19 +60,17 @@ import Testing
         try await withProject { host, user in
             try await withProject { second, _ in
                 let project = ["--project", host.directory + "/garden"]
-                try await withHost(host, project + ["--name", "Aster"]) { one in
-                    try await withHost(second, project + ["--name", "Briar"]) { two in
-                        let payload = try #require(try await one.first("challenge")["qrPayload"]?.string)
+                try await withRunningHost(host, project + ["--name", "Aster"]) { one in
+                    try await withRunningHost(second, project + ["--name", "Briar"]) { two in
+                        let payload = try await one.payload
                         _ = try await (one.first("advertised"), two.first("advertised"))
-                        let file = try user.file("payload.json", Array(payload.utf8))
-                        let pair = [
-                            "pair", "--qr", file, "--interface", "lo", "--engine", "embedded", "--allow-legacy",
-                        ]
-                        let unclear = try await user.spawn(pair)
+                        let pair = ["pair", "--code-stdin", "--interface", "lo", "--engine", "embedded"]
+                        let code = payload.code + "\n"
+                        let unclear = try await user.spawn(pair, stdin: code)
                         #expect(unclear.status == 2)
                         #expect(unclear.err.contains("Aster") && unclear.err.contains("Briar"))
-                        #expect(try await user.spawn(pair + ["Nobody", "--timeout", "2"]).status == 3)
-                        #expect(try await user.spawn(pair + ["aster"]).status == 0)
+                        #expect(try await user.spawn(pair + ["Nobody", "--timeout", "2"], stdin: code).status == 3)
+                        #expect(try await user.spawn(pair + ["aster"], stdin: code).status == 0)
                         #expect(await !two.has("wrong_code"))
                         #expect(await !two.has("paired"))
                     }
@@ -128,15 +82,13 @@ import Testing
     @Test("A wrong code is seen at the host, and three end the challenge")
     func wrongCodes() async throws {
         try await withProject { host, user in
-            try await withHost(host, ["--project", host.directory + "/garden"]) { events in
+            try await withRunningHost(host, ["--project", host.directory + "/garden"]) { events in
                 let right = try #require(try await events.first("challenge")["code"]?.string)
                 let wrong = right == "000000" ? "000001" : "000000"
-                let port = try #require(try await events.first("listening")["port"])
-                guard case .number(let number) = port else { throw CancellationError() }
-                let url = "127.0.0.1:\(Int(number))"
+                let url = "127.0.0.1:\(try await events.ports.plain)"
                 for _ in 0..<3 {
                     let tried = try await user.spawn(
-                        ["pair", "--url", url, "--code-stdin", "--allow-legacy"],
+                        ["pair", "--url", url, "--code-stdin"],
                         stdin: wrong + "\n"
                     )
                     #expect(tried.status == 6)
@@ -144,7 +96,7 @@ import Testing
                 #expect(try await events.first("wrong_code")["triesLeft"] == .number(2))
                 #expect(try await events.first("challenge_ended")["reason"]?.string == "burnt")
                 let late = try await user.spawn(
-                    ["pair", "--url", url, "--code-stdin", "--allow-legacy"],
+                    ["pair", "--url", url, "--code-stdin"],
                     stdin: right + "\n"
                 )
                 #expect(late.status == 6 || late.status == 7, "\(late)")
@@ -169,7 +121,7 @@ import Testing
                         for try await line in process.standardOutput.strings() { try await seen.take(line) }
                         await seen.end()
                     }
-                    try await withHost(host, ["--name", "Comet", "--project", host.directory + "/garden"]) { _ in
+                    try await withRunningHost(host, ["--name", "Comet", "--project", host.directory + "/garden"]) { _ in
                         let added = try await seen.first("added") { $0["host"]?["name"]?.string == "Comet" }
                         #expect(added["host"]?["family"]?.string == "copilotforge")
                     }
@@ -180,50 +132,5 @@ import Testing
             }
             #expect(outcome.terminationStatus == .exited(130))
         }
-    }
-}
-
-/// The lines of JSON that a process has written, to be waited for.
-actor HostEvents {
-    private var events: [[String: JSONValue]] = []
-    private var waiting: [CheckedContinuation<Void, Never>] = []
-    private var hasEnded = false
-
-    func take(_ line: String) throws {
-        guard !line.isEmpty else { return }
-        events.append(try JSONDecoder().decode([String: JSONValue].self, from: Data(line.utf8)))
-        wake()
-    }
-
-    func end() {
-        hasEnded = true
-        wake()
-    }
-
-    func has(_ name: String) -> Bool {
-        events.contains { $0["event"]?.string == name }
-    }
-
-    /// The first event of a name for which a condition holds; waits until there is one.
-    func first(
-        _ name: String,
-        where condition: @Sendable ([String: JSONValue]) -> Bool = { _ in true }
-    ) async throws -> [String: JSONValue] {
-        while true {
-            if let event = events.first(where: { $0["event"]?.string == name && condition($0) }) { return event }
-            guard !hasEnded else { throw Missing(name: name, seen: events.compactMap { $0["event"]?.string }) }
-            await withCheckedContinuation { waiting.append($0) }
-        }
-    }
-
-    struct Missing: Error {
-        var name: String
-        var seen: [String]
-    }
-
-    private func wake() {
-        let all = waiting
-        waiting = []
-        for continuation in all { continuation.resume() }
     }
 }

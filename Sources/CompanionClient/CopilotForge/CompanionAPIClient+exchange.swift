@@ -28,45 +28,97 @@ extension CompanionAPIClient {
         }
     }
 
+    /// Sends a request with the session's token, and once more with a new one where the host takes the token no more.
+    ///
+    /// A host that refuses a token has not looked at the request: to send it again executes nothing twice.
+    func withSession<Result>(
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: (_ token: String?) async throws -> Result
+    ) async throws -> Result {
+        guard let session else { return try await body(nil) }
+        var token = try await session.current()
+        if token == nil {
+            try await session.renew(after: nil, over: self)
+            token = try await session.current()
+        }
+        do {
+            return try await body(token)
+        } catch let error as CompanionClientError where error.code == .sessionExpired {
+            logger.debug("renewing the session")
+            try await session.renew(after: token, over: self)
+            return try await body(try await session.current())
+        }
+    }
+
+    private func exchange(_ request: CompanionRequest, upTo limit: Int) async throws -> ByteBuffer {
+        guard !request.isAnonymous else { return try await exchange(request, token: nil, upTo: limit) }
+        return try await withSession { try await exchange(request, token: $0, upTo: limit) }
+    }
+
     /// Sends a request and returns the body of a 2xx answer that is not a page.
     ///
     /// A GET whose connection closed before an answer began is sent once more, since a host may close an idle
     /// connection at the moment that it is used again. Nothing else is ever sent twice.
-    private func exchange(_ request: CompanionRequest, upTo limit: Int) async throws -> ByteBuffer {
+    private func exchange(_ request: CompanionRequest, token: String?, upTo limit: Int) async throws -> ByteBuffer {
         do {
-            return try await exchangeOnce(request, upTo: limit)
+            return try await exchangeOnce(request, token: token, upTo: limit)
         } catch let error as CompanionClientError
             where request.isRepeatable && error.code == .unreachable && error.delivery == .unknown
         {
             logger.debug("sending a request again", metadata: ["target": "\(request.target)"])
-            return try await exchangeOnce(request, upTo: limit)
+            return try await exchangeOnce(request, token: token, upTo: limit)
         }
     }
 
-    private func exchangeOnce(_ request: CompanionRequest, upTo limit: Int) async throws -> ByteBuffer {
+    private func exchangeOnce(_ request: CompanionRequest, token: String?, upTo limit: Int) async throws -> ByteBuffer {
         let answered = NIOLockedValueBox(false)
         do {
             return try await withTimeLimit(configuration.timeouts.request) {
-                let response = try await execute(request, timeout: configuration.timeouts.request)
+                let response = try await execute(request, token: token, timeout: configuration.timeouts.request)
                 answered.withLockedValue { $0 = true }
                 return try await readBody(of: response, upTo: limit)
             }
         } catch {
-            throw CompanionClientError.transport(
-                error,
-                endpoint: endpoint,
-                answered: answered.withLockedValue { $0 },
-                timeouts: configuration.timeouts
-            )
+            throw try await transport(error, answered: answered.withLockedValue { $0 })
         }
     }
 
+    /// An error of the HTTP library as one of ours. A failed TLS handshake is looked into: it may be another key.
+    func transport(_ error: any Error, answered: Bool) async throws -> any Error {
+        if let pinned = security.certificate, !answered, CompanionClientError.isHandshakeFailure(error) {
+            let shown = try await PinnedTLS.certificate(
+                of: endpoint,
+                expecting: pinned.spki,
+                configuration: configuration
+            )
+            guard shown == pinned else {
+                return CompanionClientError(
+                    .pinMismatch,
+                    "\(endpoint) shows a new certificate over the key that was paired; nothing was sent.",
+                    delivery: .notSent,
+                    underlying: error
+                )
+            }
+        }
+        return CompanionClientError.transport(
+            error,
+            endpoint: endpoint,
+            answered: answered,
+            timeouts: configuration.timeouts
+        )
+    }
+
     /// Sends a request and waits for the head of its answer.
-    func execute(_ request: CompanionRequest, timeout: Duration) async throws -> HTTPClientResponse {
-        var message = HTTPClientRequest(url: endpoint.origin + request.target)
+    func execute(_ request: CompanionRequest, token: String?, timeout: Duration) async throws -> HTTPClientResponse {
+        var message = HTTPClientRequest(url: origin + request.target)
         message.method = request.method
         message.headers.add(name: "Accept", value: "application/json, text/event-stream")
         message.headers.add(name: "User-Agent", value: "pairtool")
+        if security != .plain {
+            message.headers.add(name: ProtocolVersion.header, value: "\(ProtocolVersion.maximum)")
+            if let token { message.headers.add(name: "Authorization", value: "Bearer \(token)") }
+        }
+        for (name, value) in request.headers { message.headers.add(name: name, value: value) }
         if let body = request.body {
             message.headers.add(name: "Content-Type", value: "application/json")
             message.body = .bytes(body)
@@ -102,9 +154,10 @@ extension CompanionAPIClient {
         let body = (try? await collect(response, upTo: 64 << 10)) ?? ByteBuffer()
         try Task.checkCancellation()
         let answer = try? CompanionJSON.decoder().decode(CompanionErrorResponse.self, from: Data(buffer: body))
+        if let time = answer?.serverTime { offset.withLockedValue { $0 = .seconds(time.timeIntervalSince(Date())) } }
         throw CompanionClientError.status(
             status,
-            hostText: answer?.error,
+            answer: answer,
             isHTML: response.isHTML || body.looksLikeHTML,
             serverDate: response.serverDate,
             endpoint: endpoint

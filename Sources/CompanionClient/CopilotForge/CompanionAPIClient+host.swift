@@ -8,7 +8,9 @@ extension CompanionAPIClient: HealthProbing, DeviceManaging, ModelListing {
     /// ``requireCompanion()``.
     package func health() async throws -> CompanionHealthResponse {
         do {
-            return try await json(.get("/health"), as: CompanionHealthResponse.self)
+            var request = CompanionRequest.get("/health")
+            request.isAnonymous = true
+            return try await json(request, as: CompanionHealthResponse.self)
         } catch let error as CompanionClientError where [.badAnswer, .notFound].contains(error.code) {
             var error = error
             error.code = .notACompanion

@@ -4,13 +4,15 @@ package import Logging
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// A client of one host of the CopilotForge family, protocol v1.
+/// A client of one host of the CopilotForge family, protocols v1 and v2.
 ///
-/// Speaks HTTP/1.1 to local addresses only, follows no redirects, and takes no more than its limits allow. It sends no
-/// credentials, because v1 has none.
+/// Speaks HTTP/1.1 to local addresses only, follows no redirects, and takes no more than its limits allow. By v1 it sends no
+/// credentials, because v1 has none; by v2 it speaks TLS with a pinned key and sends a session's token.
 package struct CompanionAPIClient: Sendable {
     package let endpoint: CompanionEndpoint
     package let configuration: CompanionClientConfiguration
+    package let security: HostSecurity
+    let session: SessionKeeper?
     let http: HTTPClient
     let logger: Logger
     let offset = NIOLockedValueBox<Duration?>(nil)
@@ -18,13 +20,22 @@ package struct CompanionAPIClient: Sendable {
     private init(
         endpoint: CompanionEndpoint,
         configuration: CompanionClientConfiguration,
+        security: HostSecurity,
+        credentials: (any DeviceCredentials)?,
         http: HTTPClient,
         logger: Logger
     ) {
         self.endpoint = endpoint
         self.configuration = configuration
+        self.security = security
+        self.session = credentials.map(SessionKeeper.init)
         self.http = http
         self.logger = logger
+    }
+
+    /// `http://192.168.1.5:7878` or `https://[fe80::1]:7879`: without a zone.
+    var origin: String {
+        "\(security == .plain ? "http" : "https")://\(endpoint.authority)"
     }
 
     /// How far the host's clock is ahead of ours (negative: behind), by the last answer's `Date` header.
@@ -36,10 +47,15 @@ package struct CompanionAPIClient: Sendable {
 
     /// Runs `body` with a client, and closes its connections behind it.
     ///
+    /// - Parameters:
+    ///   - security: Default: plain HTTP, by protocol v1.
+    ///   - credentials: Who this device is to the host; used on a pinned connection only. Default: nil, nobody.
     /// - Throws: ``CompanionClientError/Code/refusedAddress`` before anything is sent when the address is not loopback,
     ///   link-local, private or of a VPN mesh; what `body` throws.
     package static func withClient<Result>(
         endpoint: CompanionEndpoint,
+        security: HostSecurity = .plain,
+        credentials: (any DeviceCredentials)? = nil,
         configuration: CompanionClientConfiguration = .default,
         logger: Logger = Logger(label: "companion-client", factory: { _ in SwiftLogNoOpLogHandler() }),
         isolation: isolated (any Actor)? = #isolation,
@@ -47,15 +63,23 @@ package struct CompanionAPIClient: Sendable {
     ) async throws -> Result {
         try checkAddress(of: endpoint)
         return try await HTTPClient.withHTTPClient(
-            configuration: httpConfiguration(endpoint: endpoint, configuration: configuration)
+            configuration: httpConfiguration(endpoint: endpoint, security: security, configuration: configuration)
         ) { http in
             try await body(
-                CompanionAPIClient(endpoint: endpoint, configuration: configuration, http: http, logger: logger)
+                CompanionAPIClient(
+                    endpoint: endpoint,
+                    configuration: configuration,
+                    security: security,
+                    // A token on an open line would be anybody's.
+                    credentials: security == .plain ? nil : credentials,
+                    http: http,
+                    logger: logger
+                )
             )
         }
     }
 
-    private static func checkAddress(of endpoint: CompanionEndpoint) throws {
+    static func checkAddress(of endpoint: CompanionEndpoint) throws {
         func refuse(_ why: String) -> CompanionClientError {
             CompanionClientError(.refusedAddress, "\(endpoint) \(why). Nothing was sent.", delivery: .notSent)
         }
@@ -72,8 +96,9 @@ package struct CompanionAPIClient: Sendable {
 
     static func httpConfiguration(
         endpoint: CompanionEndpoint,
+        security: HostSecurity,
         configuration: CompanionClientConfiguration
-    ) -> HTTPClient.Configuration {
+    ) throws -> HTTPClient.Configuration {
         let timeouts = configuration.timeouts
         var http = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
@@ -87,6 +112,9 @@ package struct CompanionAPIClient: Sendable {
         // A refused connection is an answer, not a reason to try until the time is up.
         http.connectionPool.retryConnectionEstablishment = false
         http.dnsOverride = endpoint.nameOverrides
+        if let certificate = security.certificate {
+            http.tlsConfiguration = try PinnedTLS.clientConfiguration(trusting: certificate)
+        }
         return http
     }
 }
@@ -97,9 +125,9 @@ extension CompanionEndpoint {
         IPAddress(bytes: address.bytes)?.description ?? ""
     }
 
-    /// `http://192.168.1.5:7878` or `http://[fe80::1]:7878`: without a zone.
-    var origin: String {
-        "http://\(address.isIPv6 ? "[\(unscopedAddress)]" : unscopedAddress):\(port)"
+    /// `192.168.1.5:7878` or `[fe80::1]:7878`: without a zone.
+    var authority: String {
+        "\(address.isIPv6 ? "[\(unscopedAddress)]" : unscopedAddress):\(port)"
     }
 
     /// What the connection is made to in place of the URL's host.

@@ -9,8 +9,12 @@ struct CompanionRequest: Sendable {
     var method: HTTPMethod
     /// Path and query, percent-encoded.
     var target: String
+    /// Besides those that every request has.
+    var headers: [(name: String, value: String)] = []
     /// JSON; nil for none.
     var body: ByteBuffer?
+    /// Whether it goes without a session, also where there is one.
+    var isAnonymous = false
 
     static func get(_ target: String) -> CompanionRequest {
         CompanionRequest(method: .GET, target: target)
@@ -23,6 +27,11 @@ struct CompanionRequest: Sendable {
     static func post(_ target: String, _ body: some Encodable) throws -> CompanionRequest {
         let json = try CompanionJSON.encoder().encode(body)
         return CompanionRequest(method: .POST, target: target, body: ByteBuffer(data: json))
+    }
+
+    /// A request with a body that is JSON already.
+    static func post(_ target: String, json: [UInt8], isAnonymous: Bool = false) -> CompanionRequest {
+        CompanionRequest(method: .POST, target: target, body: ByteBuffer(bytes: json), isAnonymous: isAnonymous)
     }
 
     /// Whether the request may be sent a second time without harm.

@@ -1,7 +1,6 @@
 import AsyncHTTPClient
 package import CompanionWire
 import NIOCore
-import NIOHTTP1
 
 /// The events of one streamed answer, as they arrive.
 package struct ContinueChatStream: AsyncSequence, Sendable {
@@ -76,31 +75,7 @@ package struct ContinueChatStream: AsyncSequence, Sendable {
 
         private func open() async throws -> HTTPClientResponse.Body.AsyncIterator {
             let target = "/companion/chats/\(try client.segment(chatID, "chat"))/continue"
-            let response: HTTPClientResponse
-            do {
-                // The head may come with the first frame only, after as long a silence as a stream may have.
-                response = try await client.execute(
-                    .post(target, request),
-                    timeout: client.configuration.timeouts.idle
-                )
-            } catch {
-                throw transport(error, answered: false)
-            }
-            do {
-                try await client.checkStatus(of: response)
-            } catch {
-                throw transport(error, answered: true)
-            }
-            if response.isHTML { throw client.stranger(response) }
-            guard response.headers.first(name: "Content-Type")?.lowercased().hasPrefix("text/event-stream") ?? false
-            else {
-                throw CompanionClientError(
-                    .badAnswer,
-                    "\(client.endpoint) did not answer with a stream.",
-                    httpStatus: Int(response.status.code)
-                )
-            }
-            return response.body.makeAsyncIterator()
+            return try await client.openEvents(.post(target, request))
         }
 
         private mutating func read(from body: HTTPClientResponse.Body.AsyncIterator) async throws {
@@ -134,18 +109,16 @@ package struct ContinueChatStream: AsyncSequence, Sendable {
             CompanionClientError(.tooLarge, "\(client.endpoint) sends more than an answer may have.", underlying: error)
         }
 
-        private func transport(_ error: any Error, answered: Bool) -> any Error {
-            CompanionClientError.transport(
-                error,
-                endpoint: client.endpoint,
-                answered: answered,
-                timeouts: client.configuration.timeouts
-            )
-        }
-
         /// What breaks a stream that has begun is one thing to the reader, whatever it was.
         private func interrupted(_ error: (any Error)?) -> any Error {
-            let cause = error.map { transport($0, answered: true) }
+            let cause = error.map {
+                CompanionClientError.transport(
+                    $0,
+                    endpoint: client.endpoint,
+                    answered: true,
+                    timeouts: client.configuration.timeouts
+                )
+            }
             if let cause, cause is CancellationError { return cause }
             return CompanionClientError(
                 .streamInterrupted,

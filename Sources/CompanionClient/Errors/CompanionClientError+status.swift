@@ -5,24 +5,58 @@ extension CompanionClientError {
     /// What a status other than 2xx means (protocol v1, "Endpoints" and "Gate").
     ///
     /// - Parameters:
-    ///   - hostText: The `error` of a JSON body, where there is one.
+    ///   - answer: The JSON body, where there is one.
     ///   - isHTML: Whether the body is a page. Hosts of the protocol answer pages for 400 (malformed JSON), 404 and
     /// 413.
     static func status(
         _ status: Int,
-        hostText: String?,
+        answer: CompanionErrorResponse?,
         isHTML: Bool,
         serverDate: Date?,
         endpoint: CompanionEndpoint
     ) -> CompanionClientError {
-        let (code, message) = meaning(of: status, hostText: hostText, isHTML: isHTML, endpoint: endpoint)
-        return CompanionClientError(
+        let (code, message) =
+            answer?.code.flatMap { meaning(of: $0, endpoint: endpoint) }
+            ?? meaning(of: status, hostText: answer?.error, isHTML: isHTML, endpoint: endpoint)
+        var error = CompanionClientError(
             code,
             message,
-            hostText: hostText,
+            hostText: answer?.error,
             httpStatus: status,
-            serverDate: serverDate
+            serverDate: answer?.serverTime ?? serverDate
         )
+        error.hostCode = answer?.code
+        error.triesLeft = answer?.triesLeft
+        if let lowest = answer?.minimumVersion, let highest = answer?.maximumVersion, lowest <= highest {
+            error.hostVersions = lowest...highest
+        }
+        return error
+    }
+
+    /// What a host of v2 means by its codes; nil for those whose status says enough.
+    private static func meaning(of code: CompanionErrorCode, endpoint: CompanionEndpoint) -> (Code, String)? {
+        switch code {
+        case .sessionRequired, .sessionExpired:
+            (.sessionExpired, "\(endpoint) does not take this device's session.")
+        case .deviceUnknown:
+            (.notPaired, "\(endpoint) does not know this device.")
+        case .deviceRevoked:
+            (.revoked, "\(endpoint) has revoked this device.")
+        case .deviceExpired:
+            (.revoked, "This device's time at \(endpoint) is over.")
+        case .permissionDenied:
+            (.forbidden, "This device may not do that at \(endpoint).")
+        case .hostAgentUnavailable:
+            (.hostSignedOut, "The assistant is not available on \(endpoint).")
+        case .chatBusy:
+            (.busy, "\(endpoint) is still busy with that chat.")
+        case .turnUnknown, .requestNotFound:
+            (.notFound, "\(endpoint) does not have that.")
+        case .commandBadSignature, .commandWrongAudience, .sessionBadSignature:
+            (.badRequest, "\(endpoint) does not take this device's signature.")
+        default:
+            nil
+        }
     }
 
     private static func meaning(

@@ -4,6 +4,7 @@ import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOSSL
 
 extension CompanionClientError {
     /// Turns what the HTTP library throws into an error of ours: the one place where that happens.
@@ -32,6 +33,11 @@ extension CompanionClientError {
         case let failure as IOError:
             let delivery: Delivery = connectOnly.contains(failure.errnoCode) ? .notSent : .unknown
             return make(.unreachable, "No connection to \(endpoint): \(reason(failure.errnoCode)).", delivery)
+        case let tls as NIOSSLError:
+            guard isHandshakeFailure(tls) else {
+                return make(.unreachable, "\(endpoint) closed the connection before its answer was complete.", .unknown)
+            }
+            return make(.notACompanion, "What listens on \(endpoint) does not speak the TLS of a companion host.", .notSent)
         case let failure as HTTPClientError:
             return library(failure, endpoint: endpoint, timeouts: timeouts, make: make)
         case is TimeLimitExceeded:
@@ -39,6 +45,12 @@ extension CompanionClientError {
         default:
             return make(.unreachable, "The connection to \(endpoint) failed.", .unknown)
         }
+    }
+
+    /// Whether a TLS connection was never made.
+    static func isHandshakeFailure(_ error: any Error) -> Bool {
+        guard case .handshakeFailed? = error as? NIOSSLError else { return error is BoringSSLError }
+        return true
     }
 
     private static func library(

@@ -1,3 +1,4 @@
+package import CompanionWire
 package import FoundationEssentials
 
 /// Why a host could not be asked, or what it refused.
@@ -7,6 +8,7 @@ package struct CompanionClientError: Error, Sendable {
         private enum Value: String {
             case unreachable, refusedAddress, redirected, timedOut, notACompanion, notPaired, hostSignedOut, forbidden
             case badRequest, notFound, tooLarge, badAnswer, streamInterrupted, hostError, unsupportedVersion, server
+            case pinMismatch, sessionExpired, revoked, busy
         }
 
         private let value: Value
@@ -45,6 +47,15 @@ package struct CompanionClientError: Error, Sendable {
         /// Status 5xx.
         package static let server = Code(.server)
 
+        /// The host shows another TLS key than the one that was paired. Nothing was sent to it.
+        package static let pinMismatch = Code(.pinMismatch)
+        /// The host does not take the session's token, and a new one did not help.
+        package static let sessionExpired = Code(.sessionExpired)
+        /// The host has ended this device's access: it was revoked, or its time is over.
+        package static let revoked = Code(.revoked)
+        /// The chat has a turn that runs.
+        package static let busy = Code(.busy)
+
         package var description: String { value.rawValue }
     }
 
@@ -71,6 +82,12 @@ package struct CompanionClientError: Error, Sendable {
     package var message: String
     /// What the host said: the `error` of its JSON. It is the host's text: sanitise it before it reaches a terminal.
     package var hostText: String?
+    /// The stable name of the error where the host speaks v2.
+    package var hostCode: CompanionErrorCode?
+    /// How many tries a pairing has left, where the host says so.
+    package var triesLeft: Int?
+    /// The versions of the protocol that the host speaks, where it refused ours.
+    package var hostVersions: ClosedRange<Int>?
     package var httpStatus: Int?
     /// The host's time when it answered, from the `Date` header.
     package var serverDate: Date?

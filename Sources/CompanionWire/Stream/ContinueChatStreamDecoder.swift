@@ -14,10 +14,22 @@ package struct ContinueChatStreamDecoder: Sendable {
     private var joiner = SurrogateJoiner()
     private let decoder = JSONDecoder()
     private var hasEnded = false
+    private let isNumbered: Bool
+    /// The number of the last frame, where frames are numbered; 0 before the first.
+    package private(set) var lastNumber = 0
 
-    /// - Parameter maximumEventSize: The most bytes that a frame may have. Default: 4 MiB.
-    package init(maximumEventSize: Int = 4 << 20) {
+    /// - Parameters:
+    ///   - maximumEventSize: The most bytes that a frame may have. Default: 4 MiB.
+    ///   - isNumbered: Whether the frames have numbers that grow as their `id` (companion-v2, Streams). A frame whose number
+    ///     is not beyond the last one is left out then: it was seen before. Default: false.
+    package init(maximumEventSize: Int = 4 << 20, isNumbered: Bool = false) {
         parser = ServerSentEventParser(maximumEventSize: maximumEventSize)
+        self.isNumbered = isNumbered
+    }
+
+    /// Makes ready for the bytes of another connection that goes on behind the last frame.
+    package mutating func resume() {
+        parser = ServerSentEventParser(maximumEventSize: parser.maximumEventSize)
     }
 
     /// Takes bytes and returns what they complete.
@@ -31,11 +43,18 @@ package struct ContinueChatStreamDecoder: Sendable {
                 hasEnded = true
                 outputs.append(contentsOf: finish())
                 outputs.append(.end)
-            } else {
+            } else if isNew(event) {
                 outputs.append(.event(decode(event.data)))
             }
         }
         return outputs
+    }
+
+    private mutating func isNew(_ event: ServerSentEvent) -> Bool {
+        guard isNumbered, let number = event.id.flatMap(Int.init) else { return true }
+        guard number > lastNumber else { return false }
+        lastNumber = number
+        return true
     }
 
     /// What is left when the stream breaks off: at most a replacement character for half a character.

@@ -4,6 +4,7 @@ package struct PairingError: Error, Sendable, CustomStringConvertible {
         private enum Value: Sendable {
             case wrongCode, wrongToken, expired, noChallenge, clockSkew, unreachable, wrongService, addressRefused
             case notConnected, foreignDevice, rejected, verifiedHost
+            case locked, rateLimited, forbidden, otherVersion, otherKey, foreignHost, unproven
         }
         private let value: Value
 
@@ -26,6 +27,20 @@ package struct PairingError: Error, Sendable, CustomStringConvertible {
         package static let rejected = Code(value: .rejected)
         /// A host that was verified before may not be paired without proof.
         package static let verifiedHost = Code(value: .verifiedHost)
+        /// The host takes no code until somebody there unlocks pairing.
+        package static let locked = Code(value: .locked)
+        /// Too many tries in a short time.
+        package static let rateLimited = Code(value: .rateLimited)
+        /// The host does not allow what was asked for.
+        package static let forbidden = Code(value: .forbidden)
+        /// The host speaks other versions of the protocol only.
+        package static let otherVersion = Code(value: .otherVersion)
+        /// The TLS key is not the one that the QR code names: somebody may be in between.
+        package static let otherKey = Code(value: .otherKey)
+        /// The host is not the one that the QR code names.
+        package static let foreignHost = Code(value: .foreignHost)
+        /// The host did not prove that it knows the code: somebody may be in between.
+        package static let unproven = Code(value: .unproven)
     }
 
     package let code: Code

@@ -139,6 +139,11 @@ package struct PairingStateMachine: Sendable {
 
     /// Refusals that leave no doubt that the device is not connected.
     private func refusal(_ error: PairingTransportError, now: Date) -> PairingError? {
+        switch error.reason {
+        case .otherVersions: return Self.hostError(error)
+        case .refusedByCode(let code, _, _) where code.rawValue.hasPrefix("pairing."): return Self.hostError(error)
+        default: break
+        }
         guard case .refused(let text) = error.reason else { return nil }
         switch text {
         case CompanionErrorResponse.Text.invalidCode:
@@ -165,13 +170,7 @@ package struct PairingStateMachine: Sendable {
     }
 
     private static func hostError(_ error: PairingTransportError) -> PairingError {
-        switch error.reason {
-        case .unreachable: PairingError(.unreachable, error.message)
-        case .notACompanion: PairingError(.wrongService, error.message)
-        case .addressRefused: PairingError(.addressRefused, error.message)
-        case .refused(let text): PairingError(.rejected, "the host refused: \(text)")
-        case .failed: PairingError(.rejected, error.message)
-        }
+        PairingError(error)
     }
 
     // MARK: Clocks

@@ -26,6 +26,12 @@ package struct PairingTransportError: Error, Sendable {
         case addressRefused
         /// The host refused: its own text, as it came.
         case refused(text: String)
+        /// A host of v2 refused, with a code.
+        case refusedByCode(CompanionErrorCode, text: String, triesLeft: Int?)
+        /// The host speaks other versions of the protocol only; nil where it does not say which.
+        case otherVersions(ClosedRange<Int>?)
+        /// The host shows another TLS key than the one that was expected.
+        case otherKey
         /// The host failed, or its answer could not be read.
         case failed
     }

@@ -15,6 +15,16 @@ package struct PairedHost: Codable, Sendable, Hashable, Identifiable {
     package var deviceID: String
     package var pairedAt: Date
     package var lastSeenAt: Date?
+    /// The pin of its TLS key; of a verified host only, as is all below.
+    package var spki: String?
+    /// Its certificate: DER as standard base64. Not a secret.
+    package var certificate: String?
+    /// Its Ed25519 public key, standard base64.
+    package var hostPublicKey: String?
+    /// What it allowed when it was paired; it may have changed since.
+    package var permissions: [CompanionPermission]?
+    /// Where it also answered in plain HTTP when it was paired: that port is never spoken to without TLS again.
+    package var plainPort: Int?
 
     package init(
         id: String,
@@ -24,7 +34,12 @@ package struct PairedHost: Codable, Sendable, Hashable, Identifiable {
         endpoint: CompanionEndpoint,
         deviceID: String,
         pairedAt: Date,
-        lastSeenAt: Date? = nil
+        lastSeenAt: Date? = nil,
+        spki: String? = nil,
+        certificate: String? = nil,
+        hostPublicKey: String? = nil,
+        permissions: [CompanionPermission]? = nil,
+        plainPort: Int? = nil
     ) {
         self.id = id
         self.name = name
@@ -34,6 +49,20 @@ package struct PairedHost: Codable, Sendable, Hashable, Identifiable {
         self.deviceID = deviceID
         self.pairedAt = pairedAt
         self.lastSeenAt = lastSeenAt
+        self.spki = spki
+        self.certificate = certificate
+        self.hostPublicKey = hostPublicKey
+        self.permissions = permissions
+        self.plainPort = plainPort
+    }
+
+    /// Whether an address is one at which this host was, or may be, without its TLS.
+    ///
+    /// On a network an address is one machine, whatever the port. This machine has many hosts at one address.
+    package func covers(_ other: CompanionEndpoint) -> Bool {
+        guard endpoint.address.unmapped == other.address.unmapped else { return false }
+        let ports = [endpoint.port, endpoint.port - 1, plainPort ?? endpoint.port]
+        return other.address.unmapped.scope != .loopback || ports.contains(other.port)
     }
 
     /// The id of a host that was named by its address instead of being discovered.

@@ -114,6 +114,7 @@ struct HostsCommand: AsyncParsableCommand {
                 hosts.forget(forgotten.id)
                 return forgotten
             }
+            try SessionTokenStore(directory: output.context.paths.data).forget(hostID: forgotten.id)
             output.result(PairedHostRow(forgotten, isDefault: false), id: forgotten.id) {
                 "Forgot \(TerminalText.line(forgotten.name))."
             }
@@ -136,6 +137,8 @@ struct PairedHostRow: Encodable {
     var pairedAt: Date
     var lastSeenAt: Date?
     var isDefault: Bool
+    var spki: String?
+    var permissions: [CompanionPermission]?
 
     init(_ host: PairedHost, isDefault: Bool) {
         id = host.id
@@ -147,10 +150,12 @@ struct PairedHostRow: Encodable {
         pairedAt = host.pairedAt
         lastSeenAt = host.lastSeenAt
         self.isDefault = isDefault
+        spki = host.spki
+        permissions = host.permissions
     }
 
     private enum CodingKeys: String, CodingKey {
-        case id, name, family, trust, address, port, deviceId, pairedAt, lastSeenAt, isDefault
+        case id, name, family, trust, address, port, deviceId, pairedAt, lastSeenAt, isDefault, spki, permissions
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -165,5 +170,7 @@ struct PairedHostRow: Encodable {
         try container.encode(pairedAt, forKey: .pairedAt)
         try container.encodeIfPresent(lastSeenAt, forKey: .lastSeenAt)
         try container.encode(isDefault, forKey: .isDefault)
+        try container.encodeIfPresent(spki, forKey: .spki)
+        try container.encodeIfPresent(permissions, forKey: .permissions)
     }
 }

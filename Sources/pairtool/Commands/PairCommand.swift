@@ -1,5 +1,4 @@
 import ArgumentParser
-import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import PairingAgent
@@ -9,8 +8,9 @@ struct PairCommand: AsyncParsableCommand {
         commandName: "pair",
         abstract: "Pair with a host, from its QR code or its six digits.",
         discussion: """
-            The code and token go to one host only: the one that you name, or the only one in sight. Without --qr, the six \
-            digits are asked for, without echo.
+            The code is tried at one host only: the one that its QR code names, the one that you name, or the only one in \
+            sight. Without --qr, the six digits are asked for, without echo. With hosts of protocol 2 both sides prove that \
+            they know the code, and it is never sent.
             """
     )
 
@@ -27,16 +27,28 @@ struct PairCommand: AsyncParsableCommand {
     var codeStdin = false
 
     @Option(
-        help: "The host's address, for example http://192.168.1.5:7878, instead of looking for it.",
-        transform: CompanionEndpoint.init(commandLine:)
+        help: "The host's address, for example http://192.168.1.5:7878, instead of looking for it; with https:// only by TLS.",
+        transform: HostURL.init(commandLine:)
     )
-    var url: CompanionEndpoint?
+    var url: HostURL?
 
     @Option(help: "What the host shall list this device as. Default: this machine's name.")
     var name: String?
 
+    @Flag(help: "Ask for reading only.")
+    var readOnly = false
+
+    @Option(
+        name: .customLong("permission"),
+        help: "Ask for this permission only: chat.create, chat.send, project.create or session.create (repeatable). Default: all."
+    )
+    var permissions: [CompanionPermission] = []
+
     @Flag(help: "Accept a host that proves nothing and speaks plain HTTP.")
     var allowLegacy = false
+
+    @Option(help: "Refuse a host that proves less: verified.")
+    var require: RequiredTrust?
 
     @Option(help: "The most seconds to look for hosts.")
     var timeout = Seconds(10)
@@ -47,49 +59,37 @@ struct PairCommand: AsyncParsableCommand {
     func validate() throws {
         if qr != nil, codeStdin { throw ValidationError("--qr and --code-stdin exclude each other.") }
         if let name { try NameRule.check(name) }
+        if readOnly, !permissions.isEmpty { throw ValidationError("--read-only and --permission exclude each other.") }
         if host != nil, url != nil { throw ValidationError("Name the host or its --url, not both.") }
     }
 
     func run() async throws {
         let output = options.output
         let context = output.context
-        let store = PairedHostStore(directory: context.paths.data)
-        let known = try store.load()
-        var payload = try await givenPayload(context)
-        let target = try await findTarget(output, expiresAt: payload?.expiresAt)
-        try await consent(to: target, known: known, output: output)
+        let known = try PairedHostStore(directory: context.paths.data).load()
+        let payload = try await givenPayload(context)
         let identity = try SecureKeyStore(directory: context.paths.data).identity()
-        let endpoint = try await reachable(target)
-        let isTyped = payload == nil
+        let (target, route) = try await findRoute(payload, output: output)
+        let job = PairingJob(
+            target: target,
+            identity: identity,
+            deviceName: name?.trimmingBlanks() ?? MachineName.current,
+            permissions: readOnly ? [] : permissions.isEmpty ? CompanionPermission.all : permissions,
+            output: output
+        )
+        if case .legacy = route { try await consent(to: target, known: known, output: output) }
         // Whoever types at a terminal may mistype: three tries, as many as a careful host allows.
+        var given = payload
         for attempt in 1... {
             let current: PairingPayload
-            if let given = payload { current = given } else { current = try await askForCode(target, context: context) }
-            payload = nil
+            if let given { current = given } else { current = try await askForCode(target, context: context) }
+            given = nil
             do {
-                let outcome = try await pair(current, at: endpoint, identity: identity, context: context)
-                return try record(target, endpoint, outcome, identity: identity, store: store, output: output)
-            } catch let error as PairingError where error.code == .wrongCode && isTyped && context.canAsk && attempt < 3
+                return try await job.run(current, route)
+            } catch let error as PairingError
+                where error.code == .wrongCode && payload == nil && context.canAsk && attempt < 3
             {
-                output.say("The host does not know this code. Try again.")
-            }
-        }
-    }
-
-    private func pair(
-        _ payload: PairingPayload,
-        at endpoint: CompanionEndpoint,
-        identity: DeviceIdentity,
-        context: CommandContext
-    ) async throws -> PairingAgent.Outcome {
-        let deviceName = name ?? MachineName.current
-        return try await Countdown(context: context, expiresAt: payload.expiresAt).run("Pairing") {
-            try await CompanionAPIClient.withClient(
-                endpoint: endpoint,
-                logger: LoggingSetup.logger("client", context: context)
-            ) { client in
-                try await PairingAgent(identity: identity, now: context.now)
-                    .pair(payload, deviceName: deviceName, over: ClientPairingTransport(client: client))
+                output.say("\(TerminalText.line(error.message)). Try again.")
             }
         }
     }
@@ -135,46 +135,63 @@ extension PairCommand {
         }
     }
 
-    private func findTarget(_ output: Output, expiresAt: Date?) async throws -> PairingTarget {
-        if let url {
-            guard url.address.isLocal else {
-                throw CommandError(
-                    .usage,
-                    "pairing.address_refused",
-                    "\(url.address) is not an address on this machine, your network or your VPN; nothing was sent"
-                )
-            }
-            return PairingTarget(endpoint: url)
-        }
-        return try await PairingTargetFinder(
+    /// The host that is meant, and how it is paired with.
+    private func findRoute(
+        _ payload: PairingPayload?,
+        output: Output
+    ) async throws -> (PairingTarget, PairingRoute) {
+        let finder = PairingTargetFinder(
             output: output,
             client: discovery.client(context: output.context),
             limit: timeout.duration
-        ).find(host, expiresAt: expiresAt)
-    }
-
-    /// The first address of the target at which a companion host answers; what is asked holds no secret.
-    private func reachable(_ target: PairingTarget) async throws -> CompanionEndpoint {
-        guard target.endpoints.count > 1 else { return target.endpoints[0] }
-        for endpoint in target.endpoints where await Probe.probe(endpoint, family: .copilotforge).state == .up {
-            return endpoint
+        )
+        let target: PairingTarget
+        if let url {
+            guard url.endpoint.address.isLocal else {
+                throw CommandError(
+                    .usage,
+                    "pairing.address_refused",
+                    "\(url.endpoint.address) is not an address on this machine, your network or your VPN; nothing was sent"
+                )
+            }
+            target = PairingTarget(url: url)
+        } else if host == nil, let hostID = payload?.host, payload?.spki != nil {
+            if let named = payload.flatMap(PairingTarget.init(payload:)) {
+                // An address that does not lead there may be one of another network: the advert may know better.
+                do throws(PairingError) {
+                    return (named, try await PairingRouter(target: named, payload: payload).route())
+                } catch {
+                    let found: PairingTarget
+                    do { found = try await finder.find(hostID: hostID, expiresAt: payload?.expiresAt) } catch let other {
+                        if other is CancellationError { throw other }
+                        throw error
+                    }
+                    return (found, try await PairingRouter(target: found, payload: payload).route())
+                }
+            }
+            target = try await finder.find(hostID: hostID, expiresAt: payload?.expiresAt)
+        } else {
+            target = try await finder.find(host, expiresAt: payload?.expiresAt)
         }
-        return target.endpoints[0]
+        return (target, try await PairingRouter(target: target, payload: payload).route())
     }
 
     /// Asks once a host whether plain HTTP will do.
     private func consent(to target: PairingTarget, known: PairedHosts, output: Output) async throws {
-        let record = target.record(in: known)
-        guard record?.trust != .verified else {
+        if let verified = target.verifiedRecord(in: known) {
             throw PairingError(
                 .verifiedHost,
-                "\(target.name) was paired with proof before and now offers plain HTTP: this may not be the same host"
+                "\(verified.name) was paired with proof before, and \(target.name) offers plain HTTP in its place: this may not "
+                    + "be the same host"
             )
         }
-        guard record == nil, !allowLegacy else { return }
         let warning =
             "\(target.name) speaks plain HTTP and proves nothing (trust: legacy): anyone on this network can read what you "
             + "send, see the answers and use the host in your name."
+        guard require != .verified else {
+            throw CommandError(.legacyRefused, "pairing.legacy_refused", "\(warning) --require verified refuses it")
+        }
+        guard target.record(in: known) == nil, !allowLegacy else { return }
         guard output.context.canAsk else {
             throw CommandError(.legacyRefused, "pairing.legacy_refused", warning, next: "accept it with --allow-legacy")
         }
@@ -185,64 +202,12 @@ extension PairCommand {
     }
 }
 
-// MARK: What is kept and shown
-
-extension PairCommand {
-    private func record(
-        _ target: PairingTarget,
-        _ endpoint: CompanionEndpoint,
-        _ outcome: PairingAgent.Outcome,
-        identity: DeviceIdentity,
-        store: PairedHostStore,
-        output: Output
-    ) throws {
-        let now = output.context.now()
-        let (host, isDefault) = try store.update { hosts in
-            let earlier = target.record(in: hosts)
-            let id = earlier?.id ?? target.id
-            var name = earlier?.name ?? target.name
-            if hosts.hosts.contains(where: { $0.id != id && $0.name == name }) {
-                name += " \(id.prefix(4))"
-            }
-            let host = PairedHost(
-                id: id,
-                name: name,
-                family: .copilotforge,
-                trust: .legacy,
-                endpoint: endpoint,
-                deviceID: identity.deviceID,
-                pairedAt: now,
-                lastSeenAt: now
-            )
-            hosts.record(host)
-            return (host, hosts.defaultID == host.id)
-        }
-        output.result(PairedHostRow(host, isDefault: isDefault), id: host.id) {
-            TerminalText.line("Paired with \(host.name) at \(endpoint) as “\(outcome.device.name)” (trust: legacy).")
-        }
-        if let offset = outcome.clockOffset, abs(offset.components.seconds) > 30 {
-            let seconds = Int(offset.components.seconds)
-            output.say(
-                "Its clock is \(TimeText.span(Double(seconds))) \(seconds > 0 ? "ahead of" : "behind") this machine's."
-            )
-        }
-        output.say("Next: pairtool projects")
+extension CompanionPermission: ExpressibleByArgument {
+    package init?(argument: String) {
+        let permission = CompanionPermission(rawValue: argument)
+        guard Self.all.contains(permission) else { return nil }
+        self = permission
     }
-}
 
-extension CompanionEndpoint {
-    /// Reads the value of `--url`.
-    ///
-    /// - Throws: `ValidationError` that says what is wrong with it.
-    init(commandLine text: String) throws {
-        guard let endpoint = CompanionEndpoint(text) else {
-            throw ValidationError(
-                text.lowercased().hasPrefix("https:")
-                    ? "Hosts of this protocol speak plain HTTP: write http://."
-                    : "“\(TerminalText.line(text))” is no address: give an IP address and, if it is not 7878, a port from 1 to "
-                        + "65535, such as 192.168.1.5 or http://192.168.1.5:7878. Names are not looked up, and there is no path."
-            )
-        }
-        self = endpoint
-    }
+    package static var allValueStrings: [String] { all.map(\.rawValue) }
 }

@@ -63,6 +63,7 @@ struct SendCommand: AsyncParsableCommand {
                     allowedTools: tools.allowedTools
                 )
                 : try await Conversation.existing(words[0], in: session, model: model, allowedTools: tools.allowedTools)
+            try await conversation.prepare(for: prompt)
             if new { session.output.say("Chat \(conversation.chatID)") }
             do {
                 try await conversation.send(prompt)

@@ -5,9 +5,11 @@ import FoundationEssentials
 /// A chat that prompts are sent to: an existing one, or a new one that the first prompt makes.
 struct Conversation: Sendable {
     let session: HostSession
-    let chatID: String
+    private(set) var chatID: String
     let title: String
     let isNew: Bool
+    /// Where a verified host shall make the chat; nil once it is there, and where the first prompt makes it.
+    private var unmadeIn: MergedProject?
     /// The agent's working directory: only ever a path that the host listed.
     let projectPath: String?
     var model: String
@@ -49,7 +51,8 @@ struct Conversation: Sendable {
             isNew: true,
             projectPath: project.project.localPath,
             model: try await session.model(model),
-            allowedTools: allowedTools
+            allowedTools: allowedTools,
+            unmadeIn: session.isVerified ? project : nil
         )
     }
 
@@ -60,8 +63,10 @@ struct Conversation: Sendable {
         isNew: Bool,
         projectPath: String,
         model: String,
-        allowedTools: [String]?
+        allowedTools: [String]?,
+        unmadeIn: MergedProject? = nil
     ) {
+        self.unmadeIn = unmadeIn
         self.session = session
         self.chatID = chatID
         self.title = title
@@ -71,8 +76,18 @@ struct Conversation: Sendable {
         self.allowedTools = allowedTools
     }
 
+    /// Makes the chat where it has to be there before a prompt can be sent.
+    ///
+    /// - Parameter prompt: The first prompt, which gives the chat its title.
+    mutating func prepare(for prompt: String) async throws {
+        guard let project = unmadeIn else { return }
+        chatID = try await session.client.createChat(projectID: project.id, title: ChatTitle.of(prompt)).id
+        unmadeIn = nil
+    }
+
     /// Sends a prompt and shows the answer as it comes.
     mutating func send(_ prompt: String) async throws {
+        try await prepare(for: prompt)
         let request = ContinueChatRequest(
             prompt: prompt,
             projectPath: projectPath,
@@ -88,12 +103,16 @@ struct Conversation: Sendable {
         ) {
             var writer = TurnWriter(output: session.output, chatID: chatID)
             defer { writer.endLine() }
-            let turn = ChatTurn(client: session.client, chatID: chatID, request: request, position: earlier)
             var reached = earlier
             do {
-                for try await output in turn.run() {
-                    writer.write(output)
-                    if case .finished(let summary) = output { reached = summary.position }
+                if session.isVerified {
+                    try await Self.follow(request, in: chatID, session, &writer)
+                } else {
+                    let turn = ChatTurn(client: session.client, chatID: chatID, request: request, position: earlier)
+                    for try await output in turn.run() {
+                        writer.write(output)
+                        if case .finished(let summary) = output { reached = summary.position }
+                    }
                 }
             } catch let error as CompanionClientError where error.code == .streamInterrupted {
                 var failure = CommandError(describing: error)
@@ -103,6 +122,21 @@ struct Conversation: Sendable {
             // A cancelled wait ends the loop without an error.
             try Task.checkCancellation()
             return reached
+        }
+    }
+
+    /// Begins a turn by a signed command and shows it; the turn goes on whether it is followed or not.
+    private static func follow(
+        _ request: ContinueChatRequest,
+        in chatID: String,
+        _ session: HostSession,
+        _ writer: inout TurnWriter
+    ) async throws {
+        let turnID = try await session.client.startTurn(chatID: chatID, request)
+        try LastTurns(context: session.context).remember(turnID, chatID: chatID, host: session.host)
+        writer.begin(turnID: turnID)
+        for try await output in try FollowedTurn(client: session.client, chatID: chatID, turnID: turnID) {
+            writer.write(output)
         }
     }
 

@@ -12,6 +12,9 @@ struct HostOptions: ParsableArguments {
     )
     var host: String?
 
+    @Option(help: "Refuse a host that proves less (exit code 13): verified.")
+    var require: RequiredTrust?
+
     /// Runs a body with the host that the options, the environment or the default name.
     func withSession<R>(
         _ options: OutputOptions,
@@ -25,6 +28,7 @@ struct HostOptions: ParsableArguments {
             host ?? context.environment["PAIRTOOL_HOST"],
             in: try store.load()
         )
+        try require?.check(selected)
         let result = try await HostSession.with(
             selected,
             output: output,

@@ -3,7 +3,6 @@ import CompanionWire
 import Discovery
 import FoundationEssentials
 import PairingAgent
-import QRCodec
 
 /// Shows what happens at the host: the code to pair with, and who comes and goes.
 actor HostScreen {
@@ -105,32 +104,13 @@ actor HostScreen {
 
     private func draw(_ challenge: PairingStartResponse) {
         clearCountdown()
-        if output.context.stdoutIsTerminal { drawSymbol(challenge) }
+        if output.context.stdoutIsTerminal { PairingCode.draw(challenge, output) }
         // What is not a terminal may be a log, which others read.
         guard output.context.stdoutIsTerminal || showSecrets else {
             return output.data("A pairing code is ready (--show-secrets prints it, --qr-file writes it).")
         }
-        let digits = challenge.code.prefix(3) + " " + challenge.code.suffix(3)
-        let until = CompanionTimestamp.string(from: challenge.expiresAt)
-        output.data(showsCountdown ? "Pairing code:  \(digits)" : "Pairing code:  \(digits)  (until \(until))")
+        output.data(PairingCode.line(challenge, until: !showsCountdown))
         drawCountdown()
-    }
-
-    private func drawSymbol(_ challenge: PairingStartResponse) {
-        let window = output.context.windowSize()
-        do {
-            // A screen does not get dirty: the lowest error correction keeps the drawing small.
-            let symbol = try QRSymbol(bytes: Array(challenge.qrPayload.utf8), errorCorrection: .low)
-            output.data(
-                try symbol.terminalText(
-                    colour: output.context.colour,
-                    columns: window?.columns,
-                    rows: window.map { $0.rows - 2 }
-                )
-            )
-        } catch {
-            output.say("\(error) Make it larger, use --qr-file, or type the digits.")
-        }
     }
 
     // MARK: The last line

@@ -9,6 +9,8 @@ struct HostSession: Sendable {
     let output: Output
 
     var context: CommandContext { output.context }
+    /// Whether commands are signed and turns can be followed (protocol v2).
+    var isVerified: Bool { host.trust == .verified }
 
     static func with<R>(
         _ host: PairedHost,
@@ -25,6 +27,8 @@ struct HostSession: Sendable {
         }
         return try await CompanionAPIClient.withClient(
             endpoint: host.endpoint,
+            security: try host.security(),
+            credentials: host.trust == .verified ? PairedCredentials(host: host, context: output.context) : nil,
             configuration: configuration,
             logger: LoggingSetup.logger("client", context: output.context)
         ) { client in

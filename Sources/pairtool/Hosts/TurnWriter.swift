@@ -23,8 +23,15 @@ struct TurnWriter {
         var details: String?
         var usage: ContinueChatUsage?
         var chatId: String?
+        var turnId: String?
         var answer: String?
         var recovered: Bool?
+    }
+
+    /// Tells scripts which turn began.
+    func begin(turnID: String) {
+        guard output.format == .json else { return }
+        output.json(Event(type: "turn", chatId: chatID, turnId: turnID))
     }
 
     mutating func write(_ turn: ChatTurn.Output) {

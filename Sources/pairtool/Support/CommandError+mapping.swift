@@ -19,6 +19,7 @@ extension CommandError {
             case let error as DiscoveryError: Self.discovery(error)
             case let error as QRCodecError: CommandError(.failed, "image.\(error.code)", error.message)
             case let error as CompanionHostError: Self.host(error)
+            case let error as AdminError: Self.admin(error)
             case let error as PrivateFile.Failure: CommandError(.failed, "file", error.description)
             default: CommandError(.failed, "failed", "\(error)")
             }
@@ -35,14 +36,29 @@ extension CommandError {
             case .notPaired: (.notPaired, "pairtool pair")
             case .hostSignedOut:
                 (.hostUnavailable, "sign in to Copilot in the app on the host, then run the command again")
+            case .forbidden where error.hostCode == .permissionDenied:
+                (.permissionDenied, "ask for it at the host: pairtool host permissions; what is allowed now: pairtool status")
             case .forbidden: (.permissionDenied, "pair again from this machine: pairtool pair")
-            case .unsupportedVersion: (.versionMismatch, "update pairtool or the app on the host")
+            case .revoked: (.permissionDenied, "have the host show a new code, then: pairtool pair")
+            case .sessionExpired: (.notPaired, "pairtool pair")
+            case .pinMismatch:
+                (.failed, "check at the host whether it was set up anew; if it was: pairtool pair. If not, do not go on")
+            case .unsupportedVersion: (.versionMismatch, versionAdvice(error.hostVersions))
+            case .busy: (.failed, "wait for its answer to end, or end it: pairtool cancel CHAT")
             case .streamInterrupted: (.streamInterrupted, "see whether the answer is there: pairtool messages CHAT")
             case .hostError: (.failed, nil)
             case .notFound: (.nothingFound, nil)
             default: (.failed, nil)
             }
         return CommandError(status, "host.\(error.code)", error.description, next: next)
+    }
+
+    /// What to do about a host that speaks other versions of the protocol.
+    private static func versionAdvice(_ versions: ClosedRange<Int>?) -> String {
+        guard let versions else { return "update pairtool or the app on the host" }
+        if versions.lowerBound > ProtocolVersion.maximum { return "update pairtool" }
+        return versions.contains(ProtocolVersion.maximum)
+            ? "pair again, with proof this time: pairtool pair" : "update the app on the host"
     }
 
     private static func pairing(_ error: PairingError) -> CommandError {
@@ -89,7 +105,34 @@ extension CommandError {
                 error.message,
                 next: "check that this is the host you mean: pairtool discover --probe"
             )
-        case .verifiedHost: CommandError(.legacyRefused, "pairing.verified_host", error.message)
+        case .verifiedHost:
+            CommandError(
+                .legacyRefused,
+                "pairing.verified_host",
+                error.message,
+                next: "if the host was set up anew, forget the old one first: pairtool hosts forget ID"
+            )
+        case .locked:
+            CommandError(
+                .pairingLocked,
+                "pairing.locked",
+                error.message,
+                next: "unlock it at the host: pairtool host unlock"
+            )
+        case .rateLimited: CommandError(.failed, "pairing.rate_limited", error.message, next: "wait a minute, then try again")
+        case .forbidden: CommandError(.permissionDenied, "pairing.forbidden", error.message)
+        case .otherVersion:
+            CommandError(.versionMismatch, "pairing.version", error.message, next: "update the older of the two")
+        case .otherKey:
+            CommandError(
+                .failed,
+                "pairing.pin_mismatch",
+                error.message,
+                next: "show a new code on the host; if it happens again, somebody is in between on this network"
+            )
+        case .foreignHost:
+            CommandError(.failed, "pairing.foreign_host", error.message, next: "pairtool pair --qr FILE, without an address")
+        case .unproven: CommandError(.failed, "pairing.unproven", error.message, next: newCode)
         default: CommandError(.failed, "pairing.rejected", error.message, next: newCode)
         }
     }
@@ -121,5 +164,39 @@ extension CommandError {
             )
         default: CommandError(.failed, "host.\(error.code)", error.description)
         }
+    }
+
+    private static func admin(_ error: AdminError) -> CommandError {
+        switch error.code {
+        case .anotherHost:
+            CommandError(
+                .failed,
+                "host.\(error.code)",
+                error.message,
+                next: "end the other one (pairtool host status), or give this one an XDG_RUNTIME_DIR of its own"
+            )
+        case .notRunning: CommandError(.unreachable, "host.\(error.code)", error.message, next: "pairtool host")
+        case .notAllowed: CommandError(.permissionDenied, "host.\(error.code)", error.message)
+        case .badAnswer:
+            CommandError(
+                .versionMismatch,
+                "host.\(error.code)",
+                error.message,
+                next: "end the host and start it with this pairtool"
+            )
+        case .refused: refused(error)
+        default: CommandError(.failed, "host.\(error.code)", error.message)
+        }
+    }
+
+    private static func refused(_ error: AdminError) -> CommandError {
+        let (status, next): (ExitStatus, String?) =
+            switch error.reason {
+            case .pairingLocked?: (.pairingLocked, "pairtool host unlock")
+            case .deviceUnknown?: (.nothingFound, "pairtool host devices")
+            case .versionUnsupported?: (.versionMismatch, "end the host and start it with this pairtool")
+            default: (.failed, nil)
+            }
+        return CommandError(status, error.reason?.rawValue ?? "host.refused", error.message, next: next)
     }
 }

@@ -4,7 +4,7 @@ import NIOHTTP1
 import NIOPosix
 
 /// What a host does on a connection, in order.
-enum FakeMacAction: Sendable {
+package enum FakeMacAction: Sendable {
     case send([UInt8])
     /// One byte at a time.
     case drip([UInt8])
@@ -13,7 +13,13 @@ enum FakeMacAction: Sendable {
     case reset
     case perform(@Sendable () -> Void)
 
-    static func send(_ text: String) -> FakeMacAction { .send(Array(text.utf8)) }
+    package static func send(_ text: String) -> FakeMacAction { .send(Array(text.utf8)) }
+}
+
+/// Who answers the requests of a connection.
+protocol ConnectionAnswering: Sendable {
+    var gates: Gates { get }
+    func answer(to request: FakeMac.Request) -> [FakeMacAction]
 }
 
 /// One connection: requests are parsed, answers are bytes, so that anything can be sent.
@@ -55,12 +61,12 @@ struct FakeMacConnection: Sendable {
     }
 
     /// Answers requests until the connection ends. A client that leaves is no fault.
-    func serve(_ state: FakeMacState) async {
+    func serve(_ state: some ConnectionAnswering) async {
         try? await answerRequests(state)
         try? await channel.close()
     }
 
-    private func answerRequests(_ state: FakeMacState) async throws {
+    private func answerRequests(_ state: some ConnectionAnswering) async throws {
         var head: HTTPRequestHead?
         var body: [UInt8] = []
         for await part in parts {
@@ -88,7 +94,7 @@ struct FakeMacConnection: Sendable {
     /// - Returns: Whether the connection still stands.
     private func perform(
         _ actions: [FakeMacAction],
-        _ state: FakeMacState
+        _ state: some ConnectionAnswering
     ) async throws -> Bool {
         var isOpen = true
         for action in actions {

@@ -3,7 +3,7 @@ import FoundationEssentials
 import NIOConcurrencyHelpers
 
 /// What a fake host knows, behind a lock.
-final class FakeMacState: Sendable {
+final class FakeMacState: ConnectionAnswering {
     struct Contents: Sendable {
         var script: FakeMacScript
         var challenge: Challenge?

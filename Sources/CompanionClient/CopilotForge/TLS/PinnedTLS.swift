@@ -1,0 +1,145 @@
+package import CompanionWire
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+/// TLS 1.3 with hosts whose certificates nobody but themselves has signed.
+///
+/// The HTTP library has no callback that could compare a pin. So the certificate is fetched first, its key compared with the
+/// pin, and the library is then given that certificate as its only root: every connection ends at exactly that key.
+package enum PinnedTLS {
+    /// Shakes hands with a host and returns the certificate that it shows. Nothing is sent inside the connection.
+    ///
+    /// - Parameters:
+    ///   - pin: The pin that the certificate's key must have. Nil: any, for a pairing that proves the key by itself.
+    /// - Throws: ``CompanionClientError/Code/pinMismatch``, which names both pins, before the handshake is over;
+    ///   ``CompanionClientError/Code/unreachable``; ``CompanionClientError/Code/notACompanion`` where no TLS 1.3 is spoken;
+    ///   ``CompanionClientError/Code/refusedAddress``.
+    package static func certificate(
+        of endpoint: CompanionEndpoint,
+        expecting pin: String?,
+        configuration: CompanionClientConfiguration = .default
+    ) async throws -> PinnedCertificate {
+        try CompanionAPIClient.checkAddress(of: endpoint)
+        do {
+            return try await withTimeLimit(configuration.timeouts.connect) {
+                try await handshake(with: endpoint, expecting: pin, limit: configuration.timeouts.connect)
+            }
+        } catch is TimeLimitExceeded {
+            let limit = configuration.timeouts.connect.forPeople
+            throw CompanionClientError(
+                .unreachable,
+                "No TLS connection to \(endpoint) within \(limit).",
+                delivery: .notSent
+            )
+        } catch {
+            throw CompanionClientError.transport(
+                error,
+                endpoint: endpoint,
+                answered: false,
+                timeouts: configuration.timeouts
+            )
+        }
+    }
+
+    private static func handshake(
+        with endpoint: CompanionEndpoint,
+        expecting pin: String?,
+        limit: Duration
+    ) async throws -> PinnedCertificate {
+        let context = try NIOSSLContext(configuration: clientConfiguration)
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let found = loop.makePromise(of: PinnedCertificate.self)
+        let connecting = ClientBootstrap(group: loop)
+            .connectTimeout(TimeAmount(limit))
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let handler = try verifyingHandler(context, endpoint: endpoint, pin: pin) { found.completeWith($0) }
+                    try channel.pipeline.syncOperations.addHandlers([handler, HandshakeFailures(found: found)])
+                }
+            }
+            .connect(host: endpoint.connectName, port: endpoint.port)
+        connecting.whenFailure { found.fail($0) }
+        return try await withTaskCancellationHandler {
+            defer { connecting.whenSuccess { $0.close(promise: nil) } }
+            return try await found.futureResult.get()
+        } onCancel: {
+            found.fail(CancellationError())
+        }
+    }
+
+    /// A TLS handler that lets exactly those certificates pass whose key has the pin.
+    ///
+    /// - Parameter report: Gets the certificate, or why it is refused.
+    static func verifyingHandler(
+        _ context: NIOSSLContext,
+        endpoint: CompanionEndpoint,
+        pin: String?,
+        report: @escaping @Sendable (Result<PinnedCertificate, any Error>) -> Void
+    ) throws -> NIOSSLClientHandler {
+        try NIOSSLClientHandler(context: context, serverHostname: nil) { chain, verdict in
+            do {
+                guard let leaf = chain.first else { throw mismatch(endpoint, expected: pin ?? "", shown: "none") }
+                let certificate = try PinnedCertificate(leaf)
+                guard pin == nil || pin == certificate.spki else {
+                    throw mismatch(endpoint, expected: pin ?? "", shown: certificate.spki)
+                }
+                report(.success(certificate))
+                verdict.succeed(.certificateVerified)
+            } catch {
+                report(.failure(error))
+                verdict.succeed(.failed)
+            }
+        }
+    }
+
+    static var clientConfiguration: TLSConfiguration {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.minimumTLSVersion = .tlsv13
+        // The verifying handler's callback takes the place of the name and the roots.
+        configuration.certificateVerification = .noHostnameVerification
+        return configuration
+    }
+
+    static func clientConfiguration(trusting certificate: PinnedCertificate) throws -> TLSConfiguration {
+        var configuration = clientConfiguration
+        configuration.trustRoots = .certificates([try NIOSSLCertificate(bytes: certificate.der, format: .der)])
+        return configuration
+    }
+
+    static func mismatch(_ endpoint: CompanionEndpoint, expected: String, shown: String) -> CompanionClientError {
+        CompanionClientError(
+            .pinMismatch,
+            "\(endpoint) shows another TLS key than the one that was paired: expected \(expected), shown \(shown). "
+                + "Somebody may be in between, so nothing was sent.",
+            delivery: .notSent
+        )
+    }
+}
+
+/// Fails a promise when a connection breaks before its handshake has given a certificate.
+private final class HandshakeFailures: ChannelInboundHandler, Sendable {
+    typealias InboundIn = ByteBuffer
+
+    private let found: EventLoopPromise<PinnedCertificate>
+
+    init(found: EventLoopPromise<PinnedCertificate>) {
+        self.found = found
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        found.fail(error)
+        context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        found.fail(NIOSSLError.uncleanShutdown)
+        context.fireChannelInactive()
+    }
+}
+
+extension CompanionEndpoint {
+    /// The address as the system's resolver reads it, with its zone.
+    var connectName: String { address.description }
+}

@@ -1,0 +1,101 @@
+package import CompanionWire
+import FoundationEssentials
+import Logging
+
+extension CompanionAPIClient: CommandSending {
+    /// `POST /companion/command`.
+    ///
+    /// The command is signed once. Where its answer is lost, the very same bytes are sent again: a host that had executed
+    /// them gives the stored result, so nothing happens twice (companion-v2, Signed commands).
+    package func execute(_ payload: CommandPayload) async throws -> CommandResponse {
+        guard let session else {
+            throw CompanionClientError(
+                .unsupportedVersion,
+                "\(endpoint) was paired by protocol 1, which has no such command.",
+                delivery: .notSent
+            )
+        }
+        let id = UUID()
+        var body = try session.signedCommand(payload, id: id, now: hostTime)
+        var backoff = Backoff(configuration.retries)
+        var hasSetClock = false
+        while true {
+            do {
+                return try await json(.post("/companion/command", json: body), as: CommandResponse.self)
+            } catch let error as CompanionClientError {
+                if error.isAboutTime, !hasSetClock, !backoff.hasBegun {
+                    // Refused before it was executed. The answer's time has set the offset of the host's clock.
+                    hasSetClock = true
+                    body = try session.signedCommand(payload, id: id, now: hostTime)
+                    continue
+                }
+                guard error.mayHaveLostAnswer(isFirst: !backoff.hasBegun), let wait = backoff.next() else { throw error }
+                logger.debug("sending a command again", metadata: ["command": "\(id)", "type": "\(payload.type)"])
+                try await ContinuousClock().sleep(for: wait)
+            }
+        }
+    }
+
+    package func createProject(name: String, localPath: String?) async throws -> CompanionProject {
+        try await result(of: .projectCreate(name: name, localPath: localPath))
+    }
+
+    package func createSession(projectID: String) async throws -> String {
+        struct Session: Decodable { var sessionId: String }
+        return try await result(of: .sessionCreate(projectID: projectID), as: Session.self).sessionId
+    }
+
+    package func createChat(projectID: String, title: String?) async throws -> CompanionChat {
+        try await result(of: .chatCreate(projectID: projectID, title: title))
+    }
+
+    package func startTurn(chatID: String, _ request: ContinueChatRequest) async throws -> String {
+        struct Turn: Decodable { var turnId: String }
+        let payload = CommandPayload.chatSend(
+            chatID: chatID,
+            prompt: request.prompt,
+            model: request.model,
+            allowedTools: request.allowedTools
+        )
+        return try await result(of: payload, as: Turn.self).turnId
+    }
+
+    package func cancelTurn(chatID: String, turnID: String) async throws -> JSONValue {
+        try await execute(.chatCancel(chatID: chatID, turnID: turnID)).result
+    }
+
+    private func result<Value: Decodable>(
+        of payload: CommandPayload,
+        as: Value.Type = Value.self
+    ) async throws -> Value {
+        let response = try await execute(payload)
+        do {
+            return try response.result.decode(Value.self)
+        } catch {
+            throw CompanionClientError(
+                .badAnswer,
+                "\(endpoint) gave a result that was not expected.",
+                underlying: error
+            )
+        }
+    }
+
+    /// The host's time, as far as it is known.
+    var hostTime: Date {
+        guard let clockOffset else { return Date() }
+        return Date().addingTimeInterval(
+            Double(clockOffset.components.seconds) + Double(clockOffset.components.attoseconds) / 1e18
+        )
+    }
+}
+
+extension CompanionClientError {
+    var isAboutTime: Bool { hostCode == .commandBadTime || hostCode == .commandExpired }
+
+    /// Whether a request may have been executed although no answer came; for a repetition, also whether it is worth another.
+    ///
+    /// - Parameter isFirst: A first request that was never sent is an error at once: the host is off.
+    fileprivate func mayHaveLostAnswer(isFirst: Bool) -> Bool {
+        [.unreachable, .timedOut].contains(code) && !(isFirst && delivery == .notSent)
+    }
+}

@@ -1,0 +1,37 @@
+import CompanionWire
+import FoundationEssentials
+
+/// The session of one client: its token, renewed when the host takes it no more.
+actor SessionKeeper {
+    private let credentials: any DeviceCredentials
+    private var token: String?
+
+    init(_ credentials: any DeviceCredentials) {
+        self.credentials = credentials
+    }
+
+    /// The token to send with a request; nil where none was ever had.
+    func current() throws -> String? {
+        if token == nil { token = try credentials.sessionToken() }
+        return token
+    }
+
+    /// Makes sure of another token than a stale one.
+    ///
+    /// - Parameter stale: What the host refused; nil where there was nothing to send.
+    func renew(after stale: String?, over client: CompanionAPIClient) async throws {
+        if let token, token != stale { return }
+        // Another process of this user may have had a new one meanwhile.
+        if let kept = try credentials.sessionToken(), kept != stale {
+            token = kept
+            return
+        }
+        let grant = try await client.openSession(with: credentials)
+        token = grant.token
+        try credentials.keep(grant)
+    }
+
+    nonisolated func signedCommand(_ payload: CommandPayload, id: UUID, now: Date) throws -> [UInt8] {
+        try credentials.signedCommand(payload, id: id, now: now)
+    }
+}

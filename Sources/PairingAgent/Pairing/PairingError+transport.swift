@@ -1,0 +1,48 @@
+internal import CompanionWire
+
+extension PairingError {
+    /// What a failed request of a pairing means.
+    package init(_ error: PairingTransportError) {
+        switch error.reason {
+        case .unreachable: self.init(.unreachable, error.message)
+        case .notACompanion: self.init(.wrongService, error.message)
+        case .addressRefused: self.init(.addressRefused, error.message)
+        case .refused(let text): self.init(.rejected, "the host refused: \(text)")
+        case .failed: self.init(.rejected, error.message)
+        case .otherKey: self.init(.otherKey, error.message)
+        case .otherVersions(let versions): self.init(.otherVersion, Self.versionText(versions))
+        case .refusedByCode(let code, let text, let triesLeft):
+            self = Self.refused(code, text: text, triesLeft: triesLeft)
+        }
+    }
+
+    private static func refused(_ code: CompanionErrorCode, text: String, triesLeft: Int?) -> PairingError {
+        let left = triesLeft.map { $0 == 1 ? " (1 try left)" : " (\($0) tries left)" } ?? ""
+        // Both have the same sign: the keys that the two sides agreed on differ.
+        let doubt = "or somebody between this machine and the host passes things on. Nothing was stored"
+        return switch code {
+        case .pairingWrongCode:
+            PairingError(.wrongCode, "the host does not take this code\(left): a digit is wrong, \(doubt)")
+        case .pairingWrongToken:
+            PairingError(.wrongToken, "the host does not take this QR code\(left): it is from an older code, \(doubt)")
+        case .pairingExpired: PairingError(.expired, "the code has expired")
+        case .pairingNotActive:
+            PairingError(.noChallenge, "the host shows no pairing code at the moment, or this one was used already")
+        case .pairingLocked:
+            PairingError(.locked, "the host has locked pairing after too many wrong codes")
+        case .pairingRateLimited:
+            PairingError(.rateLimited, "the host takes no more tries from this address for the moment")
+        case .permissionDenied, .requestForbidden:
+            PairingError(.forbidden, "the host does not allow it: \(text)")
+        default: PairingError(.rejected, "the host refused: \(text)")
+        }
+    }
+
+    private static func versionText(_ versions: ClosedRange<Int>?) -> String {
+        guard let versions else { return "the host speaks another version of the protocol" }
+        let ours = "this pairtool speaks \(ProtocolVersion.minimum) to \(ProtocolVersion.maximum)"
+        return versions.lowerBound == versions.upperBound
+            ? "the host speaks version \(versions.lowerBound) of the protocol only; \(ours)"
+            : "the host speaks versions \(versions.lowerBound) to \(versions.upperBound) of the protocol; \(ours)"
+    }
+}

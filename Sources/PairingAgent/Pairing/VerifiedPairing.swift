@@ -1,0 +1,189 @@
+package import CompanionWire
+package import FoundationEssentials
+
+/// Pairs this device with one host by protocol v2: each side proves to the other that it knows the code or token, and that
+/// both see the same TLS key. Neither code nor token is ever sent.
+package struct VerifiedPairing: Sendable {
+    private let identity: DeviceIdentity
+    private let deviceName: String
+    private let permissions: [CompanionPermission]
+    private let now: @Sendable () -> Date
+
+    /// - Parameters:
+    ///   - deviceName: What the host shall list this device as.
+    ///   - permissions: What the device asks for besides reading.
+    ///   - now: This machine's clock.
+    package init(
+        identity: DeviceIdentity,
+        deviceName: String,
+        permissions: [CompanionPermission],
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.identity = identity
+        self.deviceName = deviceName
+        self.permissions = permissions
+        self.now = now
+    }
+
+    /// What a pairing ended with, all of it proven by the host.
+    package struct Outcome: Sendable, Hashable {
+        package var hostID: String
+        package var hostName: String
+        /// Ed25519, standard base64.
+        package var hostPublicKey: String
+        package var spki: String
+        /// This device as the host lists it.
+        package var device: ConnectedCompanionDevice
+        /// What the host allows: what was asked for, or less.
+        package var permissions: [CompanionPermission]
+        package var session: SessionGrant
+        /// The host's clock minus this machine's.
+        package var clockOffset: Duration
+    }
+
+    /// Pairs with the host behind a transport.
+    ///
+    /// - Parameter payload: The code, with token, pin and host id where they came from a QR code.
+    /// - Throws: ``PairingError``. Nothing is to be stored then.
+    package func pair(
+        _ payload: PairingPayload,
+        over transport: some VerifiedPairingTransport
+    ) async throws(PairingError) -> Outcome {
+        if let expected = payload.spki, expected != transport.spki {
+            throw PairingError(
+                .otherKey,
+                "the TLS key is not the one that the QR code names: expected \(expected), shown \(transport.spki)"
+            )
+        }
+        let clientNonce = SecureRandom.bytes(16)
+        let hello = try await Self.step { () throws(PairingTransportError) in
+            try await transport.pairingHello(PairingHelloRequest(clientNonce: Base64URL.encode(clientNonce)))
+        }
+        let clockOffset = Duration.seconds(hello.serverTime.timeIntervalSince(now()))
+        let hostID = try check(hello, payload)
+        let context = try context(hello, clientNonce: clientNonce, hostID: hostID, spki: transport.spki)
+        let secret = Self.secret(payload, methods: hello.methods)
+        let tags = try await exchange(hello.pairingId, secret: secret, context: context, over: transport)
+        let answer = try await Self.step { () throws(PairingTransportError) in
+            try await transport.pairingConfirm(
+                PairingConfirmRequest(pairingId: hello.pairingId, tag: Base64.encode(tags.own))
+            )
+        }
+        // From here on, what the host says counts only because of its tag.
+        guard let tag = Base64.decode(answer.tag), tags.verifies(tag) else {
+            throw PairingError(
+                .unproven,
+                "the host took the code but did not prove that it knows it: somebody between this machine and the host may "
+                    + "have answered in its place. Nothing was stored"
+            )
+        }
+        guard answer.connectedDevice.id == identity.deviceID else {
+            throw PairingError(.foreignDevice, "the host answered with another device (\(answer.connectedDevice.id))")
+        }
+        return Outcome(
+            hostID: hostID,
+            hostName: hello.hostName,
+            hostPublicKey: hello.hostPublicKey,
+            spki: transport.spki,
+            device: answer.connectedDevice,
+            permissions: answer.permissions,
+            session: answer.session,
+            clockOffset: clockOffset
+        )
+    }
+
+    /// - Returns: The host's id.
+    private func check(_ hello: PairingHelloResponse, _ payload: PairingPayload) throws(PairingError) -> String {
+        guard let host = DeviceIdentity(publicKeyText: hello.hostPublicKey) else {
+            throw PairingError(.rejected, "the host's public key cannot be read")
+        }
+        if let expected = payload.host, expected != host.deviceID {
+            throw PairingError(
+                .foreignHost,
+                "this is another host (\(host.deviceID)) than the one that the QR code names (\(expected))"
+            )
+        }
+        if let expiresAt = payload.expiresAt, hello.serverTime >= expiresAt {
+            throw PairingError(
+                .expired,
+                "the code expired at \(CompanionTimestamp.string(from: expiresAt)) (host's clock)"
+            )
+        }
+        return host.deviceID
+    }
+
+    private func context(
+        _ hello: PairingHelloResponse,
+        clientNonce: [UInt8],
+        hostID: String,
+        spki: String
+    ) throws(PairingError) -> PairingContext {
+        guard let hostNonce = Base64URL.decode(hello.hostNonce), let pin = Base64URL.decode(spki) else {
+            throw PairingError(.rejected, "the host's nonce cannot be read")
+        }
+        return PairingContext(
+            clientNonce: clientNonce,
+            hostNonce: hostNonce,
+            spki: pin,
+            hostID: hostID,
+            hostPublicKey: hello.hostPublicKey,
+            hostName: hello.hostName,
+            devicePublicKey: identity.publicKeyText,
+            deviceName: deviceName,
+            permissions: permissions
+        )
+    }
+
+    /// The token where there is one and the host takes it, for nobody can guess it; else the code.
+    private static func secret(_ payload: PairingPayload, methods: [PairingMethod]) -> PairingSecret {
+        guard let token = payload.token, methods.isEmpty || methods.contains(.token) else { return .code(payload.code) }
+        return .token(token)
+    }
+
+    private func exchange(
+        _ pairingID: String,
+        secret: PairingSecret,
+        context: PairingContext,
+        over transport: some VerifiedPairingTransport
+    ) async throws(PairingError) -> PairingTags {
+        let initiator: PairingInitiator
+        do throws(PairingExchangeError) {
+            initiator = try PairingInitiator(secret: secret, context: context)
+        } catch {
+            throw Self.unusable(error)
+        }
+        let request = PairingShareRequest(
+            pairingId: pairingID,
+            method: initiator.method,
+            share: Base64.encode(initiator.share),
+            deviceName: deviceName,
+            devicePublicKey: identity.publicKeyText,
+            permissions: permissions
+        )
+        let answer = try await Self.step { () throws(PairingTransportError) in
+            try await transport.pairingShare(request)
+        }
+        do throws(PairingExchangeError) {
+            guard let share = Base64.decode(answer.share) else {
+                throw PairingExchangeError(.badShare, "the host's share cannot be read")
+            }
+            return try initiator.receive(hostShare: share)
+        } catch {
+            throw Self.unusable(error)
+        }
+    }
+
+    private static func unusable(_ error: PairingExchangeError) -> PairingError {
+        PairingError(.rejected, "the proof cannot be carried on: \(error.message)")
+    }
+
+    private static func step<Answer>(
+        _ request: () async throws(PairingTransportError) -> Answer
+    ) async throws(PairingError) -> Answer {
+        do throws(PairingTransportError) {
+            return try await request()
+        } catch {
+            throw PairingError(error)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+package import NIOSSL
+
+/// A host behind TLS whose every answer a test writes. What it was sent is on record.
+package struct TLSTestHost: Sendable {
+    package let port: Int
+    package let certificate: TestCertificate
+    private let script: Script
+
+    package var endpointText: String { "127.0.0.1:\(port)" }
+    /// All requests so far, in the order of their arrival.
+    package var requests: [FakeMac.Request] { script.recorded.withLockedValue { $0 } }
+
+    package func requests(_ method: String, _ path: String) -> [FakeMac.Request] {
+        requests.filter { $0.method == method && $0.path == path }
+    }
+
+    /// Lets a held answer go on.
+    package func release(_ gate: String) { script.gates.open("release \(gate)") }
+
+    /// Waits until an answer is held there.
+    package func reached(_ gate: String) async throws { try await script.gates.pass("reached \(gate)") }
+
+    /// What happens to a request; the number counts those for the same path, from 1.
+    package typealias Answer = @Sendable (FakeMac.Request, Int) throws -> [FakeMacAction]
+
+    fileprivate init(port: Int, certificate: TestCertificate, script: Script) {
+        self.port = port
+        self.certificate = certificate
+        self.script = script
+    }
+
+    fileprivate struct Script: ConnectionAnswering {
+        let respond: Answer
+        let gates = Gates()
+        let recorded = NIOLockedValueBox<[FakeMac.Request]>([])
+
+        func answer(to request: FakeMac.Request) -> [FakeMacAction] {
+            let count = recorded.withLockedValue { recorded in
+                recorded.append(request)
+                return recorded.count { $0.path == request.path }
+            }
+            do {
+                return try respond(request, count)
+            } catch {
+                return [.json(500, #"{"ok":false,"error":"the test's host failed"}"#)]
+            }
+        }
+    }
+}
+
+/// Runs `body` with a host that listens on a free port, and ends the host behind it.
+///
+/// - Parameters:
+///   - port: Default: any free one.
+///   - version: The only version of TLS that it speaks. Default: 1.3.
+package func withTLSTestHost<Result>(
+    certificate: TestCertificate? = nil,
+    port: Int = 0,
+    version: TLSVersion = .tlsv13,
+    isolation: isolated (any Actor)? = #isolation,
+    answer: @escaping TLSTestHost.Answer,
+    _ body: (TLSTestHost) async throws -> Result
+) async throws -> Result {
+    let certificate = try certificate ?? TestCertificate()
+    let context = try certificate.serverContext(oldest: version, newest: version)
+    let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        .bind(host: "127.0.0.1", port: port) { channel in
+            channel.eventLoop.makeCompletedFuture {
+                try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
+                return try FakeMacConnection(channel: channel)
+            }
+        }
+    let script = TLSTestHost.Script(respond: answer)
+    let host = TLSTestHost(port: server.channel.localAddress?.port ?? 0, certificate: certificate, script: script)
+    return try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+            try await server.executeThenClose { connections in
+                try await withThrowingDiscardingTaskGroup { group in
+                    for try await connection in connections {
+                        group.addTask { await connection.serve(script) }
+                    }
+                }
+            }
+        }
+        defer { group.cancelAll() }
+        return try await body(host)
+    }
+}
+
+extension FakeMacAction {
+    /// A whole answer with a body of JSON.
+    package static func json(_ status: Int, _ body: String) -> FakeMacAction {
+        .send(
+            "HTTP/1.1 \(status) Answer\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+        )
+    }
+
+    /// The head of a stream of events that ends with its connection.
+    package static var eventsHead: FakeMacAction {
+        .send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
+    }
+
+    /// One numbered frame.
+    package static func frame(_ number: Int, _ json: String) -> FakeMacAction {
+        .send("id: \(number)\ndata: \(json)\n\n")
+    }
+}

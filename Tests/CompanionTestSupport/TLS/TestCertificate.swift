@@ -1,0 +1,47 @@
+import Crypto
+import FoundationEssentials
+import NIOSSL
+import SwiftASN1
+import X509
+
+/// A self-signed certificate as hosts have it, made anew for every test.
+package struct TestCertificate: Sendable {
+    package let der: [UInt8]
+    /// SHA-256 over the SubjectPublicKeyInfo, base64url without padding.
+    package let spki: String
+    private let key: [UInt8]
+
+    package init() throws {
+        let key = P256.Signing.PrivateKey()
+        let name = try DistinguishedName { CommonName("test host") }
+        let certificate = try Certificate(
+            version: .v3,
+            serialNumber: Certificate.SerialNumber(),
+            publicKey: Certificate.PublicKey(key.publicKey),
+            notValidBefore: Date(timeIntervalSince1970: 946_684_800),
+            notValidAfter: Date(timeIntervalSince1970: 253_402_300_799),
+            issuer: name,
+            subject: name,
+            signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: Certificate.Extensions(),
+            issuerPrivateKey: Certificate.PrivateKey(key)
+        )
+        der = try certificate.serializeAsPEM().derBytes
+        spki = Data(SHA256.hash(data: key.publicKey.derRepresentation)).base64EncodedString()
+            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        self.key = Array(key.derRepresentation)
+    }
+
+    /// What a server with this certificate shakes hands with.
+    ///
+    /// - Parameter oldest: Default: TLS 1.3.
+    func serverContext(oldest: TLSVersion = .tlsv13, newest: TLSVersion? = nil) throws -> NIOSSLContext {
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: [.certificate(try NIOSSLCertificate(bytes: der, format: .der))],
+            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: key, format: .der))
+        )
+        configuration.minimumTLSVersion = oldest
+        configuration.maximumTLSVersion = newest
+        return try NIOSSLContext(configuration: configuration)
+    }
+}

@@ -1,0 +1,119 @@
+import CompanionWire
+import FoundationEssentials
+import Subprocess
+import SystemPackage
+import Testing
+
+/// Runs the tool as a host and gives its events to a body.
+func withRunningHost<R: Sendable>(
+    _ host: Sandbox,
+    _ arguments: [String],
+    _ body: @escaping @Sendable (HostEvents) async throws -> R
+) async throws -> R {
+    let outcome = try await Subprocess.run(
+        .path(FilePath(BuiltTool.path)),
+        arguments: Arguments(
+            ["host", "--json", "--show-secrets", "--port", "0", "--engine", "embedded"] + arguments
+        ),
+        environment: host.processEnvironment([:]),
+        input: .none,
+        output: .sequence,
+        error: .discarded
+    ) { process in
+        let events = HostEvents()
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for try await line in process.standardOutput.strings() { try await events.take(line) }
+                await events.end()
+            }
+            let result = try await body(events)
+            try process.send(signal: .interrupt)
+            try await group.waitForAll()
+            return result
+        }
+    }
+    #expect(outcome.terminationStatus == .exited(0), "a host that is told to end ends well")
+    return outcome.closureResult
+}
+
+/// A host with one project, and a user of it.
+func withProject<R>(_ body: (Sandbox, Sandbox) async throws -> R) async throws -> R {
+    try await Sandbox.with { host in
+        try await Sandbox.with { user in
+            try FileManager.default.createDirectory(
+                atPath: host.directory + "/garden",
+                withIntermediateDirectories: true
+            )
+            _ = try host.file("garden/README.md", Array("# Garden\n\nRoses and beans.\n".utf8))
+            return try await body(host, user)
+        }
+    }
+}
+
+/// The lines of JSON that a process has written, to be waited for.
+actor HostEvents {
+    private var events: [[String: JSONValue]] = []
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var hasEnded = false
+
+    func take(_ line: String) throws {
+        guard !line.isEmpty else { return }
+        events.append(try JSONDecoder().decode([String: JSONValue].self, from: Data(line.utf8)))
+        wake()
+    }
+
+    func end() {
+        hasEnded = true
+        wake()
+    }
+
+    func has(_ name: String) -> Bool {
+        events.contains { $0["event"]?.string == name }
+    }
+
+    /// The first event of a name for which a condition holds; waits until there is one.
+    func first(
+        _ name: String,
+        where condition: @Sendable ([String: JSONValue]) -> Bool = { _ in true }
+    ) async throws -> [String: JSONValue] {
+        while true {
+            if let event = events.first(where: { $0["event"]?.string == name && condition($0) }) { return event }
+            guard !hasEnded else { throw Missing(name: name, seen: events.compactMap { $0["event"]?.string }) }
+            await withCheckedContinuation { waiting.append($0) }
+        }
+    }
+
+    /// What the first challenge shows.
+    var payload: PairingPayload {
+        get async throws {
+            let text = try #require(try await first("challenge")["qrPayload"]?.string)
+            guard case .pairing(let payload) = QRContent(Array(text.utf8)) else { throw CancellationError() }
+            return payload
+        }
+    }
+
+    /// Where the host listens.
+    var ports: (plain: Int, secure: Int) {
+        get async throws {
+            let event = try await first("listening")
+            guard case .number(let plain)? = event["port"], case .number(let secure)? = event["tlsPort"] else {
+                throw CancellationError()
+            }
+            return (Int(plain), Int(secure))
+        }
+    }
+
+    /// Everything that the host has said so far.
+    var all: [[String: JSONValue]] { events }
+
+    struct Missing: Error {
+        var name: String
+        var seen: [String]
+    }
+
+    private func wake() {
+        let all = waiting
+        waiting = []
+        for continuation in all { continuation.resume() }
+    }
+}

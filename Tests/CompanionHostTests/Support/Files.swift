@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 
 func makeExecutable(_ path: String) throws {
@@ -17,9 +18,9 @@ func makePipe(_ path: String) throws {
 }
 
 func mode(of path: String) throws -> UInt32 {
-    var status = stat()
-    guard lstat(path, &status) == 0 else { throw TestFailure("lstat \(path): \(errno)") }
-    return UInt32(status.st_mode) & 0o777
+    let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? any FixedWidthInteger
+    guard let mode else { throw TestFailure("\(path) has no mode") }
+    return UInt32(mode)
 }
 
 func machineName() -> String {

@@ -97,6 +97,8 @@ actor HostScreen {
             line("\(id) may now: \(permissions.isEmpty ? "read" : permissions.joined(separator: ", ")).")
         case .disconnected(let device): line("Disconnected: \(device.name).")
         case .revoked(let id): line("Revoked: \(id).")
+        case .projectCreated(let project, let device): line("\(device) made the project \(project.name).")
+        case .chatCreated(let chat, let device): line("\(device) made the chat \(chat.id.prefix(8)).")
         case .turnStarted(let chatID, _): line("A turn began in chat \(chatID.prefix(8)).")
         case .turnFinished(let chatID, _, let ok):
             line("The turn in chat \(chatID.prefix(8)) \(ok ? "is done" : "failed").")

@@ -43,7 +43,10 @@ struct SecureTransportTests {
         }
     }
 
-    @Test("A version that the host does not speak is refused with those that it does", arguments: ["0", "3", "x", "02"])
+    @Test(
+        "A version that the host does not speak is refused with those that it does",
+        arguments: ["0", "3", "x", "02"]
+    )
     func otherVersion(version: String) async throws {
         try await withHostAndDevice { _, device in
             let reply = try await device.send("GET", "/companion/projects", version: version)
@@ -118,7 +121,8 @@ struct SecureTransportTests {
         try await withHostAndDevice { host, device in
             let code = try await host.challenge().code
             try await device.pair(.code(code))
-            let origin = try await device.send("GET", "/companion/status", headers: [("Origin", "https://evil.example")])
+            let foreign = [("Origin", "https://evil.example")]
+            let origin = try await device.send("GET", "/companion/status", headers: foreign)
             let rebound = try await device.send("GET", "/companion/status", headers: [("Host", "evil.example")])
             #expect(origin.status == 403 && origin.code == .requestForbidden)
             #expect(rebound.status == 403 && rebound.code == .requestForbidden)

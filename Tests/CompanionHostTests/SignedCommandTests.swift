@@ -4,6 +4,11 @@ import FoundationEssentials
 import PairingAgent
 import Testing
 
+/// A prompt to a chat.
+private func prompt(_ text: String, to chat: String, model: String? = nil) -> CommandPayload {
+    .chatSend(chatID: chat, prompt: text, model: model, allowedTools: nil)
+}
+
 @Suite("Signed commands", .timeLimit(.minutes(2)))
 struct SignedCommandTests {
     @Test("A device makes a project, a chat and a session, and sends a prompt to it")
@@ -15,7 +20,8 @@ struct SignedCommandTests {
             #expect(try mode(of: project.localPath) == 0o700)
             let listed = try await device.get("/companion/projects").decoded(CompanionProjectsResponse.self)
             #expect(listed.projects.elements.contains { $0.id == project.id && $0.name == "Fresh one" })
-            let chat: CompanionChat = try await device.command(.chatCreate(projectID: project.id, title: "Talk")).result()
+            let chat = try await device.command(.chatCreate(projectID: project.id, title: "Talk"))
+                .result(as: CompanionChat.self)
             #expect(chat.title == "Talk")
             let session = try await device.command(.sessionCreate(projectID: project.id))
             let sessionID = try #require(try session.value()["sessionId"]?.string)
@@ -35,7 +41,7 @@ struct SignedCommandTests {
                 let create = try await device.sign(.chatCreate(projectID: project.id, title: "Once"))
                 let first = try await device.send(create)
                 let chat: CompanionChat = try first.result()
-                let send = try await device.sign(.chatSend(chatID: chat.id, prompt: "help", model: nil, allowedTools: nil))
+                let send = try await device.sign(prompt("help", to: chat.id))
                 let sent = try await device.send(send)
                 #expect(try !first.outcome().replayed && !sent.outcome().replayed)
                 try await device.waitForTurn(sent, chat: chat.id)
@@ -67,7 +73,7 @@ struct SignedCommandTests {
             let chat = try await device.newChat()
             let command = try await device.sign(
                 isPrompt
-                    ? .chatSend(chatID: chat.id, prompt: "help", model: nil, allowedTools: nil)
+                    ? prompt("help", to: chat.id)
                     : .chatCreate(projectID: chat.projectId, title: "x")
             )
             let replies = try await withThrowingTaskGroup(of: Reply.self) { [device] group in
@@ -105,10 +111,11 @@ struct SignedCommandTests {
             let stranger = SecureKeyStore(directory: host.project + "/../stranger")
             _ = try stranger.identity()
             let now = Date()
-            let send = CommandPayload.chatSend(chatID: "none", prompt: "x", model: nil, allowedTools: nil)
+            let send = CommandPayloadprompt("x", to: "none")
             let used = SecureRandom.bytes(16)
             let id = UUID()
-            _ = try await device.send(try await device.sign(.projectCreate(name: "a", localPath: nil), id: id, nonce: used))
+            let first = try await device.sign(.projectCreate(name: "a", localPath: nil), id: id, nonce: used)
+            _ = try await device.send(first)
 
             func code(_ make: (inout TestCommand) -> Void) async throws -> CompanionErrorCode? {
                 var command = TestCommand(
@@ -125,7 +132,7 @@ struct SignedCommandTests {
                 return try await device.send("POST", "/companion/command", body: try command.body()).code
             }
 
-            let badShape = try await code { $0.payload = .chatSend(chatID: "", prompt: "", model: nil, allowedTools: nil) }
+            let badShape = try await code { $0.payload = prompt("", to: "") }
             let unknown = try await code { _ in }
             let audience = try await code { $0.deviceID = device.id }
             let hostID = try await device.hostID()
@@ -240,7 +247,8 @@ struct SignedCommandTests {
             try link(outside, at: directory + "/project/escape")
             try await withHostAndDevice(in: directory) { host, device in
                 try await device.pair()
-                for path in [outside, "/etc", directory + "/project/escape", directory + "/project/../outside", "x", "/"] {
+                let escapes = [directory + "/project/escape", directory + "/project/../outside"]
+                for path in escapes + [outside, "/etc", "x", "/"] {
                     let reply = try await device.command(.projectCreate(name: "p", localPath: path))
                     #expect(reply.code == .requestForbidden, "\(path)")
                 }
@@ -248,7 +256,8 @@ struct SignedCommandTests {
                     let reply = try await device.command(.projectCreate(name: name, localPath: nil))
                     #expect(reply.status == 400, "\(name)")
                 }
-                let made: CompanionProject = try await device.command(.projectCreate(name: "in", localPath: inside)).result()
+                let made = try await device.command(.projectCreate(name: "in", localPath: inside))
+                    .result(as: CompanionProject.self)
                 #expect(made.localPath == inside)
                 let fresh = try await device.command(.projectCreate(name: "fresh", localPath: nil))
                 let again = try await device.command(.projectCreate(name: "fresh", localPath: nil))
@@ -266,7 +275,7 @@ struct SignedCommandTests {
         try await withHostAndDevice(configure: { $0.agent = .command(["sleep", "60"]) }) { host, device in
             try await device.pair()
             let chat = try await device.newChat()
-            let sent = try await device.command(.chatSend(chatID: chat.id, prompt: "x", model: nil, allowedTools: nil))
+            let sent = try await device.command(prompt("x", to: chat.id))
             let turnID = try #require(try sent.value()["turnId"]?.string)
             let elsewhere = try await device.command(.chatCancel(chatID: "other", turnID: turnID))
             #expect(elsewhere.status == 404 && elsewhere.code == .turnUnknown)
@@ -283,8 +292,8 @@ struct SignedCommandTests {
             try await device.pair()
             let chat = try await device.newChat()
             let project = try await device.command(.chatCreate(projectID: "none", title: nil))
-            let missing = try await device.command(.chatSend(chatID: "none", prompt: "x", model: nil, allowedTools: nil))
-            let model = try await device.command(.chatSend(chatID: chat.id, prompt: "x", model: "none", allowedTools: nil))
+            let missing = try await device.command(prompt("x", to: "none"))
+            let model = try await device.command(prompt("x", to: chat.id, model: "none"))
             #expect(project.code == .requestNotFound)
             #expect(missing.code == .requestNotFound)
             #expect(model.code == .requestInvalid)

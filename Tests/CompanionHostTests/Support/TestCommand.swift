@@ -91,5 +91,5 @@ extension Reply {
 
     func value() throws -> JSONValue { try outcome().result }
 
-    func result<Value: Decodable>() throws -> Value { try value().decode() }
+    func result<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value { try value().decode() }
 }

@@ -17,7 +17,8 @@ package final class CompanionBridgeServer: Service {
 
     private let configuration: CompanionHostConfiguration
     private let logger: Logger
-    private let sink = HostEventSink()
+    private let sink: HostEventSink
+    private let socket: LiveSocket
     private let pairing: CompanionPairingService
     private let turns: TurnRunner
     private let router: CompanionCommandRouter
@@ -64,7 +65,8 @@ package final class CompanionBridgeServer: Service {
             }
         let catalog = try ProjectCatalog(paths: configuration.projects)
         database = try HostDatabase(path: configuration.databasePath)
-        let store = try CompanionHostStore(database: database, catalog: catalog, clock: clock)
+        sink = HostEventSink(live: LiveFeed(clock: clock))
+        let store = try CompanionHostStore(database: database, catalog: catalog, clock: clock, live: sink.live)
         let devices = try CompanionDeviceStore(database: database, clock: clock)
         let sessions = try SessionStore(database: database, clock: clock)
         let revocations = RevocationCenter(clock: clock)
@@ -94,6 +96,7 @@ package final class CompanionBridgeServer: Service {
             logger: logger,
             mayWork: devices.mayWork
         )
+        socket = LiveSocket(feed: sink.live, revocations: revocations, clock: clock, hostID: identity.id)
         let control = DeviceControl(
             devices: devices,
             sessions: sessions,
@@ -188,6 +191,7 @@ package final class CompanionBridgeServer: Service {
             certificate: certificate,
             plain: router.router(isSecure: false).buildResponder(),
             secure: router.router(isSecure: true).buildResponder(),
+            socket: socket,
             logger: logger
         )
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -84,6 +84,10 @@ extension LiveFeed {
             publish(LiveEvent(.turnStarted, at: now, chatId: chatID, turnId: turnID))
         case .turnFinished(let chatID, let turnID, let ok):
             publish(LiveEvent(.turnFinished, at: now, chatId: chatID, turnId: turnID, ok: ok))
+        case .projectCreated(let project, _):
+            publish(LiveEvent(.projectChanged, at: now, projectId: project.id))
+        case .chatCreated(let chat, _):
+            publish(LiveEvent(.chatChanged, at: now, projectId: chat.projectId, chatId: chat.id))
         case .listening, .challenge, .challengeEnded, .pairingLocked, .pairingUnlocked, .permissionsChanged: break
         }
     }

@@ -15,7 +15,7 @@ import Testing
         let outcome = try await Subprocess.run(
             .path(FilePath(BuiltTool.path)),
             arguments: Arguments(
-                ["host", "--json", "--show-secrets", "--port", "0", "--engine", "embedded"] + arguments
+                ["host", "--legacy", "--json", "--show-secrets", "--port", "0", "--engine", "embedded"] + arguments
             ),
             environment: host.processEnvironment([:]),
             input: .none,

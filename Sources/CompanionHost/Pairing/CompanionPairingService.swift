@@ -37,7 +37,7 @@ package actor CompanionPairingService {
     let events: HostEventSink
     let logger: Logger
     private let seconds: Int
-    private let usualGrant: PairingGrant
+    let usualGrant: PairingGrant
     private var tlsPort: Int?
     private var pausedUntil: Date?
     private let wakeups: AsyncStream<Void>

@@ -7,6 +7,7 @@ import ServiceLifecycle
 /// Runs a host: the server, its advert and what the terminal shows, until a signal ends them in order.
 struct HostRuntime: Sendable {
     let server: CompanionBridgeServer
+    let admin: AdminServer
     let advertiser: HostAdvertiser
     let screen: HostScreen
 
@@ -22,7 +23,7 @@ struct HostRuntime: Sendable {
 
     private func serve() async throws {
         let (ports, portFound) = AsyncStream.makeStream(of: Int.self)
-        let services = ServiceGroup(services: [server], logger: LoggingSetup.logger("lifecycle"))
+        let services = ServiceGroup(services: [server, admin], logger: LoggingSetup.logger("lifecycle"))
         let wasAsked = NIOLockedValueBox(false)
         let stop: Interrupts.Handler = { _ in
             let again = wasAsked.withLockedValue { asked in

@@ -3,7 +3,6 @@ import CompanionWire
 import Discovery
 import FoundationEssentials
 import PairingAgent
-import QRCodec
 
 /// Shows what happens at the host: the code to pair with, and who comes and goes.
 actor HostScreen {
@@ -76,10 +75,9 @@ actor HostScreen {
 
     private func show(text event: HostEvent) {
         switch event {
-        case .listening(let port, _):
-            line(
-                "\(name) listens on port \(port), \(lan ? "on the network" : "on this machine only (--lan opens it)")."
-            )
+        case .listening(let port, let tlsPort):
+            let place = lan ? "on the network" : "on this machine only (--lan opens it)"
+            line("\(name) listens on port \(tlsPort) for HTTPS and \(port) for HTTP, \(place).")
         case .challenge(let challenge): draw(challenge)
         case .challengeEnded(let reason):
             switch reason {
@@ -87,7 +85,7 @@ actor HostScreen {
             case .expired: line("The code has expired. A new one follows.")
             case .used, .replaced, .locked: break
             }
-        case .wrongCode(let address, let left): line("Somebody at \(address) sent a wrong code (\(left) tries left).")
+        case .wrongCode(let address, let left): line(Self.wrongCode(address: address, left: left))
         case .paired(let device, let address): line("Paired: \(device.name) (\(device.id)) at \(address).")
         case .pairingLocked(let failures):
             line("\(failures) wrong codes in a row: pairing is locked. To open it again: pairtool host unlock")
@@ -105,34 +103,19 @@ actor HostScreen {
         }
     }
 
+    private static func wrongCode(address: String, left: Int) -> String {
+        "Somebody at \(address) entered a wrong code (\(left) tries left). If it was not you, end this host."
+    }
+
     private func draw(_ challenge: PairingStartResponse) {
         clearCountdown()
-        if output.context.stdoutIsTerminal { drawSymbol(challenge) }
+        if output.context.stdoutIsTerminal { PairingCode.draw(challenge, output) }
         // What is not a terminal may be a log, which others read.
         guard output.context.stdoutIsTerminal || showSecrets else {
             return output.data("A pairing code is ready (--show-secrets prints it, --qr-file writes it).")
         }
-        let digits = challenge.code.prefix(3) + " " + challenge.code.suffix(3)
-        let until = CompanionTimestamp.string(from: challenge.expiresAt)
-        output.data(showsCountdown ? "Pairing code:  \(digits)" : "Pairing code:  \(digits)  (until \(until))")
+        output.data(PairingCode.line(challenge, until: !showsCountdown))
         drawCountdown()
-    }
-
-    private func drawSymbol(_ challenge: PairingStartResponse) {
-        let window = output.context.windowSize()
-        do {
-            // A screen does not get dirty: the lowest error correction keeps the drawing small.
-            let symbol = try QRSymbol(bytes: Array(challenge.qrPayload.utf8), errorCorrection: .low)
-            output.data(
-                try symbol.terminalText(
-                    colour: output.context.colour,
-                    columns: window?.columns,
-                    rows: window.map { $0.rows - 2 }
-                )
-            )
-        } catch {
-            output.say("\(error) Make it larger, use --qr-file, or type the digits.")
-        }
     }
 
     // MARK: The last line

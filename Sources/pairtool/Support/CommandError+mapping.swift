@@ -19,6 +19,7 @@ extension CommandError {
             case let error as DiscoveryError: Self.discovery(error)
             case let error as QRCodecError: CommandError(.failed, "image.\(error.code)", error.message)
             case let error as CompanionHostError: Self.host(error)
+            case let error as AdminError: Self.admin(error)
             case let error as PrivateFile.Failure: CommandError(.failed, "file", error.description)
             default: CommandError(.failed, "failed", "\(error)")
             }
@@ -121,5 +122,39 @@ extension CommandError {
             )
         default: CommandError(.failed, "host.\(error.code)", error.description)
         }
+    }
+
+    private static func admin(_ error: AdminError) -> CommandError {
+        switch error.code {
+        case .anotherHost:
+            CommandError(
+                .failed,
+                "host.\(error.code)",
+                error.message,
+                next: "end the other one (pairtool host status), or give this one an XDG_RUNTIME_DIR of its own"
+            )
+        case .notRunning: CommandError(.unreachable, "host.\(error.code)", error.message, next: "pairtool host")
+        case .notAllowed: CommandError(.permissionDenied, "host.\(error.code)", error.message)
+        case .badAnswer:
+            CommandError(
+                .versionMismatch,
+                "host.\(error.code)",
+                error.message,
+                next: "end the host and start it with this pairtool"
+            )
+        case .refused: refused(error)
+        default: CommandError(.failed, "host.\(error.code)", error.message)
+        }
+    }
+
+    private static func refused(_ error: AdminError) -> CommandError {
+        let (status, next): (ExitStatus, String?) =
+            switch error.reason {
+            case .pairingLocked?: (.pairingLocked, "pairtool host unlock")
+            case .deviceUnknown?: (.nothingFound, "pairtool host devices")
+            case .versionUnsupported?: (.versionMismatch, "end the host and start it with this pairtool")
+            default: (.failed, nil)
+            }
+        return CommandError(status, error.reason?.rawValue ?? "host.refused", error.message, next: next)
     }
 }

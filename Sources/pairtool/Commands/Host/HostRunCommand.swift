@@ -7,10 +7,10 @@ import Glibc
 import Logging
 import PairingAgent
 
-struct HostCommand: AsyncParsableCommand {
+struct HostRunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "host",
-        abstract: "Be a host: serve projects and an assistant to a companion, and show the code to pair with.",
+        commandName: "run",
+        abstract: "Serve projects and an assistant to companions, and show the code to pair with (the default).",
         discussion: """
             Listens on this machine only, unless --lan is given. The built-in agent explores the files of the projects, \
             read-only and without a model. Any other command is an agent too: it gets the prompt on its standard input, and \
@@ -31,8 +31,16 @@ struct HostCommand: AsyncParsableCommand {
     @Option(help: "The TCP port; 0 takes any free one.")
     var port = CompanionEndpoint.defaultPort
 
-    @Flag(help: "Listen on the network and advertise there. It is plain HTTP: for networks that you trust.")
+    @Option(help: "The TCP port of HTTPS; 0 takes any free one. Default: --port + 1.")
+    var tlsPort: Int?
+
+    @Flag(help: "Listen on the network and advertise there.")
     var lan = false
+
+    @Flag(help: "Serve companions of version 1 too: plain HTTP, nothing proven, for networks that you trust.")
+    var legacy = false
+
+    @OptionGroup var grant: GrantOptions
 
     @Option(help: "The agent that answers: builtin.")
     var agent: AgentChoice = .builtin
@@ -61,6 +69,7 @@ struct HostCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (0...65535).contains(port) else { throw ValidationError("--port takes 0 to 65535.") }
+        guard (0...65535).contains(tlsPort ?? 0) else { throw ValidationError("--tls-port takes 0 to 65535.") }
         if let agentCommand, ShellWords.split(agentCommand)?.isEmpty != false {
             throw ValidationError("--agent-command is empty or has a quote that is not closed.")
         }
@@ -78,10 +87,13 @@ struct HostCommand: AsyncParsableCommand {
             configuration: CompanionHostConfiguration(
                 name: name,
                 port: port,
+                tlsPort: tlsPort,
+                legacy: legacy,
                 lan: lan,
                 projects: try absoluteProjects(output),
                 databasePath: directory + "/host.sqlite",
                 agent: agentCommand.flatMap(ShellWords.split).map(HostAgentKind.command) ?? .builtin,
+                grant: PairingGrant(permissions: grant.permissions),
                 version: Version.text,
                 turnTimeout: turnTimeout.duration
             ),
@@ -103,7 +115,12 @@ struct HostCommand: AsyncParsableCommand {
             name: name,
             id: identity.deviceID
         )
-        try await HostRuntime(server: server, advertiser: advertiser, screen: screen).run()
+        let admin = AdminServer(
+            path: output.adminPath,
+            administration: server.administration,
+            logger: LoggingSetup.logger("admin", usual: .warning, context: context)
+        )
+        try await HostRuntime(server: server, admin: admin, advertiser: advertiser, screen: screen).run()
     }
 
     private func absoluteProjects(_ output: Output) throws -> [String] {

@@ -1,0 +1,56 @@
+package import CompanionWire
+
+/// Why the admin socket could not be used.
+package struct AdminError: Error, Sendable, CustomStringConvertible {
+    /// The kind of a failure.
+    package struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Value: String, Sendable {
+            case anotherHost, unusable, notRunning, notAllowed, badAnswer, refused
+        }
+
+        private let value: Value
+
+        private init(_ value: Value) {
+            self.value = value
+        }
+
+        /// Another host of this user has the socket.
+        package static let anotherHost = Code(.anotherHost)
+        /// The socket or its directory cannot be made, or is open to others.
+        package static let unusable = Code(.unusable)
+        /// No host listens.
+        package static let notRunning = Code(.notRunning)
+        /// The host belongs to another user.
+        package static let notAllowed = Code(.notAllowed)
+        /// The host answered something else than this protocol.
+        package static let badAnswer = Code(.badAnswer)
+        /// The host did not do it; ``AdminError/reason`` says why.
+        package static let refused = Code(.refused)
+
+        package var description: String { value.rawValue }
+    }
+
+    package var code: Code
+    /// What happened, for people.
+    package var message: String
+    /// What the host said.
+    package var reason: CompanionErrorCode?
+    package var file: String
+    package var line: Int
+
+    package init(
+        _ code: Code,
+        _ message: String,
+        reason: CompanionErrorCode? = nil,
+        file: String = #fileID,
+        line: Int = #line
+    ) {
+        self.code = code
+        self.message = message
+        self.reason = reason
+        self.file = file
+        self.line = line
+    }
+
+    package var description: String { message }
+}

@@ -1,0 +1,94 @@
+package import CompanionWire
+package import FoundationEssentials
+
+/// A request over the admin socket: one line of JSON, answered by one line.
+package struct AdminRequest: Codable, Sendable, Hashable {
+    /// The version of the admin protocol; both sides have to have the same one.
+    package static let version = 1
+
+    package enum Command: String, Codable, Sendable, Hashable, CaseIterable {
+        case pair, devices, revoke, permissions, unlock, status, audit
+    }
+
+    package var v = AdminRequest.version
+    /// A ``Command``; a string, so that an unknown one can be answered.
+    package var command: String
+    /// `pair`: how long the challenge lives, clamped to 60…900. Default: 300.
+    package var ttlSeconds: Double?
+    /// `pair`: what the device may get, nil for what the host was started with. `permissions`: what the device may do
+    /// from now on, nil to leave it.
+    package var permissions: [CompanionPermission]?
+    /// `pair`: how long the device may stay, in seconds from its pairing on; nil without end.
+    package var lifetimeSeconds: Double?
+    /// `revoke`, `permissions`: the id of the device.
+    package var device: String?
+    /// `audit`: whether to check it as well.
+    package var verify: Bool?
+
+    package init(_ command: Command) {
+        self.command = command.rawValue
+    }
+}
+
+/// The answer to an ``AdminRequest``.
+package struct AdminResponse: Codable, Sendable, Hashable {
+    package struct Failure: Codable, Sendable, Hashable {
+        /// A stable dotted word, such as `pairing.locked`.
+        package var code: CompanionErrorCode
+        /// What happened, for people.
+        package var message: String
+    }
+
+    package var v = AdminRequest.version
+    package var ok: Bool
+    package var error: Failure?
+    /// `pair`. Holds secrets.
+    package var challenge: PairingStartResponse?
+    /// `devices`; `revoke`, `permissions`: the one device.
+    package var devices: [AdminDevice]?
+    package var status: AdminStatus?
+    /// `audit`: the newest rows, the oldest of them first.
+    package var audit: [AuditRow]?
+    package var verdict: AuditVerdict?
+
+    package init() {
+        ok = true
+    }
+
+    package init(error code: CompanionErrorCode, _ message: String) {
+        ok = false
+        error = Failure(code: code, message: message)
+    }
+}
+
+/// A paired device, as its host's owner sees it.
+package struct AdminDevice: Codable, Sendable, Hashable, Identifiable {
+    package var id: String
+    package var name: String
+    /// What it may do besides reading.
+    package var permissions: [CompanionPermission]
+    /// When its time is over; nil without end.
+    package var expiresAt: Date?
+    /// 1 or 2: the protocol that it paired with.
+    package var protocolVersion: Int
+    package var pairedAt: Date
+    package var lastSeenAt: Date
+}
+
+/// What a host is and how it stands.
+package struct AdminStatus: Codable, Sendable, Hashable {
+    package var id: String
+    package var name: String
+    /// Of plain HTTP; nil until the host listens.
+    package var port: Int?
+    package var tlsPort: Int?
+    package var legacy: Bool
+    package var lan: Bool
+    /// How many devices are paired.
+    package var devices: Int
+    package var pairingLocked: Bool
+    package var failuresInARow: Int
+    /// When the running challenge ends; nil when none runs.
+    package var challengeExpiresAt: Date?
+    package var triesLeft: Int
+}

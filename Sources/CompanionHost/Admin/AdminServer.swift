@@ -1,0 +1,139 @@
+import CompanionWire
+import FoundationEssentials
+import Glibc
+package import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+
+/// Answers the host's owner over a Unix domain socket: one line of JSON for each line (``AdminRequest``).
+///
+/// The socket has mode 0600 in a directory of mode 0700, and every peer is asked for its user id (`SO_PEERCRED`).
+package final class AdminServer: Service {
+    /// Bytes that a request may have.
+    static let maximumRequestSize = 64 << 10
+    /// Connections at a time; further ones are closed.
+    static let maximumConnections = 16
+
+    private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
+
+    package let path: String
+    private let owner: UInt32
+    private let logger: Logger
+    private let answer: @Sendable (AdminRequest) async -> AdminResponse
+
+    /// - Parameters:
+    ///   - path: Where the socket is made; at most 107 bytes.
+    ///   - owner: The id of the only user that is answered. Default: this process's.
+    package convenience init(
+        path: String,
+        administration: HostAdministration,
+        owner: UInt32 = geteuid(),
+        logger: Logger
+    ) {
+        self.init(path: path, owner: owner, logger: logger) { await administration.answer($0) }
+    }
+
+    init(
+        path: String,
+        owner: UInt32,
+        logger: Logger,
+        answer: @escaping @Sendable (AdminRequest) async -> AdminResponse
+    ) {
+        self.path = path
+        self.owner = owner
+        self.logger = logger
+        self.answer = answer
+    }
+
+    /// Listens until shutdown, and removes the socket then.
+    ///
+    /// - Throws: ``AdminError``.
+    package func run() async throws {
+        let socket = try AdminSocket(path: path)
+        let listener: NIOAsyncChannel<Connection, Never>
+        do {
+            listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .bind(unixDomainSocketPath: path) { channel in
+                    channel.eventLoop.makeCompletedFuture { try Connection(wrappingChannelSynchronously: channel) }
+                }
+        } catch {
+            throw AdminError(.unusable, "\(path) cannot be listened on: \(error).")
+        }
+        try socket.restrict()
+        try await cancelWhenGracefulShutdown {
+            try await listener.executeThenClose { connections in
+                try await withThrowingDiscardingTaskGroup { group in
+                    let places = Places(Self.maximumConnections)
+                    for try await connection in connections {
+                        group.addTask { await self.serve(connection, places) }
+                    }
+                    group.cancelAll()
+                }
+            }
+        }
+        // Held until nobody listens any more.
+        _ = consume socket
+    }
+
+    private func serve(_ connection: Connection, _ places: Places) async {
+        guard places.take() else {
+            try? await connection.channel.close()
+            return
+        }
+        defer { places.give() }
+        do {
+            let user = try await Self.user(of: connection.channel)
+            try await connection.executeThenClose { inbound, outbound in
+                guard user == owner else {
+                    logger.notice("another user at the admin socket", metadata: ["user": "\(user)"])
+                    let refusal = AdminResponse(error: .requestForbidden, "This host belongs to another user.")
+                    return try await outbound.write(AdminLines.write(refusal))
+                }
+                var lines = AdminLines(limit: Self.maximumRequestSize)
+                for try await bytes in inbound {
+                    lines.append(bytes)
+                    while let line = try lines.next() {
+                        try await outbound.write(AdminLines.write(await answer(to: line)))
+                    }
+                }
+            }
+        } catch {
+            logger.debug("admin connection ended", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    private func answer(to line: [UInt8]) async -> AdminResponse {
+        struct Version: Decodable { var v: Int }
+        let decoder = CompanionJSON.decoder()
+        guard let version = try? decoder.decode(Version.self, from: Data(line)) else {
+            return AdminResponse(error: .requestInvalid, "The line is no request of the admin protocol.")
+        }
+        guard version.v == AdminRequest.version else {
+            return AdminResponse(
+                error: .versionUnsupported,
+                "The host speaks version \(AdminRequest.version) of the admin protocol: use the pairtool that it was started with."
+            )
+        }
+        guard let request = try? decoder.decode(AdminRequest.self, from: Data(line)) else {
+            return AdminResponse(error: .requestInvalid, "The line is no request of the admin protocol.")
+        }
+        return await answer(request)
+    }
+
+    /// `struct ucred`, which the C library's module does not show.
+    private struct PeerCredentials: Sendable {
+        var process: Int32 = 0
+        var user: UInt32 = 0
+        var group: UInt32 = 0
+    }
+
+    private static func user(of channel: any Channel) async throws -> UInt32 {
+        guard let options = channel as? any SocketOptionProvider else { throw ChannelError.operationUnsupported }
+        let credentials: PeerCredentials = try await options.unsafeGetSocketOption(
+            level: .socket,
+            name: .init(rawValue: SO_PEERCRED)
+        ).get()
+        return credentials.user
+    }
+}

@@ -1,0 +1,78 @@
+import Glibc
+import NIOCore
+import PairingAgent
+
+/// The place of the admin socket: in a directory of mode 0700, held by one host at a time.
+struct AdminSocket: ~Copyable {
+    /// Bytes that the path of a socket may have (`struct sockaddr_un`, with the NUL at its end).
+    static let maximumPathSize = 107
+
+    let path: String
+    private let lock: Int32
+
+    /// Takes the place: makes its directory, and removes a socket that a host left behind when it was killed.
+    ///
+    /// - Throws: ``AdminError/Code/anotherHost`` while another host has it; ``AdminError/Code/unusable``.
+    init(path: String) throws(AdminError) {
+        guard path.utf8.count <= Self.maximumPathSize else {
+            throw AdminError(.unusable, "\(path) is over \(Self.maximumPathSize) bytes: set a shorter XDG_RUNTIME_DIR.")
+        }
+        let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        try Self.secure(directory: directory)
+        let descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else {
+            throw AdminError(.unusable, "\(path).lock cannot be opened: \(PrivateFile.systemMessage()).")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, !Self.answers(path) else {
+            close(descriptor)
+            throw AdminError(.anotherHost, "Another host runs: it has \(path).")
+        }
+        if unlink(path) != 0, errno != ENOENT {
+            let reason = PrivateFile.systemMessage()
+            close(descriptor)
+            throw AdminError(.unusable, "\(path) cannot be replaced: \(reason).")
+        }
+        self.path = path
+        lock = descriptor
+    }
+
+    /// Lets only the owner in; the directory has kept others out so far.
+    func restrict() throws(AdminError) {
+        guard chmod(path, 0o600) == 0 else {
+            throw AdminError(.unusable, "\(path) cannot be closed to others: \(PrivateFile.systemMessage()).")
+        }
+    }
+
+    deinit {
+        unlink(path)
+        // Closing alone is not enough: a process that is just being started has a copy until it runs its program.
+        flock(lock, LOCK_UN)
+        close(lock)
+    }
+
+    private static func secure(directory: String) throws(AdminError) {
+        do {
+            try PrivateFile.makeDirectory(directory)
+        } catch {
+            throw AdminError(.unusable, "The directory of the admin socket cannot be made: \(error).")
+        }
+        var status = stat()
+        guard lstat(directory, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
+            status.st_mode & 0o077 == 0
+        else {
+            throw AdminError(
+                .unusable,
+                "\(directory) is not a directory that only you can enter: chmod 700 '\(directory)', or remove it."
+            )
+        }
+    }
+
+    /// Whether somebody listens there.
+    private static func answers(_ path: String) -> Bool {
+        guard let address = try? SocketAddress(unixDomainSocketPath: path) else { return false }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return address.withSockAddr { connect(descriptor, $0, socklen_t($1)) } == 0
+    }
+}

@@ -1,0 +1,112 @@
+import CompanionWire
+import FoundationEssentials
+
+extension HostAdministration {
+    /// Rows of the audit that are sent at a time.
+    static let auditRows = 1000
+
+    /// Does what a request over the admin socket asks.
+    func answer(_ request: AdminRequest) async -> AdminResponse {
+        guard let command = AdminRequest.Command(rawValue: request.command) else {
+            return AdminResponse(error: .requestInvalid, "The host knows no command “\(request.command)”.")
+        }
+        do {
+            switch command {
+            case .pair: return try await pair(request)
+            case .devices: return adminDevices { _ in true }
+            case .revoke: return try await revoke(request.device)
+            case .permissions: return try await permissions(request)
+            case .unlock:
+                try await unlockPairing()
+                return await adminStatus()
+            case .status: return await adminStatus()
+            case .audit: return try await readAudit(verify: request.verify ?? false)
+            }
+        } catch {
+            let answer = HostResponseError(describing: error)
+            return AdminResponse(error: answer.code ?? answer.codeOfStatus, answer.text)
+        }
+    }
+
+    private func pair(_ request: AdminRequest) async throws -> AdminResponse {
+        var grant: PairingGrant?
+        if request.permissions != nil || request.lifetimeSeconds != nil {
+            if let seconds = request.lifetimeSeconds, !(seconds > 0 && seconds <= 1e9) {
+                return AdminResponse(error: .requestInvalid, "A device can stay for 1 to 1,000,000,000 seconds.")
+            }
+            grant = PairingGrant(
+                permissions: request.permissions ?? pairing.usualGrant.permissions,
+                lifetime: request.lifetimeSeconds.map { .milliseconds(Int64($0 * 1000)) } ?? pairing.usualGrant.lifetime
+            )
+        }
+        var response = AdminResponse()
+        response.challenge = try await startPairing(ttlSeconds: request.ttlSeconds, grant: grant)
+        return response
+    }
+
+    private func revoke(_ id: String?) async throws -> AdminResponse {
+        let before = adminDevices { $0.id == id }
+        guard let id, try await revoke(id) else { return Self.unknownDevice }
+        return before
+    }
+
+    private func permissions(_ request: AdminRequest) async throws -> AdminResponse {
+        guard let id = request.device else { return Self.unknownDevice }
+        if let permissions = request.permissions {
+            guard Set(permissions).isSubset(of: CompanionPermission.all) else {
+                return AdminResponse(error: .requestInvalid, "The host knows no such permission.")
+            }
+            guard try await setPermissions(permissions, of: id) else { return Self.unknownDevice }
+        }
+        let response = adminDevices { $0.id == id }
+        return response.devices?.isEmpty == false ? response : Self.unknownDevice
+    }
+
+    private func readAudit(verify: Bool) async throws -> AdminResponse {
+        var response = AdminResponse()
+        response.audit = try await audit.rows(limit: Self.auditRows)
+        if verify { response.verdict = try await audit.verify() }
+        return response
+    }
+
+    private func adminDevices(_ isMeant: (PairedDevice) -> Bool) -> AdminResponse {
+        var response = AdminResponse()
+        response.devices = devices().filter(isMeant).map(AdminDevice.init)
+        return response
+    }
+
+    private func adminStatus() async -> AdminResponse {
+        let status = await status()
+        var response = AdminResponse()
+        response.status = AdminStatus(
+            id: status.identity.id,
+            name: status.identity.name,
+            port: status.port,
+            tlsPort: status.tlsPort,
+            legacy: status.legacy,
+            lan: status.lan,
+            devices: status.devices,
+            pairingLocked: status.pairing.isLocked,
+            failuresInARow: status.pairing.failuresInARow,
+            challengeExpiresAt: status.pairing.expiresAt,
+            triesLeft: status.pairing.triesLeft
+        )
+        return response
+    }
+
+    private static let unknownDevice = AdminResponse(error: .deviceUnknown, "The host knows no such device.")
+}
+
+extension AdminDevice {
+    init(_ device: PairedDevice) {
+        self.init(
+            id: device.id,
+            name: device.name,
+            permissions: device.permissions ?? CompanionPermission.all,
+            expiresAt: device.expiresAt,
+            protocolVersion: device.protocolVersion,
+            pairedAt: device.pairedAt,
+            lastSeenAt: device.lastSeenAt
+        )
+    }
+}

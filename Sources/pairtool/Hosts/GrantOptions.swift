@@ -1,0 +1,50 @@
+import ArgumentParser
+import CompanionWire
+
+/// What a device may get.
+struct GrantOptions: ParsableArguments {
+    @Flag(help: "Let devices that pair read only.")
+    var readOnly = false
+
+    @Option(
+        name: .customLong("permission"),
+        help: "Let devices that pair do this, and nothing else that is not named (repeatable). Default: all they ask for."
+    )
+    var allowed: [PermissionArgument] = []
+
+    mutating func validate() throws {
+        if readOnly, !allowed.isEmpty { throw ValidationError("--read-only and --permission exclude each other.") }
+    }
+
+    /// nil for all that a device asks for.
+    var permissions: [CompanionPermission]? {
+        readOnly ? [] : allowed.isEmpty ? nil : allowed.map(\.permission)
+    }
+}
+
+/// A permission on the command line.
+struct PermissionArgument: ExpressibleByArgument {
+    let permission: CompanionPermission
+
+    init?(argument: String) {
+        permission = CompanionPermission(rawValue: argument)
+        guard CompanionPermission.all.contains(permission) else { return nil }
+    }
+
+    static var allValueStrings: [String] { CompanionPermission.all.map(\.rawValue) }
+}
+
+/// A span of time on the command line: `90s`, `30m`, `12h`, `7d`, or seconds without a unit.
+struct SpanArgument: ExpressibleByArgument {
+    private static let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
+
+    let seconds: Double
+
+    init?(argument: String) {
+        var digits = Substring(argument)
+        let unit = argument.last.flatMap { Self.units[$0] }
+        if unit != nil { digits.removeLast() }
+        guard let count = Double(digits), count.isFinite, count > 0, count * (unit ?? 1) <= 1e9 else { return nil }
+        seconds = count * (unit ?? 1)
+    }
+}

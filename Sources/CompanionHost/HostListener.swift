@@ -1,8 +1,8 @@
 import Glibc
 import Hummingbird
 import HummingbirdCore
-import Logging
 import HummingbirdTLS
+import Logging
 import NIOCore
 import NIOSSL
 
@@ -25,6 +25,8 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
     let plain: Responder
     /// Answers HTTPS.
     let secure: Responder
+    /// Serves the live feed.
+    let socket: LiveSocket
     let logger: Logger
 
     /// Listens until shutdown.
@@ -101,7 +103,12 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
         return switch kind {
         case .plain: .http1(configuration: http)
         case .secure:
-            try .tls(.http1(configuration: http), tlsConfiguration: certificate.serverConfiguration)
+            try .tls(
+                HTTPServerBuilder { responder in
+                    LiveChannel(responder: responder, router: secure, socket: socket, configuration: http)
+                },
+                tlsConfiguration: certificate.serverConfiguration
+            )
         }
     }
 
@@ -132,7 +139,8 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
                 throw CompanionHostError(
                     .portInUse,
                     "Port \(port) is taken. End what listens there, or choose another one (0 takes any free one)"
-                        + (kind == .plain ? "." : "; this one is for HTTPS, chosen on its own or as the port of HTTP plus 1."),
+                        + (kind == .plain
+                            ? "." : "; this one is for HTTPS: it was given, or is the port of HTTP plus 1."),
                     underlying: error
                 )
             }

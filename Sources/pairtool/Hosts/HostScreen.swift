@@ -75,10 +75,9 @@ actor HostScreen {
 
     private func show(text event: HostEvent) {
         switch event {
-        case .listening(let port, _):
-            line(
-                "\(name) listens on port \(port), \(lan ? "on the network" : "on this machine only (--lan opens it)")."
-            )
+        case .listening(let port, let tlsPort):
+            let place = lan ? "on the network" : "on this machine only (--lan opens it)"
+            line("\(name) listens on port \(tlsPort) for HTTPS and \(port) for HTTP, \(place).")
         case .challenge(let challenge): draw(challenge)
         case .challengeEnded(let reason):
             switch reason {
@@ -86,7 +85,7 @@ actor HostScreen {
             case .expired: line("The code has expired. A new one follows.")
             case .used, .replaced, .locked: break
             }
-        case .wrongCode(let address, let left): line("Somebody at \(address) sent a wrong code (\(left) tries left).")
+        case .wrongCode(let address, let left): line(Self.wrongCode(address: address, left: left))
         case .paired(let device, let address): line("Paired: \(device.name) (\(device.id)) at \(address).")
         case .pairingLocked(let failures):
             line("\(failures) wrong codes in a row: pairing is locked. To open it again: pairtool host unlock")
@@ -102,6 +101,10 @@ actor HostScreen {
         case .turnFinished(let chatID, _, let ok):
             line("The turn in chat \(chatID.prefix(8)) \(ok ? "is done" : "failed").")
         }
+    }
+
+    private static func wrongCode(address: String, left: Int) -> String {
+        "Somebody at \(address) entered a wrong code (\(left) tries left). If it was not you, end this host."
     }
 
     private func draw(_ challenge: PairingStartResponse) {

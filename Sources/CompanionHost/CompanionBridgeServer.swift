@@ -64,11 +64,15 @@ package final class CompanionBridgeServer: Service {
             }
         let catalog = try ProjectCatalog(paths: configuration.projects)
         database = try HostDatabase(path: configuration.databasePath)
-        let store = try CompanionHostStore(database: database, catalog: catalog, clock: clock)
+        let stateDirectory = Self.directory(of: configuration.databasePath)
+        let maker = ProjectMaker(directory: configuration.projectsDirectory ?? stateDirectory + "/projects")
+        let store = try CompanionHostStore(database: database, catalog: catalog, clock: clock) { path in
+            maker.mayKeep(path, catalog: catalog)
+        }
         let devices = try CompanionDeviceStore(database: database, clock: clock)
         let sessions = try SessionStore(database: database, clock: clock)
         let revocations = RevocationCenter(clock: clock)
-        let keyDirectory = configuration.keyDirectory ?? Self.directory(of: configuration.databasePath)
+        let keyDirectory = configuration.keyDirectory ?? stateDirectory
         certificate = try HostCertificate(directory: keyDirectory)
         let identity = try Self.identity(in: keyDirectory, spki: certificate.spki, configuration: configuration)
         let ports = NIOLockedValueBox<HostPorts?>(nil)
@@ -112,6 +116,14 @@ package final class CompanionBridgeServer: Service {
             ports: { ports.withLockedValue { $0 } },
             audit: AuditLog(database: database)
         )
+        let gate = DeviceGate(
+            devices: devices,
+            sessions: sessions,
+            revocations: revocations,
+            clock: clock,
+            events: sink,
+            logger: logger
+        )
         router = CompanionCommandRouter(
             version: configuration.version,
             startedAt: (clock.now().timeIntervalSince1970 * 1000).rounded(),
@@ -120,15 +132,19 @@ package final class CompanionBridgeServer: Service {
             ports: { ports.withLockedValue { $0 } },
             clock: clock,
             pairing: pairing,
-            gate: DeviceGate(
-                devices: devices,
-                sessions: sessions,
-                revocations: revocations,
+            gate: gate,
+            control: control,
+            commands: SignedCommandService(
+                identity: identity,
+                gate: gate,
+                store: store,
+                maker: maker,
+                turns: turns,
+                agent: agent,
                 clock: clock,
                 events: sink,
                 logger: logger
             ),
-            control: control,
             revocations: revocations,
             devices: devices,
             store: store,

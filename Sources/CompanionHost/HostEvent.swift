@@ -35,6 +35,10 @@ package enum HostEvent: Sendable, Hashable {
     case permissionsChanged(id: String, permissions: [String])
     /// A device was removed from the list of paired devices.
     case revoked(id: String)
+    /// A device made a project; `device` is its id.
+    case projectCreated(CompanionProject, device: String)
+    /// A device made a chat; `device` is its id.
+    case chatCreated(CompanionChat, device: String)
     case turnStarted(chatID: String, turnID: String)
     case turnFinished(chatID: String, turnID: String, ok: Bool)
 }

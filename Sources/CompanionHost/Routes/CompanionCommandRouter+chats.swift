@@ -43,7 +43,8 @@ extension CompanionCommandRouter {
     }
 
     private func continueChat(_ request: Request, _ context: HostRequestContext) async throws -> Response {
-        let device = try await admit(request, context, for: .chatSend).id
+        let sender = try await admit(request, context, for: .chatSend)
+        let device = sender.id
         guard agent.isAvailable() else { throw HostResponseError.agentUnavailable }
         let chatID = try context.parameter("id")
         guard !chatID.isEmpty else { throw HostResponseError(.badRequest, CompanionErrorResponse.Text.missingChatID) }
@@ -53,6 +54,12 @@ extension CompanionCommandRouter {
         let body = try HostJSON.decode(ContinueBody.self, from: context.json)
         guard !body.prompt.trimmingWhitespace().isEmpty else {
             throw HostResponseError(.badRequest, CompanionErrorResponse.Text.promptRequired)
+        }
+        // A prompt to a chat that does not exist makes one.
+        if sender.protocolVersion >= 2, !sender.permissions.contains(.chatCreate),
+            try await store.projectID(ofChat: chatID) == nil
+        {
+            throw HostResponseError.permissionDenied
         }
         let (project, directory) = try await workplace(chatID: chatID, projectPath: body.projectPath)
         let turn = AgentTurn(

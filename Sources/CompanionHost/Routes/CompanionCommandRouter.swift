@@ -17,6 +17,7 @@ package struct CompanionCommandRouter: Sendable {
     let pairing: CompanionPairingService
     let gate: DeviceGate
     let control: DeviceControl
+    let commands: SignedCommandService
     let revocations: RevocationCenter
     let devices: CompanionDeviceStore
     let store: CompanionHostStore
@@ -43,8 +44,15 @@ package struct CompanionCommandRouter: Sendable {
             if context.version >= 2 { _ = try await authenticate(request, context) }
             return .json(CompanionAuthStatusResponse(authenticated: agent.isAvailable()))
         }
-        add(.post, "/companion/command", to: router) { _, _ in
-            throw HostResponseError(.notImplemented, HostErrorText.commandNotImplemented)
+        add(.post, "/companion/command", to: router) { _, context in
+            // v1 has the path, and hosts of it that do nothing with it.
+            guard context.isSecure, context.version >= 2 else {
+                throw HostResponseError(.notImplemented, HostErrorText.commandNotImplemented)
+            }
+            guard let body = context.json else {
+                throw SignedCommandError(.commandBadShape, "The body has to be application/json")
+            }
+            return .json(try await commands.execute(Array(body.readableBytesView)))
         }
         addPairingRoutes(to: router)
         addPairingV2Routes(to: router)

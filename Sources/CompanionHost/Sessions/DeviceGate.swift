@@ -112,6 +112,13 @@ enum SeenNonces {
         return database.changesCount > 0
     }
 
+    static func contains(_ nonce: String, of device: String, in database: Database) throws -> Bool {
+        let statement = try database.cachedStatement(
+            sql: "SELECT EXISTS (SELECT 1 FROM seenNonce WHERE device = ? AND nonce = ?)"
+        )
+        return try Bool.fetchOne(statement, arguments: [device, nonce]) ?? false
+    }
+
     /// Forgets what nobody can use any more. A minute is left to clocks.
     static func prune(now: Date, in database: Database) throws {
         let time = CompanionTimestamp.string(from: now.addingTimeInterval(-60))

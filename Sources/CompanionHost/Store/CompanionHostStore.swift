@@ -9,8 +9,14 @@ package final class CompanionHostStore: Sendable {
     let catalog: ProjectCatalog
     private let clock: HostClock
 
+    /// - Parameter mayKeep: Whether a project that a device made earlier is still listed, by its path.
     /// - Throws: ``CompanionHostError`` when the database cannot be written.
-    init(database: HostDatabase, catalog: ProjectCatalog, clock: HostClock) throws(CompanionHostError) {
+    init(
+        database: HostDatabase,
+        catalog: ProjectCatalog,
+        clock: HostClock,
+        mayKeep: (String) -> Bool = { _ in false }
+    ) throws(CompanionHostError) {
         self.database = database
         self.catalog = catalog
         self.clock = clock
@@ -24,6 +30,10 @@ package final class CompanionHostStore: Sendable {
                         """,
                     arguments: [project.id, project.name, project.path, now]
                 )
+            }
+            for row in try Row.fetchAll(database, sql: "SELECT name, path FROM project WHERE isMade") {
+                guard mayKeep(row[1]) else { continue }
+                catalog.add(ProjectCatalog.Project(madeAt: row[1], name: row[0]))
             }
         }
     }
@@ -54,6 +64,9 @@ package final class CompanionHostStore: Sendable {
         }
     }
 
+    /// What a chat that has neither a title nor a prompt yet is called.
+    static let untitled = "New chat"
+
     /// The chats of a project, newest first; none for a project that is not listed.
     func chats(projectID: String) async throws(CompanionHostError) -> [CompanionChat] {
         guard catalog.project(id: projectID) != nil else { return [] }
@@ -69,7 +82,7 @@ package final class CompanionHostStore: Sendable {
                     CompanionChat(
                         id: row[0],
                         projectId: row[1],
-                        title: row[2],
+                        title: (row[2] as String).isEmpty ? Self.untitled : row[2],
                         lastUpdatedAt: CompanionTimestamp.date(from: row[3])
                     )
                 )
@@ -119,8 +132,12 @@ package final class CompanionHostStore: Sendable {
                 arguments: [key, chat[1] as Int, id, role.rawValue, Data(text.utf8), time]
             )
             try database.execute(
-                sql: "UPDATE chat SET messages = messages + 1, updatedAt = ? WHERE key = ?",
-                arguments: [time, key]
+                sql: """
+                    UPDATE chat SET messages = messages + 1, updatedAt = ?,
+                        title = CASE title WHEN '' THEN ? ELSE title END
+                    WHERE key = ?
+                    """,
+                arguments: [time, title, key]
             )
             try database.execute(
                 sql: "UPDATE project SET updatedAt = ? WHERE id = ?",

@@ -1,6 +1,7 @@
 import CompanionWire
 import Crypto
 import Glibc
+import NIOConcurrencyHelpers
 
 /// The directories that a host lists, and the only ones that its agents work in.
 struct ProjectCatalog: Sendable {
@@ -12,7 +13,9 @@ struct ProjectCatalog: Sendable {
         var path: String
     }
 
-    let projects: [Project]
+    private let listed: NIOLockedValueBox<[Project]>
+
+    var projects: [Project] { listed.withLockedValue { $0 } }
 
     /// - Parameter paths: Absolute paths of directories. Doubles count once.
     /// - Throws: ``CompanionHostError/Code/invalidProject``.
@@ -28,7 +31,14 @@ struct ProjectCatalog: Sendable {
             let project = Project(id: Self.id(path: resolved), name: Self.name(path: resolved), path: resolved)
             if !projects.contains(project) { projects.append(project) }
         }
-        self.projects = projects
+        listed = NIOLockedValueBox(projects)
+    }
+
+    /// Lists one more project, for all copies of this catalog. One that is listed already stays as it is.
+    func add(_ project: Project) {
+        listed.withLockedValue { projects in
+            if !projects.contains(where: { $0.id == project.id }) { projects.append(project) }
+        }
     }
 
     /// The innermost project that a path is in, and the path with symbolic links resolved.
@@ -48,7 +58,7 @@ struct ProjectCatalog: Sendable {
         projects.first { $0.id == id }
     }
 
-    private static func id(path: String) -> String {
+    fileprivate static func id(path: String) -> String {
         hex(Insecure.SHA1.hash(data: Array(path.utf8)).prefix(8))
     }
 
@@ -56,14 +66,23 @@ struct ProjectCatalog: Sendable {
         path.split(separator: "/").last.map(String.init) ?? "/"
     }
 
-    private static func canonical(_ path: String) -> String? {
+    static func canonical(_ path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
         return String(validatingCString: resolved)
     }
 
-    private static func isDirectory(_ path: String) -> Bool {
+    static func isDirectory(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+}
+
+extension ProjectCatalog.Project {
+    /// A project that a device made.
+    ///
+    /// - Parameter path: Absolute, with symbolic links resolved.
+    init(madeAt path: String, name: String) {
+        self.init(id: ProjectCatalog.id(path: path), name: name, path: path)
     }
 }

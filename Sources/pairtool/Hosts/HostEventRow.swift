@@ -18,6 +18,7 @@ struct HostEventRow: Encodable {
     var permissions: [String]?
     var failures: Int?
     var chatId: String?
+    var projectId: String?
     var turnId: String?
     var ok: Bool?
     var message: String?

@@ -1,0 +1,159 @@
+import CompanionWire
+import FoundationEssentials
+import GRDB
+import HTTPTypes
+
+extension SignedCommandService {
+    func createProject(
+        name: String,
+        localPath: String?,
+        command: SignedCommand,
+        digest: [UInt8]
+    ) async throws -> Outcome {
+        let now = clock.now()
+        return try await once(command, digest: digest, permission: .projectCreate) { [store, maker, events] database in
+            let made = try maker.make(name: name, localPath: localPath, catalog: store.catalog)
+            let project = try store.add(made, at: now, in: database)
+            // Served once it is stored; a project of a transaction that fails is listed by no database.
+            database.afterNextTransaction { _ in
+                store.catalog.add(made)
+                events.send(.projectCreated(project, device: command.deviceId))
+            }
+            return try JSONValue(encoding: project)
+        }
+    }
+
+    /// A chat that does not exist yet.
+    func newChat(projectID: String, title: String?) throws -> CompanionChat {
+        CompanionChat(
+            id: UUID().uuidString.lowercased(),
+            projectId: projectID,
+            title: title.map { CompanionHostStore.title(prompt: $0) } ?? "",
+            lastUpdatedAt: clock.now()
+        )
+    }
+
+    /// - Parameter result: What the command gives.
+    func createChat(
+        _ chat: CompanionChat,
+        result: JSONValue,
+        command: SignedCommand,
+        digest: [UInt8]
+    ) async throws -> Outcome {
+        let permission: CompanionPermission = result["sessionId"] == nil ? .chatCreate : .sessionCreate
+        return try await once(command, digest: digest, permission: permission) { [store] database in
+            // Here, not before: what is refused for another reason does not tell which projects there are.
+            guard store.catalog.project(id: chat.projectId) != nil else {
+                throw HostResponseError(.notFound, "Unknown project", code: .requestNotFound)
+            }
+            try store.add(chat, in: database)
+            return result
+        } committed: { [events] in
+            events.send(.chatCreated(chat, device: command.deviceId))
+        }
+    }
+
+    /// Begins a turn, which is remembered before it begins: a repetition finds either the turn or that it is missing.
+    func send(_ payload: CommandPayload, command: SignedCommand, digest: [UInt8]) async throws -> Outcome {
+        guard case .chatSend(let chatID, let prompt, let model, let allowedTools) = payload else {
+            throw HostResponseError(.badRequest, HostErrorText.malformedBody, code: .commandBadShape)
+        }
+        let turnID = UUID().uuidString.lowercased()
+        let outcome = try await once(command, digest: digest, permission: .chatSend) { [store, agent] database in
+            guard let project = try store.projectID(ofChat: chatID, in: database),
+                store.catalog.project(id: project) != nil
+            else { throw HostResponseError(.notFound, "Unknown chat", code: .requestNotFound) }
+            guard agent.isAvailable() else { throw HostResponseError.agentUnavailable }
+            if let model, !agent.models.contains(where: { $0.id == model }) {
+                throw HostResponseError(.badRequest, "Unknown model", code: .requestInvalid)
+            }
+            return ["turnId": .string(turnID)]
+        }
+        // The host may have ended between the two: then the turn is begun now.
+        let id = outcome.result["turnId"]?.string ?? turnID
+        if outcome.isReplay, try await turns.log.turn(id: id) != nil { return outcome }
+        guard let projectID = try await store.projectID(ofChat: chatID),
+            let project = store.catalog.project(id: projectID)
+        else { throw HostResponseError(.notFound, "Unknown chat", code: .requestNotFound) }
+        let turn = AgentTurn(
+            chatID: chatID,
+            prompt: prompt,
+            directory: project.path,
+            allowedTools: allowedTools.map(Set.init)
+        )
+        do {
+            try await turns.submit(
+                turn,
+                project: project,
+                model: model ?? agent.models.first?.id,
+                device: command.deviceId,
+                id: id
+            )
+        } catch {
+            try await forget(command)
+            throw Self.describingRefusal(error)
+        }
+        return outcome
+    }
+
+    /// Ends a turn. Twice is no error, so it is remembered afterwards.
+    func cancel(
+        turnID: String,
+        chatID: String,
+        command: SignedCommand,
+        digest: [UInt8]
+    ) async throws -> Outcome {
+        let known = try await database.writeChecked { database -> JSONValue? in
+            if let result = try Self.result(of: command, digest: digest, in: database) { return result }
+            guard try !SeenNonces.contains(command.nonce, of: command.deviceId, in: database) else {
+                throw HostResponseError(.conflict, "The nonce was used before", code: .commandReplayed)
+            }
+            guard try gate.activeDevice(command.deviceId).may(.chatSend) else {
+                throw HostResponseError.permissionDenied
+            }
+            return nil
+        }
+        if let known { return Outcome(result: known, isReplay: true) }
+        guard let turn = try await turns.cancel(turnID: turnID, chatID: chatID) else {
+            throw HostResponseError.turnUnknown
+        }
+        let result = try JSONValue(encoding: turn)
+        return try await once(command, digest: digest, permission: .chatSend) { _ in result }
+    }
+
+    private static func describingRefusal(_ error: any Error) -> any Error {
+        guard var refusal = error as? HostResponseError, refusal.code == nil else { return error }
+        switch refusal.status {
+        case .conflict:
+            refusal.code = .chatBusy
+            refusal.retryable = true
+        case .forbidden: return HostResponseError.permissionDenied
+        default: refusal.code = refusal.codeOfStatus
+        }
+        return refusal
+    }
+}
+
+/// Sizes of what commands carry.
+enum CommandLimits {
+    /// - Throws: ``SignedCommandError`` with `command.bad_shape`.
+    static func check(_ payload: CommandPayload) throws(SignedCommandError) {
+        func isText(_ text: String, _ limit: Int) -> Bool {
+            (1...limit).contains(text.utf8.count) && !text.utf8.contains(0)
+        }
+        let isGood =
+            switch payload {
+            case .projectCreate(let name, let path):
+                isText(name, 100) && path.map { isText($0, 4096) } ?? true
+            case .sessionCreate(let project): isText(project, 200)
+            case .chatCreate(let project, let title): isText(project, 200) && title.map { $0.utf8.count <= 1000 } ?? true
+            case .chatSend(let chat, let prompt, let model, let tools):
+                isText(chat, CompanionCommandRouter.maximumChatIDSize) && !prompt.trimmingWhitespace().isEmpty
+                    && model.map { isText($0, 200) } ?? true && tools?.count ?? 0 <= 200
+            case .chatCancel(let chat, let turn): isText(chat, 200) && isText(turn, 200)
+            }
+        guard isGood else {
+            throw SignedCommandError(.commandBadShape, "A field of `payload` is empty, too long or has a NUL")
+        }
+    }
+}

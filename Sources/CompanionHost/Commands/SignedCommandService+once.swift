@@ -1,0 +1,82 @@
+import CompanionWire
+import FoundationEssentials
+import GRDB
+import HTTPTypes
+
+extension SignedCommandService {
+    /// What is remembered of an executed command, within a transaction; nil for a new one.
+    ///
+    /// - Throws: `command.conflict` when the id was used for something else.
+    static func result(of command: SignedCommand, digest: [UInt8], in database: Database) throws -> JSONValue? {
+        let statement = try database.cachedStatement(sql: "SELECT digest, result FROM seenCommand WHERE commandId = ?")
+        guard let row = try Row.fetchOne(statement, arguments: [command.commandId]) else { return nil }
+        guard Array(row[0] as Data) == digest else {
+            throw HostResponseError(
+                .conflict,
+                "The commandId was used for another command",
+                code: .commandConflict
+            )
+        }
+        return try JSONValue(parsing: Array(row[1] as Data))
+    }
+
+    /// The checks that belong to the transaction of the effect: the nonce, then the permission as it is now.
+    func admit(_ command: SignedCommand, for permission: CompanionPermission, in database: Database) throws {
+        guard try SeenNonces.note(command.nonce, of: command.deviceId, until: command.expiresAt, in: database) else {
+            throw HostResponseError(.conflict, "The nonce was used before", code: .commandReplayed)
+        }
+        guard try gate.activeDevice(command.deviceId).may(permission) else { throw HostResponseError.permissionDenied }
+    }
+
+    /// Remembers a command and what it came to, within a transaction.
+    static func remember(
+        _ command: SignedCommand,
+        digest: [UInt8],
+        result: JSONValue,
+        in database: Database
+    ) throws {
+        let statement = try database.cachedStatement(
+            sql: "INSERT INTO seenCommand (commandId, digest, device, result, expiresAt) VALUES (?, ?, ?, ?, ?)"
+        )
+        try statement.execute(arguments: [
+            command.commandId, Data(digest), command.deviceId, Data(result.canonical),
+            CompanionTimestamp.string(from: command.expiresAt),
+        ])
+    }
+
+    /// Executes a command in one transaction, or gives its stored result.
+    ///
+    /// - Parameters:
+    ///   - effect: What the command does to the database; gives the result. What it throws undoes everything.
+    ///   - committed: Called after the commit, before the next transaction, unless it was a repetition.
+    func once(
+        _ command: SignedCommand,
+        digest: [UInt8],
+        permission: CompanionPermission,
+        effect: @escaping @Sendable (Database) throws -> JSONValue,
+        committed: @escaping @Sendable () -> Void = {}
+    ) async throws -> Outcome {
+        try await database.writeChecked { database in
+            if let result = try Self.result(of: command, digest: digest, in: database) {
+                return Outcome(result: result, isReplay: true)
+            }
+            try admit(command, for: permission, in: database)
+            let result = try effect(database)
+            try Self.remember(command, digest: digest, result: result, in: database)
+            return Outcome(result: result, isReplay: false)
+        } committed: { outcome in
+            if !outcome.isReplay { committed() }
+        }
+    }
+
+    /// Forgets a command whose effect did not come about.
+    func forget(_ command: SignedCommand) async throws {
+        try await database.write { database in
+            try database.execute(sql: "DELETE FROM seenCommand WHERE commandId = ?", arguments: [command.commandId])
+            try database.execute(
+                sql: "DELETE FROM seenNonce WHERE device = ? AND nonce = ?",
+                arguments: [command.deviceId, command.nonce]
+            )
+        }
+    }
+}

@@ -1,0 +1,165 @@
+import CompanionWire
+import Crypto
+import FoundationEssentials
+import GRDB
+import HTTPTypes
+import Logging
+import NIOConcurrencyHelpers
+import PairingAgent
+
+/// Judges signed commands and executes each of them once (companion-v2, Signed commands).
+///
+/// A command's id, nonce, result and effect are stored in one transaction, before the answer. With WAL and
+/// `synchronous = NORMAL` a crash of this process loses none of them; a power cut may lose the last transactions, but
+/// then effect and memory of a command are lost together, so that its repetition is right to execute it. Waiting for the
+/// disk (`FULL`) would gain nothing more, and cost most of the speed.
+struct SignedCommandService: Sendable {
+    /// Seconds that a command's `issuedAt` may be ahead of the host's clock.
+    static let maximumLead: TimeInterval = 60
+    /// Seconds between two removals of what nobody can repeat any more.
+    static let pruneInterval: TimeInterval = 30
+
+    /// What a command came to.
+    struct Outcome: Sendable {
+        var result: JSONValue
+        var isReplay: Bool
+    }
+
+    let identity: HostIdentity
+    let gate: DeviceGate
+    let store: CompanionHostStore
+    let maker: ProjectMaker
+    let turns: TurnRunner
+    let agent: any Agent
+    let clock: HostClock
+    let events: HostEventSink
+    let logger: Logger
+    let serial = KeyedSerial()
+    let lastPrune = NIOLockedValueBox(Date.distantPast)
+
+    var database: HostDatabase { store.database }
+
+    /// Executes a command, or gives the stored result again.
+    ///
+    /// - Parameter body: The request's body, as it came.
+    /// - Throws: ``SignedCommandError`` for the shape, ``HostResponseError`` with the code of the first check that failed.
+    func execute(_ body: [UInt8]) async throws -> CommandResponse {
+        let start = ContinuousClock.now
+        var device: String?
+        var type: String?
+        do {
+            let command = try SignedCommand.parse(body)
+            let payload = try CommandPayload(command.payload)
+            type = payload.type
+            try CommandLimits.check(payload)
+            device = try gate.activeDevice(command.deviceId).id
+            let digest = try check(command)
+            await pruneIfDue()
+            let outcome = try await perform(payload, of: command, digest: digest)
+            log(outcome.isReplay ? "replayed" : "executed", type: type, device: device, start: start)
+            return CommandResponse(
+                commandId: command.commandId,
+                replayed: outcome.isReplay,
+                serverTime: clock.now(),
+                result: outcome.result
+            )
+        } catch {
+            let code = HostResponseError(describing: error).code ?? .internal
+            log("refused", code: code, type: type, device: device, start: start)
+            throw error
+        }
+    }
+
+    /// Checks audience, signature and time.
+    ///
+    /// - Returns: SHA-256 over what was signed.
+    private func check(_ command: SignedCommand) throws -> [UInt8] {
+        guard command.audience == identity.id else {
+            throw HostResponseError(.forbidden, "The command is for another host", code: .commandWrongAudience)
+        }
+        let signed = command.signedBytes
+        let device = try gate.activeDevice(command.deviceId)
+        guard let key = Base64.decode(device.publicKey),
+            Ed25519.verify(signature: command.signatureBytes, message: signed, publicKey: key)
+        else {
+            throw HostResponseError(.unauthorized, "The signature is not the device's", code: .commandBadSignature)
+        }
+        let now = clock.now()
+        let lifetime = command.expiresAt.timeIntervalSince(command.issuedAt)
+        let maximum = TimeInterval(SignedCommand.maximumLifetime.components.seconds)
+        // A thousandth for what is lost when times are read.
+        guard lifetime > 0, lifetime <= maximum + 0.001,
+            command.issuedAt.timeIntervalSince(now) <= Self.maximumLead + 0.001
+        else {
+            throw HostResponseError(
+                .badRequest,
+                "The command lives for more than 300 s, or is from the future: set issuedAt by serverTime",
+                code: .commandBadTime
+            )
+        }
+        guard command.expiresAt > now else {
+            throw HostResponseError(.badRequest, "The command has expired: sign a new one", code: .commandExpired)
+        }
+        return Array(SHA256.hash(data: signed))
+    }
+
+    private func perform(
+        _ payload: CommandPayload,
+        of command: SignedCommand,
+        digest: [UInt8]
+    ) async throws -> Outcome {
+        switch payload {
+        case .projectCreate(let name, let localPath):
+            return try await createProject(name: name, localPath: localPath, command: command, digest: digest)
+        case .sessionCreate(let projectID):
+            let chat = try newChat(projectID: projectID, title: nil)
+            return try await createChat(chat, result: ["sessionId": .string(chat.id)], command: command, digest: digest)
+        case .chatCreate(let projectID, let title):
+            let chat = try newChat(projectID: projectID, title: title)
+            var shown = chat
+            if shown.title.isEmpty { shown.title = CompanionHostStore.untitled }
+            let result = try JSONValue(encoding: shown)
+            return try await createChat(chat, result: result, command: command, digest: digest)
+        case .chatSend:
+            // The turn begins after the transaction: a repetition meanwhile has to wait for it.
+            return try await serial.run(command.commandId) {
+                try await send(payload, command: command, digest: digest)
+            }
+        case .chatCancel(let chatID, let turnID):
+            return try await serial.run(command.commandId) {
+                try await cancel(turnID: turnID, chatID: chatID, command: command, digest: digest)
+            }
+        }
+    }
+
+    private func pruneIfDue() async {
+        let now = clock.now()
+        let isDue = lastPrune.withLockedValue { last in
+            guard now.timeIntervalSince(last) >= Self.pruneInterval else { return false }
+            last = now
+            return true
+        }
+        guard isDue else { return }
+        do {
+            try await database.write { try SeenNonces.prune(now: now, in: $0) }
+        } catch {
+            logger.error("old commands not removed", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    private func log(
+        _ outcome: String,
+        code: CompanionErrorCode? = nil,
+        type: String?,
+        device: String?,
+        start: ContinuousClock.Instant
+    ) {
+        let level: Logger.Level = code == nil ? .info : .notice
+        guard logger.logLevel <= level else { return }
+        logger.log(
+            level: level,
+            "\(type ?? "command")",
+            metadata: .event("command", outcome: outcome, code: code?.rawValue, latency: .now - start, device: device)
+        )
+    }
+}

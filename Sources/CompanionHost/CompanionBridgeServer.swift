@@ -17,7 +17,8 @@ package final class CompanionBridgeServer: Service {
 
     private let configuration: CompanionHostConfiguration
     private let logger: Logger
-    private let sink = HostEventSink()
+    private let sink: HostEventSink
+    private let socket: LiveSocket
     private let pairing: CompanionPairingService
     private let turns: TurnRunner
     private let router: CompanionCommandRouter
@@ -64,9 +65,10 @@ package final class CompanionBridgeServer: Service {
             }
         let catalog = try ProjectCatalog(paths: configuration.projects)
         database = try HostDatabase(path: configuration.databasePath)
+        sink = HostEventSink(live: LiveFeed(clock: clock))
         let stateDirectory = Self.directory(of: configuration.databasePath)
         let maker = ProjectMaker(directory: configuration.projectsDirectory ?? stateDirectory + "/projects")
-        let store = try CompanionHostStore(database: database, catalog: catalog, clock: clock) { path in
+        let store = try CompanionHostStore(database: database, catalog: catalog, clock: clock, live: sink.live) { path in
             maker.mayKeep(path, catalog: catalog)
         }
         let devices = try CompanionDeviceStore(database: database, clock: clock)
@@ -98,6 +100,7 @@ package final class CompanionBridgeServer: Service {
             logger: logger,
             mayWork: devices.mayWork
         )
+        socket = LiveSocket(feed: sink.live, revocations: revocations, clock: clock, hostID: identity.id)
         let control = DeviceControl(
             devices: devices,
             sessions: sessions,
@@ -204,6 +207,7 @@ package final class CompanionBridgeServer: Service {
             certificate: certificate,
             plain: router.router(isSecure: false).buildResponder(),
             secure: router.router(isSecure: true).buildResponder(),
+            socket: socket,
             logger: logger
         )
         try await withThrowingTaskGroup(of: Void.self) { group in

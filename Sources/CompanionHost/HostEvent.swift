@@ -46,18 +46,23 @@ package enum HostEvent: Sendable, Hashable {
 /// Hands events on to the one who shows them.
 struct HostEventSink: Sendable {
     let stream: AsyncStream<HostEvent>
+    /// What devices hear of.
+    let live: LiveFeed
     private let continuation: AsyncStream<HostEvent>.Continuation
 
-    init() {
+    init(live: LiveFeed) {
+        self.live = live
         // Nobody has to listen: the newest thousand are kept, so that a host without a terminal does not grow.
         (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1000))
     }
 
     func send(_ event: HostEvent) {
         continuation.yield(event)
+        live.publish(event)
     }
 
     func finish() {
         continuation.finish()
+        live.finish()
     }
 }

@@ -25,6 +25,8 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
     let plain: Responder
     /// Answers HTTPS.
     let secure: Responder
+    /// Serves the live feed.
+    let socket: LiveSocket
     let logger: Logger
 
     /// Listens until shutdown.
@@ -101,7 +103,12 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
         return switch kind {
         case .plain: .http1(configuration: http)
         case .secure:
-            try .tls(.http1(configuration: http), tlsConfiguration: certificate.serverConfiguration)
+            try .tls(
+                HTTPServerBuilder { responder in
+                    LiveChannel(responder: responder, router: secure, socket: socket, configuration: http)
+                },
+                tlsConfiguration: certificate.serverConfiguration
+            )
         }
     }
 

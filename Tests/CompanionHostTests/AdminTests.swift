@@ -48,8 +48,8 @@ struct AdminTests {
                 let path = directory + "/run/host.sock"
                 let server = AdminServer(path: path, administration: host.server.administration, logger: .silent)
                 try await serving(server) {
-                    #expect(try mode(of: path) == 0o600)
-                    #expect(try mode(of: directory + "/run") == 0o700)
+                    let modes = try (mode(of: path), mode(of: directory + "/run"))
+                    #expect(modes == (0o600, 0o700))
                 }
                 #expect(!FileManager.default.fileExists(atPath: path))
                 let error = await #expect(throws: AdminError.self) {

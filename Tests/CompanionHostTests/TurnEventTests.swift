@@ -1,6 +1,7 @@
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
+import NIOCore
 import Testing
 
 @Suite("The numbered frames of a turn", .timeLimit(.minutes(1)))
@@ -233,6 +234,65 @@ struct TurnEventTests {
                 let late = try await blocking { try Reply(http: slow.connection.read()) }
                 #expect(pieces(late.body) == pieces(all.body))
             }
+        }
+    }
+}
+
+@Suite("Turns of devices of v2", .timeLimit(.minutes(1)))
+struct SecureTurnTests {
+    /// Says `first`, and then nothing.
+    private static let silent = HostAgentKind.command(["/bin/sh", "-c", "echo first; while :; do sleep 60; done"])
+
+    @Test("A turn that is cancelled ends with a frame that says so, and is told to whoever cancels it")
+    func cancelled() async throws {
+        try await withHostAndDevice {
+            $0.agent = Self.silent
+        } _: { host, device in
+            try await device.pair()
+            let (chat, turn) = try await device.startTurn()
+            let waiting = try await device.execute(
+                .chatSend(chatID: chat, prompt: "later", model: "command", allowedTools: nil)
+            )
+            let later = try #require(waiting.result["turnId"]?.string)
+            for id in [later, turn] {
+                let answer = try await device.execute(.chatCancel(chatID: chat, turnID: id)).result
+                #expect(answer["turnId"]?.string == id && answer["state"]?.string == "cancelled")
+                let reply = try await device.events(chat: chat, turn: id)
+                #expect(reply.body.contains(TurnRunner.cancelledText))
+                #expect(reply.body.hasSuffix("data: [DONE]\n\n"))
+            }
+            let again = try await device.execute(.chatCancel(chatID: chat, turnID: turn)).result
+            #expect(again["state"]?.string == "cancelled")
+        }
+    }
+
+    @Test("A stream of a device that is revoked is cut within a second")
+    func revoked() async throws {
+        try await withHostAndDevice {
+            $0.agent = Self.silent
+        } _: { host, owner in
+            try await owner.pair()
+            let (chat, turn) = try await owner.startTurn()
+            // The turn is another device's: it goes on, and only the stream ends.
+            try await host.withDevice { reader in
+                try await reader.pair()
+                let (id, device) = (reader.id, reader)
+                let stream = try await device.open("/companion/chats/\(chat)/turns/\(turn)/events")
+                var body = stream.makeAsyncIterator()
+                var text = ""
+                while !text.contains("first"), let bytes = try await body.next() { text += String(buffer: bytes) }
+                #expect(text.contains("id: 1\n"))
+                let start = ContinuousClock.now
+                _ = try await host.server.administration.revoke(id)
+                do {
+                    while let bytes = try await body.next() { text += String(buffer: bytes) }
+                } catch {}
+                #expect(ContinuousClock.now - start < .seconds(1))
+                #expect(!text.contains("[DONE]"))
+                #expect(try await device.events(chat: chat, turn: turn).code == .sessionExpired)
+            }
+            let left = try await owner.execute(.chatCancel(chatID: chat, turnID: turn)).result
+            #expect(left["state"]?.string == "cancelled")
         }
     }
 }

@@ -58,6 +58,7 @@ package struct CompanionCommandRouter: Sendable {
         addPairingV2Routes(to: router)
         addChatRoutes(to: router)
         addTurnRoutes(to: router)
+        addLiveRoute(to: router)
         return router
     }
 

@@ -8,6 +8,8 @@ struct HostRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The connection, which has to be cut when its device's access ends.
     let channel: any Channel
+    /// Taken by the route of the live feed, where the connection can become a WebSocket.
+    var ticket: LiveTicket?
     /// Who asks; nil when the connection is gone already.
     let peer: IPAddress?
     /// The body of a request with a JSON content type; nil for any other, which counts as `{}`.

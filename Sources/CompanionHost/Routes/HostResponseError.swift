@@ -41,6 +41,7 @@ package enum HostErrorText {
     package static let onlyAtHost = "Only the host machine itself may do this: pairtool host revoke"
     package static let turnUnknown = "Unknown turn"
     package static let lastEventID = "Last-Event-ID is not the number of a frame of this turn"
+    package static let webSocketRequired = "The live feed is a WebSocket (RFC 6455): upgrade to it"
     package static let internalError = "The host could not do this"
     package static let agentUnavailable = "The agent of this host is unavailable"
 

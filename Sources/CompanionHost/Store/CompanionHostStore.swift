@@ -8,6 +8,7 @@ package final class CompanionHostStore: Sendable {
     let database: HostDatabase
     let catalog: ProjectCatalog
     private let clock: HostClock
+    let live: LiveFeed
 
     /// - Parameter mayKeep: Whether a project that a device made earlier is still listed, by its path.
     /// - Throws: ``CompanionHostError`` when the database cannot be written.
@@ -15,11 +16,13 @@ package final class CompanionHostStore: Sendable {
         database: HostDatabase,
         catalog: ProjectCatalog,
         clock: HostClock,
+        live: LiveFeed,
         mayKeep: (String) -> Bool = { _ in false }
     ) throws(CompanionHostError) {
         self.database = database
         self.catalog = catalog
         self.clock = clock
+        self.live = live
         let now = CompanionTimestamp.string(from: clock.now())
         _ = try database.writeBlocking { database in
             for project in catalog.projects {
@@ -118,13 +121,13 @@ package final class CompanionHostStore: Sendable {
         let time = CompanionTimestamp.string(from: now)
         let title = title()
         let id = UUID().uuidString.lowercased()
-        try await database.write { database in
+        _ = try await database.write { database -> String? in
             try database.execute(
                 sql: "INSERT INTO chat (id, project, title, updatedAt) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
                 arguments: [chatID, project.id, title, time]
             )
             let statement = try database.cachedStatement(sql: "SELECT key, messages, project FROM chat WHERE id = ?")
-            guard let chat = try Row.fetchOne(statement, arguments: [chatID]) else { return }
+            guard let chat = try Row.fetchOne(statement, arguments: [chatID]) else { return nil }
             let key: Int64 = chat[0]
             try database.execute(
                 sql: "INSERT INTO message (chat, number, id, role, text, createdAt) VALUES (?, ?, ?, ?, ?, ?)",
@@ -143,6 +146,12 @@ package final class CompanionHostStore: Sendable {
                 sql: "UPDATE project SET updatedAt = ? WHERE id = ?",
                 arguments: [time, chat[2] as String]
             )
+            return chat[2]
+        } committed: { [live] projectID in
+            live.publish(
+                LiveEvent(.messageCreated, at: now, projectId: projectID, chatId: chatID, messageId: id)
+            )
+            live.publish(LiveEvent(.chatChanged, at: now, projectId: projectID, chatId: chatID))
         }
         return CompanionMessage(id: id, role: role, text: text, createdAt: now)
     }

@@ -73,6 +73,15 @@ struct HostEventRow: Encodable {
         case .revoked(let id):
             event = "revoked"
             deviceId = id
+        case .projectCreated(let project, let device):
+            event = "project_created"
+            projectId = project.id
+            deviceId = device
+        case .chatCreated(let chat, let device):
+            event = "chat_created"
+            chatId = chat.id
+            projectId = chat.projectId
+            deviceId = device
         case .turnStarted(let chatID, let turnID):
             event = "turn_started"
             chatId = chatID

@@ -75,10 +75,9 @@ actor HostScreen {
 
     private func show(text event: HostEvent) {
         switch event {
-        case .listening(let port, _):
-            line(
-                "\(name) listens on port \(port), \(lan ? "on the network" : "on this machine only (--lan opens it)")."
-            )
+        case .listening(let port, let tlsPort):
+            let place = lan ? "on the network" : "on this machine only (--lan opens it)"
+            line("\(name) listens on port \(tlsPort) for HTTPS and \(port) for HTTP, \(place).")
         case .challenge(let challenge): draw(challenge)
         case .challengeEnded(let reason):
             switch reason {
@@ -86,7 +85,7 @@ actor HostScreen {
             case .expired: line("The code has expired. A new one follows.")
             case .used, .replaced, .locked: break
             }
-        case .wrongCode(let address, let left): line("Somebody at \(address) sent a wrong code (\(left) tries left).")
+        case .wrongCode(let address, let left): line(Self.wrongCode(address: address, left: left))
         case .paired(let device, let address): line("Paired: \(device.name) (\(device.id)) at \(address).")
         case .pairingLocked(let failures):
             line("\(failures) wrong codes in a row: pairing is locked. To open it again: pairtool host unlock")
@@ -96,10 +95,16 @@ actor HostScreen {
             line("\(id) may now: \(permissions.isEmpty ? "read" : permissions.joined(separator: ", ")).")
         case .disconnected(let device): line("Disconnected: \(device.name).")
         case .revoked(let id): line("Revoked: \(id).")
+        case .projectCreated(let project, let device): line("\(device) made the project \(project.name).")
+        case .chatCreated(let chat, let device): line("\(device) made the chat \(chat.id.prefix(8)).")
         case .turnStarted(let chatID, _): line("A turn began in chat \(chatID.prefix(8)).")
         case .turnFinished(let chatID, _, let ok):
             line("The turn in chat \(chatID.prefix(8)) \(ok ? "is done" : "failed").")
         }
+    }
+
+    private static func wrongCode(address: String, left: Int) -> String {
+        "Somebody at \(address) entered a wrong code (\(left) tries left). If it was not you, end this host."
     }
 
     private func draw(_ challenge: PairingStartResponse) {

@@ -1,0 +1,147 @@
+import CompanionWire
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOHTTP1
+import NIOHTTPTypesHTTP1
+import NIOWebSocket
+import ServiceLifecycle
+
+/// What a request to the live feed gets for being let in.
+final class LiveTicket: Sendable {
+    private let box = NIOLockedValueBox<AuthenticatedDevice?>(nil)
+
+    /// The device that was let in.
+    var device: AuthenticatedDevice? {
+        get { box.withLockedValue { $0 } }
+        set { box.withLockedValue { $0 = newValue } }
+    }
+}
+
+/// HTTP/1.1 whose first request may become a WebSocket.
+///
+/// A request to upgrade goes through the router, with everything that it checks; only what it answers with 101 is
+/// upgraded. Any other is answered as plain HTTP, by the same route.
+struct LiveChannel<Router: HTTPResponder>: HTTPChannelHandler where Router.Context == HostRequestContext {
+    enum Negotiated: Sendable {
+        case http(HTTP1Channel.Value)
+        case live(LiveSocket.Channel, AuthenticatedDevice)
+    }
+
+    struct Value: ServerChildChannelValue {
+        let channel: any Channel
+        let negotiated: EventLoopFuture<Negotiated>
+        /// Whether ``negotiated`` has a result; changed on the event loop.
+        let isDone: NIOLockedValueBox<Bool>
+    }
+
+    static var path: String { "/companion/live" }
+
+    let responder: HTTPChannelHandler.Responder
+    let router: Router
+    let socket: LiveSocket
+    let configuration: HTTP1Channel.Configuration
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        channel.eventLoop.makeCompletedFuture {
+            let ticket = LiveTicket()
+            let upgrader = NIOTypedWebSocketServerUpgrader<Negotiated>(
+                maxFrameSize: LiveSocket.maximumFrameSize,
+                shouldUpgrade: { channel, head in upgrade(head, on: channel, ticket, logger) },
+                upgradePipelineHandler: { channel, _ in
+                    channel.eventLoop.makeCompletedFuture {
+                        guard let device = ticket.device else { throw ChannelError.operationUnsupported }
+                        return .live(try LiveSocket.Channel(wrappingChannelSynchronously: channel), device)
+                    }
+                }
+            )
+            var limits = NIOHTTPDecoderLimitConfiguration()
+            limits.maxHeaderFieldSize = configuration.httpDecoder.maxHeaderFieldSize
+            limits.maxHeaderListSize = configuration.httpDecoder.maxHeaderListSize
+            limits.maxHeaderFieldCount = configuration.httpDecoder.maxHeaderFieldCount
+            let encoder = HTTPResponseEncoder()
+            let decoder = ByteToMessageHandler(
+                HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
+            )
+            let handler = NIOTypedHTTPServerUpgradeHandler<Negotiated>(
+                httpEncoder: encoder,
+                extraHTTPHandlers: [decoder],
+                upgradeConfiguration: .init(upgraders: [upgrader]) { channel in
+                    channel.eventLoop.makeCompletedFuture { try http(channel, logger) }
+                }
+            )
+            try channel.pipeline.syncOperations.addHandlers([encoder, decoder, handler])
+            endIfSilent(channel, until: handler.upgradeResultFuture)
+            let isDone = NIOLockedValueBox(false)
+            handler.upgradeResultFuture.whenComplete { _ in isDone.withLockedValue { $0 = true } }
+            return Value(channel: channel, negotiated: handler.upgradeResultFuture, isDone: isDone)
+        }
+    }
+
+    func handle(value: Value, logger: Logger) async {
+        do {
+            // A connection that has not said anything yet does not hold up the end of the host.
+            let negotiated = try await withGracefulShutdownHandler {
+                try await value.negotiated.get()
+            } onGracefulShutdown: {
+                value.channel.eventLoop.execute {
+                    if !value.isDone.withLockedValue({ $0 }) { value.channel.close(promise: nil) }
+                }
+            }
+            switch negotiated {
+            case .http(let channel): await handleHTTP(asyncChannel: channel, logger: logger)
+            case .live(let channel, let device): await socket.serve(channel, device: device, logger: logger)
+            }
+        } catch {
+            logger.trace("connection ended before its first request", metadata: ["reason": "\(error)"])
+            try? await value.channel.close()
+        }
+    }
+
+    /// The handlers of Hummingbird's own HTTP/1.1 channel, behind those that are there.
+    private func http(_ channel: any Channel, _ logger: Logger) throws -> Negotiated {
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: true))
+        try pipeline.addHandler(
+            HTTPConnectionStateHandler(idleTimeout: configuration.idleTimeout.map { .init($0) }, logger: logger)
+        )
+        return .http(
+            try NIOAsyncChannel(
+                wrappingChannelSynchronously: channel,
+                configuration: .init(isOutboundHalfClosureEnabled: true)
+            )
+        )
+    }
+
+    /// Ends a connection that takes too long to send its first request.
+    private func endIfSilent(_ channel: any Channel, until negotiated: EventLoopFuture<Negotiated>) {
+        guard let timeout = configuration.idleTimeout else { return }
+        let end = channel.eventLoop.scheduleTask(in: timeout) { channel.close(promise: nil) }
+        negotiated.whenComplete { _ in end.cancel() }
+        channel.closeFuture.whenComplete { _ in end.cancel() }
+    }
+
+    /// Asks the router whether a request may become a WebSocket.
+    private func upgrade(
+        _ head: HTTPRequestHead,
+        on channel: any Channel,
+        _ ticket: LiveTicket,
+        _ logger: Logger
+    ) -> EventLoopFuture<HTTPHeaders?> {
+        guard head.method == .GET, let request = try? HTTPRequest(head, secure: true, splitCookie: false) else {
+            return channel.eventLoop.makeSucceededFuture(nil)
+        }
+        let promise = channel.eventLoop.makePromise(of: HTTPHeaders?.self)
+        promise.completeWithTask {
+            var context = HostRequestContext(source: ApplicationRequestContextSource(channel: channel, logger: logger))
+            context.ticket = ticket
+            let request = Request(head: request, body: RequestBody(buffer: ByteBuffer()))
+            let response = try await router.respond(to: request, context: context)
+            return response.status == .switchingProtocols ? HTTPHeaders() : nil
+        }
+        return promise.futureResult
+    }
+}

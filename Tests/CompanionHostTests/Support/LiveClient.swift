@@ -1,0 +1,113 @@
+import CompanionWire
+import FoundationEssentials
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import NIOWebSocket
+
+/// A WebSocket client of a host's live feed, which pins the host's certificate.
+struct LiveClient: Sendable {
+    typealias Channel = NIOAsyncChannel<WebSocketFrame, WebSocketFrame>
+
+    let channel: Channel
+    let inbound: NIOAsyncChannelInboundStream<WebSocketFrame>
+    let outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>
+
+    /// Connects and runs a body.
+    ///
+    /// - Parameter isReading: Whether the connection reads by itself; without, it reads what the body asks for.
+    static func with<Result: Sendable>(
+        _ host: TestHost,
+        token: String?,
+        path: String = "/companion/live",
+        isReading: Bool = true,
+        _ body: @Sendable (LiveClient) async throws -> Result
+    ) async throws -> Result {
+        guard let channel = try await connect(host, token: token, path: path) else {
+            throw TestFailure("the host did not upgrade")
+        }
+        if !isReading { try await channel.channel.setOption(.autoRead, value: false).get() }
+        return try await channel.executeThenClose { inbound, outbound in
+            try await body(LiveClient(channel: channel, inbound: inbound, outbound: outbound))
+        }
+    }
+
+    /// - Returns: nil when the host did not upgrade.
+    static func connect(_ host: TestHost, token: String?, path: String) async throws -> Channel? {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.trustRoots = .certificates([host.certificate])
+        tls.certificateVerification = .noHostnameVerification
+        let context = try NIOSSLContext(configuration: tls)
+        let negotiated = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connect(host: "127.0.0.1", port: host.tlsPort) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(
+                        NIOSSLClientHandler(context: context, serverHostname: nil)
+                    )
+                    let upgrader = NIOTypedWebSocketClientUpgrader<Channel?> { channel, _ in
+                        channel.eventLoop.makeCompletedFuture { try Channel(wrappingChannelSynchronously: channel) }
+                    }
+                    var headers: HTTPHeaders = ["Host": "127.0.0.1", ProtocolVersion.header: "2", "Content-Length": "0"]
+                    if let token { headers.add(name: "Authorization", value: "Bearer \(token)") }
+                    return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(
+                        configuration: .init(
+                            upgradeConfiguration: NIOTypedHTTPClientUpgradeConfiguration(
+                                upgradeRequestHead: HTTPRequestHead(
+                                    version: .http1_1,
+                                    method: .GET,
+                                    uri: path,
+                                    headers: headers
+                                ),
+                                upgraders: [upgrader],
+                                notUpgradingCompletionHandler: { channel in
+                                    channel.close(promise: nil)
+                                    return channel.eventLoop.makeSucceededFuture(nil)
+                                }
+                            )
+                        )
+                    )
+                }
+            }
+        return try await negotiated.get()
+    }
+
+    func send(_ opcode: WebSocketOpcode, _ text: String = "", isMasked: Bool = true) async throws {
+        let mask: WebSocketMaskingKey? = isMasked ? .random() : nil
+        try await outbound.write(WebSocketFrame(fin: true, opcode: opcode, maskKey: mask, data: ByteBuffer(string: text)))
+    }
+
+    /// The next frame; nil at the end of the connection.
+    func frame() async throws -> WebSocketFrame? {
+        for try await frame in inbound { return frame }
+        return nil
+    }
+
+    /// The next event; pings are passed over.
+    func event() async throws -> LiveEvent {
+        while let frame = try await frame() {
+            guard frame.opcode == .text else { continue }
+            return try CompanionJSON.decoder().decode(LiveEvent.self, from: Data(frame.data.readableBytesView))
+        }
+        throw TestFailure("the connection ended")
+    }
+
+    /// The first event of a kind.
+    func event(_ kind: LiveEvent.Kind) async throws -> LiveEvent {
+        while true {
+            let event = try await event()
+            if event.type == kind { return event }
+        }
+    }
+
+    /// Reads to the end; the code and the reason of the close frame, if there is one.
+    func close() async throws -> (code: WebSocketErrorCode, reason: String)? {
+        var close: (WebSocketErrorCode, String)?
+        while let frame = try await frame() {
+            guard frame.opcode == .connectionClose else { continue }
+            var data = frame.data
+            close = data.readWebSocketErrorCode().map { ($0, String(buffer: data)) }
+        }
+        return close
+    }
+}

@@ -1,0 +1,174 @@
+import FoundationEssentials
+import Subprocess
+import SystemPackage
+import Testing
+
+/// `pairtool host` and the commands that speak to it, as the built binary.
+@Suite(.serialized) struct HostAdminTests {
+    /// Runs the tool as a host of a user and gives its events to a body.
+    private func withHost<R: Sendable>(
+        _ user: Sandbox,
+        _ arguments: [String] = [],
+        _ body: @escaping @Sendable (HostEvents) async throws -> R
+    ) async throws -> R {
+        let outcome = try await Subprocess.run(
+            .path(FilePath(BuiltTool.path)),
+            arguments: Arguments(
+                [
+                    "host", "--json", "--show-secrets", "--port", "0", "--engine", "embedded", "--name", "Shed",
+                    "--project", user.directory,
+                ] + arguments
+            ),
+            environment: user.processEnvironment([:]),
+            input: .none,
+            output: .sequence,
+            error: .discarded
+        ) { process in
+            let events = HostEvents()
+            return try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    for try await line in process.standardOutput.strings() { try await events.take(line) }
+                    await events.end()
+                }
+                let result = try await body(events)
+                try process.send(signal: .interrupt)
+                try await group.waitForAll()
+                return result
+            }
+        }
+        #expect(outcome.terminationStatus == .exited(0), "a host that is told to end ends well")
+        return outcome.closureResult
+    }
+
+    @Test(
+        "Without a host the commands say so",
+        arguments: [["pair"], ["devices"], ["revoke", "x"], ["permissions", "x"], ["unlock"], ["status"], ["audit"]]
+    )
+    func noHost(arguments: [String]) async throws {
+        try await Sandbox.with { user in
+            let result = try await user.spawn(["host"] + arguments + ["--json"])
+            #expect(result.status == 10, "\(result)")
+            #expect(try result.errorCode == "host.notRunning")
+            #expect(result.out.isEmpty)
+        }
+    }
+
+    @Test(
+        "What cannot be meant is a mistake in the command line",
+        arguments: [
+            ["pair", "--ttl", "59"], ["pair", "--ttl", "901"], ["pair", "--permission", "everything"],
+            ["pair", "--read-only", "--permission", "chat.send"], ["pair", "--expires", "0"],
+            ["pair", "--expires", "soon"], ["permissions", "x", "--read-only", "--set", "chat.send"],
+            ["run", "--tls-port", "70000"], ["--read-only", "--permission", "chat.send"],
+        ]
+    )
+    func usage(arguments: [String]) async throws {
+        try await Sandbox.with { user in
+            let result = try await user.spawn(["host"] + arguments)
+            #expect(result.status == 2, "\(result)")
+        }
+    }
+
+    @Test("The owner starts a pairing for a guest, sees the device, changes what it may do, and revokes it")
+    func owner() async throws {
+        try await Sandbox.with { host in
+            try await Sandbox.with { guest in
+                try await withHost(host, ["--legacy"]) { events in
+                    let port = try #require(try await events.first("listening")["port"])
+                    guard case .number(let number) = port else { throw CancellationError() }
+                    let status = try #require(try await host.spawn(["host", "status", "--json"]).json.first)
+                    #expect(status["name"]?.string == "Shed" && status["port"] == port)
+                    #expect(status["pairing"]?["locked"] == .bool(false))
+
+                    let hidden = try await host.spawn(["host", "pair", "--json"])
+                    #expect(hidden.status == 0 && !hidden.out.contains("code") && !hidden.out.contains("qrPayload"))
+                    let shown = try await host.spawn([
+                        "host", "pair", "--permission", "chat.send", "--expires", "1h", "--ttl", "60", "--json",
+                        "--show-secrets",
+                    ])
+                    let code = try #require(try shown.json.first?["code"]?.string)
+                    // The host shows the same code.
+                    _ = try await events.first("challenge") { $0["code"]?.string == code }
+                    let paired = try await guest.spawn(
+                        ["pair", "--url", "http://127.0.0.1:\(Int(number))", "--code-stdin", "--allow-legacy", "--name", "Lap"],
+                        stdin: code + "\n"
+                    )
+                    #expect(paired.status == 0, "\(paired.err)")
+
+                    let device = try #require(try await host.spawn(["host", "devices", "--json"]).json.first)
+                    #expect(device["name"]?.string == "Lap")
+                    #expect(device["permissions"] == .list([.text("chat.send")]))
+                    #expect(device["expiresAt"] != nil)
+                    let id = try #require(device["id"]?.string)
+                    let changed = try await host.spawn([
+                        "host", "permissions", String(id.prefix(6)), "--set", "chat.send", "chat.create", "--json",
+                    ])
+                    let rights = try changed.json.first?["permissions"]
+                    #expect(rights == .list([.text("chat.send"), .text("chat.create")]), "\(changed)")
+                    let reading = try await host.spawn(["host", "permissions", "lap", "--read-only"])
+                    #expect(reading.out.hasSuffix("may: read\n"))
+                    #expect(try await host.spawn(["host", "revoke", "Lap", "-q"]).out == id + "\n")
+                    #expect(try await events.first("revoked")["deviceId"]?.string == id)
+                    #expect(try await host.spawn(["host", "devices"]).status == 3)
+                    #expect(try await host.spawn(["host", "revoke", "Lap"]).status == 3)
+
+                    let audit = try await host.spawn(["host", "audit", "--json"]).json.map { $0["kind"]?.string }
+                    #expect(
+                        audit == ["pairing.paired", "device.permissions", "device.permissions", "device.revoked"]
+                    )
+                    let verdict = try await host.spawn(["host", "audit", "--verify", "--json"])
+                    #expect(verdict.status == 0)
+                    #expect(try verdict.json.first?["intact"] == .bool(true))
+                    #expect(!shown.err.contains(code))
+                }
+            }
+        }
+    }
+
+    @Test("A second host of the same user is refused, and the first one goes on")
+    func second() async throws {
+        try await Sandbox.with { user in
+            try await withHost(user) { events in
+                _ = try await events.first("listening")
+                #expect(try await user.spawn(["host", "status", "-q"]).status == 0)
+                // Another state, the same runtime directory.
+                let second = try await user.spawn(
+                    ["host", "run", "--json", "--port", "0", "--engine", "embedded"],
+                    environment: ["XDG_DATA_HOME": user.directory + "/other"]
+                )
+                #expect(second.status == 1, "\(second)")
+                #expect(try second.errorCode == "host.anotherHost")
+                #expect(try await user.spawn(["host", "status", "-q"]).status == 0)
+            }
+            #expect(!FileManager.default.fileExists(atPath: user.directory + "/run/pairtool/host.sock"))
+        }
+    }
+
+    @Test("A locked pairing is shown with the way out, and unlocked by it")
+    func locked() async throws {
+        try await Sandbox.with { host in
+            try await Sandbox.with { stranger in
+                try await withHost(host, ["--legacy"]) { events in
+                    let port = try #require(try await events.first("listening")["port"])
+                    guard case .number(let number) = port else { throw CancellationError() }
+                    for _ in 0..<10 {
+                        let shown = try await host.spawn(["host", "pair", "--json", "--show-secrets"])
+                        let code = try #require(try shown.json.first?["code"]?.string, "\(shown)")
+                        let tried = try await stranger.spawn(
+                            ["pair", "--url", "http://127.0.0.1:\(Int(number))", "--code-stdin", "--allow-legacy"],
+                            stdin: (code == "000000" ? "000001" : "000000") + "\n"
+                        )
+                        #expect(tried.status == 6, "\(tried)")
+                    }
+                    _ = try await events.first("pairing_locked")
+                    let refused = try await host.spawn(["host", "pair"])
+                    #expect(refused.status == 8 && refused.err.contains("pairtool host unlock"), "\(refused)")
+                    let status = try await host.spawn(["host", "status"])
+                    #expect(status.out.contains("pairtool host unlock"))
+                    #expect(try await host.spawn(["host", "unlock"]).status == 0)
+                    #expect(try await host.spawn(["host", "pair"]).status == 0)
+                }
+            }
+        }
+    }
+}

@@ -23,7 +23,7 @@ struct Pairtool: AsyncParsableCommand {
                 subcommands: [
                     StatusCommand.self, ProjectsCommand.self, ChatsCommand.self, MessagesCommand.self, SendCommand.self,
                     ChatCommand.self, CancelCommand.self, NewCommand.self, ModelsCommand.self, DevicesCommand.self,
-                    DisconnectCommand.self,
+                    DisconnectCommand.self, WatchCommand.self,
                 ]
             ),
             CommandGroup(name: "Being a host", subcommands: [HostCommand.self]),

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CompanionClient
 import CompanionWire
+import FoundationEssentials
 import PairingAgent
 
 struct StatusCommand: AsyncParsableCommand {
@@ -12,7 +13,7 @@ struct StatusCommand: AsyncParsableCommand {
     @Flag(help: "Keep watching and print every change.")
     var watch = false
 
-    @Option(help: "With --watch: seconds between two looks.")
+    @Option(help: "With --watch and a legacy host: seconds between two looks.")
     var interval = Seconds(2)
 
     @OptionGroup var host: HostOptions
@@ -34,6 +35,22 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     private func follow(_ session: HostSession) async throws {
+        guard session.isVerified else { return try await poll(session) }
+        var last = try await HostStatusReport.read(session)
+        show(last, session)
+        try await LiveFeed(client: session.client).run { output in
+            let report: HostStatusReport
+            switch output {
+            case .event: report = try await HostStatusReport.read(session)
+            case .interrupted(let reason): report = HostStatusReport(session.host, problem: reason)
+            }
+            if report != last { show(report, session) }
+            last = report
+        }
+    }
+
+    /// A legacy host tells nothing by itself.
+    private func poll(_ session: HostSession) async throws {
         var last: HostStatusReport?
         while true {
             let report: HostStatusReport
@@ -67,9 +84,15 @@ struct HostStatusReport: Encodable, Equatable {
     /// Whether this device is connected.
     var connected: Bool
     var connectedDevice: ConnectedCompanionDevice?
+    /// What the host lists this device as.
+    var deviceName: String?
     /// The host's clock minus this machine's, in seconds.
     var clockOffsetSeconds: Int64?
     var problem: String?
+    /// What this device may do besides reading; of verified hosts only.
+    var permissions: [CompanionPermission]?
+    /// When this device's access ends; absent where it does not.
+    var expiresAt: Date?
 
     init(_ host: PairedHost, problem: String? = nil) {
         id = host.id
@@ -89,7 +112,11 @@ struct HostStatusReport: Encodable, Equatable {
         report.version = health.version
         let status = try await session.client.status()
         report.connectedDevice = status.connectedDevice
-        report.connected = status.connectedDevice?.id == session.host.deviceID
+        // Several devices of protocol 2 are connected at a time: what counts is that the host knows this one.
+        report.connected = (session.isVerified ? status.device?.id : status.connectedDevice?.id) == session.host.deviceID
+        report.deviceName = status.device?.name ?? (report.connected ? status.connectedDevice?.name : nil)
+        report.permissions = status.permissions
+        report.expiresAt = status.expiresAt
         report.signedIn = try? await session.client.authStatus().authenticated
         report.clockOffsetSeconds = session.client.clockOffset?.components.seconds
         return report
@@ -98,15 +125,20 @@ struct HostStatusReport: Encodable, Equatable {
     var text: String {
         var lines = [
             "host       \(name) (\(id.prefix(8))) at \(address)",
-            "trust      \(trust.rawValue)" + (trust == .legacy ? " (plain HTTP, nothing proven)" : ""),
+            "trust      \(trust.rawValue)" + (trust == .legacy ? " (plain HTTP, nothing proven)" : " (TLS, both sides proven)"),
             "reachable  " + (reachable ? "yes" : "no: \(problem ?? "")"),
         ]
         if let service { lines.append("service    \(service)\(version.map { " \($0)" } ?? "")") }
         if let signedIn { lines.append("signed in  \(signedIn ? "yes" : "no")") }
         if reachable {
             let other = connectedDevice.map { " (superseded by \($0.name), \($0.id))" } ?? ""
-            lines.append("connected  " + (connected ? "yes, as \(connectedDevice?.name ?? "")" : "no\(other)"))
+            lines.append("connected  " + (connected ? "yes, as \(deviceName ?? "this device")" : "no\(other)"))
         }
+        if let permissions {
+            let names = permissions.map(\.rawValue).joined(separator: ", ")
+            lines.append("may        read" + (names.isEmpty ? " only" : ", \(names)"))
+        }
+        if let expiresAt { lines.append("until      \(CompanionTimestamp.string(from: expiresAt))") }
         if let clockOffsetSeconds, abs(clockOffsetSeconds) > 30 {
             lines.append(
                 "clock      \(TimeText.span(Double(clockOffsetSeconds))) \(clockOffsetSeconds > 0 ? "ahead" : "behind")"
@@ -130,6 +162,7 @@ struct HostStatusReport: Encodable, Equatable {
         // The clock's offset wavers by a second, and the time of the last contact changes with every look.
         left.reachable == right.reachable && left.connected == right.connected && left.signedIn == right.signedIn
             && left.connectedDevice?.id == right.connectedDevice?.id && left.version == right.version
-            && left.problem == right.problem
+            && left.problem == right.problem && left.permissions == right.permissions
+            && left.expiresAt == right.expiresAt
     }
 }

@@ -22,7 +22,7 @@ struct HostRuntime: Sendable {
     }
 
     private func serve() async throws {
-        let (ports, portFound) = AsyncStream.makeStream(of: Int.self)
+        let (ports, portFound) = AsyncStream.makeStream(of: (plain: Int, secure: Int).self)
         let services = ServiceGroup(services: [server, admin], logger: LoggingSetup.logger("lifecycle"))
         let wasAsked = NIOLockedValueBox(false)
         let stop: Interrupts.Handler = { _ in
@@ -47,19 +47,19 @@ struct HostRuntime: Sendable {
         }
     }
 
-    private func show(_ portFound: AsyncStream<Int>.Continuation) async {
+    private func show(_ portFound: AsyncStream<(plain: Int, secure: Int)>.Continuation) async {
         defer { portFound.finish() }
         for await event in server.events {
-            if case .listening(let port, _) = event { portFound.yield(port) }
+            if case .listening(let plain, let secure) = event { portFound.yield((plain, secure)) }
             await screen.show(event)
         }
     }
 
     /// Advertises the port once it is known. A host that cannot advertise is still of use: it can be named by address.
-    private func advertise(on ports: AsyncStream<Int>) async {
+    private func advertise(on ports: AsyncStream<(plain: Int, secure: Int)>) async {
         for await port in ports {
             do {
-                try await advertiser.run(port: port) { await screen.show($0) }
+                try await advertiser.run(port: port.plain, tlsPort: port.secure) { await screen.show($0) }
             } catch is CancellationError {
                 return
             } catch {

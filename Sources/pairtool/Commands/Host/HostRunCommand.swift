@@ -113,7 +113,8 @@ struct HostRunCommand: AsyncParsableCommand {
                 logger: LoggingSetup.logger("discovery", context: context)
             ),
             name: name,
-            id: identity.deviceID
+            id: identity.deviceID,
+            isLegacy: legacy
         )
         let admin = AdminServer(
             path: output.adminPath,

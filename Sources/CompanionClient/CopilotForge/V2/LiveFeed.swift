@@ -1,0 +1,69 @@
+package import CompanionWire
+
+/// What happens at a host of protocol v2, as it happens: `GET /companion/live`.
+package struct LiveFeed: Sendable {
+    package enum Output: Sendable, Hashable {
+        case event(LiveEvent)
+        /// The connection broke; it is made again after a while. The text is for people.
+        case interrupted(String)
+    }
+
+    private let client: CompanionAPIClient
+    private let clock: any Clock<Duration>
+
+    /// - Parameter clock: Measures the waits between two tries.
+    package init(client: CompanionAPIClient, clock: any Clock<Duration> = ContinuousClock()) {
+        self.client = client
+        self.clock = clock
+    }
+
+    /// Gives what happens until the task is cancelled. A connection that breaks is made again, however often.
+    ///
+    /// - Throws: ``CompanionClientError`` for what a new connection cannot mend (a revoked device, another key); what `take`
+    ///   throws.
+    package func run(_ take: (Output) async throws -> Void) async throws {
+        var backoff = Backoff(client.configuration.retries)
+        while true {
+            try Task.checkCancellation()
+            let reason: String
+            do {
+                try await client.live { event in
+                    backoff.reset()
+                    try await take(.event(event))
+                }
+                reason = "\(client.endpoint) closed the live connection."
+            } catch let error as CompanionClientError where [.unreachable, .timedOut, .server].contains(error.code) {
+                reason = error.message
+            }
+            try await take(.interrupted(reason))
+            try await clock.sleep(for: backoff.next() ?? client.configuration.retries.longestWait)
+        }
+    }
+}
+
+extension CompanionAPIClient {
+    /// One live connection, until the host closes it.
+    func live(_ take: (LiveEvent) async throws -> Void) async throws {
+        guard let pin = security.certificate?.spki else {
+            throw CompanionClientError(
+                .unsupportedVersion,
+                "\(endpoint) was paired by protocol 1, which has no live connection.",
+                delivery: .notSent
+            )
+        }
+        // Renews the session where it is over, so that the upgrade is not refused for that.
+        _ = try await status()
+        let connection: LiveConnection?
+        do {
+            connection = try await LiveConnection(client: self, pin: pin, token: try await session?.current())
+        } catch {
+            throw try await transport(error, answered: false)
+        }
+        guard let connection else {
+            // A refusal is JSON like any other: asking without the upgrade brings it out.
+            _ = try await json(.get("/companion/live"), as: CompanionErrorResponse.self)
+            throw CompanionClientError(.badAnswer, "\(endpoint) did not answer with a WebSocket.")
+        }
+        try await connection.run(take)
+    }
+}

@@ -48,7 +48,9 @@ struct LiveClient: Sendable {
                     let upgrader = NIOTypedWebSocketClientUpgrader<Channel?> { channel, _ in
                         channel.eventLoop.makeCompletedFuture { try Channel(wrappingChannelSynchronously: channel) }
                     }
-                    var headers: HTTPHeaders = ["Host": "127.0.0.1", ProtocolVersion.header: "2", "Content-Length": "0"]
+                    var headers: HTTPHeaders = [
+                        "Host": "127.0.0.1", ProtocolVersion.header: "2", "Content-Length": "0",
+                    ]
                     if let token { headers.add(name: "Authorization", value: "Bearer \(token)") }
                     return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(
                         configuration: .init(
@@ -74,7 +76,9 @@ struct LiveClient: Sendable {
 
     func send(_ opcode: WebSocketOpcode, _ text: String = "", isMasked: Bool = true) async throws {
         let mask: WebSocketMaskingKey? = isMasked ? .random() : nil
-        try await outbound.write(WebSocketFrame(fin: true, opcode: opcode, maskKey: mask, data: ByteBuffer(string: text)))
+        try await outbound.write(
+            WebSocketFrame(fin: true, opcode: opcode, maskKey: mask, data: ByteBuffer(string: text))
+        )
     }
 
     /// The next frame; nil at the end of the connection.

@@ -98,7 +98,9 @@ struct LiveConnection: Sendable {
                 switch frame.opcode {
                 case .text, .continuation:
                     text += data.readBytes(length: data.readableBytes) ?? []
-                    guard text.count <= Self.largestEvent else { throw StreamLimitError(limit: Self.largestEvent) }
+                    guard text.count <= Self.largestEvent else {
+                        throw CompanionClientError(.tooLarge, "The host sent a live event of more than 1 MiB.")
+                    }
                     guard frame.fin else { continue }
                     defer { text = [] }
                     // An event that this version cannot read is none for it.

@@ -121,7 +121,15 @@ let tests: [Target] = [
         swiftSettings: strict
     ),
     .testTarget(name: "QRCodecTests", dependencies: ["CTurboJPEG", "QRCodec"], swiftSettings: strict),
-    .testTarget(name: "PairingAgentTests", dependencies: ["PairingAgent", "CompanionWire"], swiftSettings: strict),
+    .testTarget(
+        name: "PairingAgentTests",
+        dependencies: [
+            "CSodium", "CompanionWire", "PairingAgent",
+            .product(name: "Subprocess", package: "swift-subprocess"),
+            .product(name: "SystemPackage", package: "swift-system"),
+        ],
+        swiftSettings: strict
+    ),
     .testTarget(
         name: "CompanionClientTests",
         dependencies: [

@@ -5,17 +5,17 @@ Times are medians over interleaved runs of whole processes, so that both sides s
 """
 import json
 import os
-import re
 import resource
 import shutil
-import signal
-import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
+
+import bench_companion
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOL = ROOT / ".build/release/pairtool"
@@ -141,77 +141,10 @@ def discover() -> None:
         "≤ 1.00", ours <= theirs)
 
 
-def peak_memory(pid: int) -> float:
-    """The most memory that a process had, in MB."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) / 1024
-
-
-def host(work: Path) -> None:
-    def environment(who: str) -> dict[str, str]:
-        home = work / who
-        return {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_RUNTIME_DIR": str(home / "run"),
-                "SWIFT_BACKTRACE": "enable=no"}
-
-    project = work / "project"
-    project.mkdir()
-    command = [str(TOOL), "host", "--name", "Bench", "--port", "0", "--project", str(project), "--engine", "embedded",
-               "--json", "--show-secrets"]
-    with subprocess.Popen(command, env=environment("host"), stdout=subprocess.PIPE, text=True) as server:
-        try:
-            events: dict[str, dict] = {}
-            while not {"listening", "challenge"} <= events.keys():
-                event = json.loads(server.stdout.readline())
-                events[event["event"]] = event
-            port, code = events["listening"]["port"], events["challenge"]["code"]
-            client = environment("client")
-
-            def companion(*arguments: str, **options) -> subprocess.CompletedProcess:
-                return subprocess.run([str(TOOL), *arguments], env=client, text=True, check=True, capture_output=True,
-                                      **options)
-
-            companion("pair", "--url", f"127.0.0.1:{port}", "--code-stdin", "--allow-legacy", input=code)
-            chat = companion("send", "--new", "-q", "help").stdout.split()[-1]
-            fill(work / "host/.local/share/pairtool/host/host.sqlite", chat, 100_000)
-
-            page = f"http://127.0.0.1:{port}/companion/chats/{chat}/messages?cursor=50000&limit=50"
-            output = subprocess.run(["wrk", "-t1", "-c16", "-d5s", page], capture_output=True, text=True, check=True).stdout
-            if "Non-2xx" in output:
-                sys.exit(f"the host refused the benchmark's requests:\n{output}")
-            rate = float(re.search(r"Requests/sec:\s+([\d.]+)", output)[1])
-            row("host, 16 connections, pages of 50", f"{rate:,.0f} requests/s", f"peak {peak_memory(server.pid):.0f} MB",
-                None, "reported")
-
-            # wait4 tells the memory of this one child.
-            start = time.perf_counter()
-            reader = subprocess.Popen([str(TOOL), "messages", chat, "--all", "-q"], env=client, stdout=subprocess.PIPE)
-            count = sum(chunk.count(b"\n") for chunk in iter(lambda: reader.stdout.read(1 << 16), b""))
-            _, status, usage = os.wait4(reader.pid, 0)
-            taken = time.perf_counter() - start
-            reader.returncode = os.waitstatus_to_exitcode(status)
-            if reader.returncode != 0 or count < 100_000:
-                sys.exit(f"only {count} messages were listed")
-            memory = usage.ru_maxrss / 1024
-            row("list 100,000 messages", f"{memory:.0f} MB, {taken:.1f} s", "", None, "< 200 MB", memory < 200)
-        finally:
-            server.send_signal(signal.SIGTERM)
-            server.stdout.read()
-
-
-def fill(database: Path, chat: str, count: int) -> None:
-    """Puts messages into a chat of the host: sending them one by one would take longer than the benchmark."""
-    with sqlite3.connect(database, timeout=30) as connection:
-        key, begin = connection.execute("SELECT key, messages FROM chat WHERE id = ?", (chat,)).fetchone()
-        connection.executemany(
-            "INSERT INTO message (chat, number, id, role, text, createdAt) VALUES (?, ?, ?, ?, ?, ?)",
-            ((key, begin + n, f"bench-{n}", "user" if n % 2 == 0 else "assistant", f"Message {n}: " + "lorem ipsum " * 20,
-              "2026-01-01T00:00:00.000Z") for n in range(count)),
-        )
-        connection.execute("UPDATE chat SET messages = messages + ? WHERE key = ?", (count, key))
-
-
 def main() -> int:
-    parts = {"version": lambda _: version(), "scan": scan, "draw": draw, "discover": lambda _: discover(), "host": host}
+    parts = {"version": lambda _: version(), "scan": scan, "draw": draw, "discover": lambda _: discover(),
+             **{name: partial(getattr(bench_companion, name), row=row)
+                for name in ("host", "pairing", "commands", "streams")}}
     wanted = sys.argv[1:] or list(parts)
     if unknown := [name for name in wanted if name not in parts]:
         print(f"There is no part {unknown[0]}; there are: {', '.join(parts)}.", file=sys.stderr)

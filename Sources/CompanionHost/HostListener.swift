@@ -139,7 +139,7 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
                 throw CompanionHostError(
                     .portInUse,
                     "Port \(port) is taken. End what listens there, or choose another one (0 takes any free one)"
-                        + (kind == .plain ? "." : "; this one is for HTTPS, chosen on its own or as the port of HTTP plus 1."),
+                        + (kind == .plain ? "." : "; this one is for HTTPS: it was given, or is the port of HTTP plus 1."),
                     underlying: error
                 )
             }

@@ -80,6 +80,27 @@ struct PNGTests {
         #expect(try QRScanner.scan(all.image).map(\.bytes) == payloads)
     }
 
+    @Test("A small symbol in the margin of a large one is found too")
+    func smallBesideLarge() throws {
+        let payloads = ["large", "small"].map { Array($0.utf8) }
+        let large = PixelGrid(try QRSymbol(bytes: payloads[0]), scale: 12)
+        let small = PixelGrid(try QRSymbol(bytes: payloads[1]), scale: 2)
+        let both = PixelGrid(width: large.width + small.width, height: large.height) { x, y in
+            guard x >= large.width else { return large.dark[y * large.width + x] }
+            let row = y - (large.height - small.height)
+            return row >= 0 && small.dark[row * small.width + x - large.width]
+        }
+        #expect(try QRScanner.scan(both.image).map(\.bytes) == payloads)
+    }
+
+    @Test("A symbol that fills a picture is read with its corners", arguments: [9, 20])
+    func filled(scale: Int) throws {
+        let symbol = try QRSymbol(bytes: Array(Samples.good.utf8))
+        let found = try QRScanner.scan(PixelGrid(symbol, scale: scale).image)
+        #expect(found.map(\.text) == [Samples.good])
+        expect(found, toSpan: 4 * scale...(4 + symbol.size) * scale, within: scale)
+    }
+
     @Test("A negative is read", arguments: [1, 4])
     func negative(scale: Int) throws {
         let grid = try PixelGrid(QRSymbol(bytes: Self.payload), scale: scale)

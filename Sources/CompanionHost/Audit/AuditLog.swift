@@ -60,7 +60,9 @@ package struct AuditLog: Sendable {
         let text = String(decoding: detail.canonical, as: UTF8.self)
         let fields = Fields(number: number, at: at, kind: kind.rawValue, device: device, detail: text)
         try database.execute(
-            sql: "INSERT INTO audit (number, at, kind, device, detail, previousHash, hash) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            sql: """
+                INSERT INTO audit (number, at, kind, device, detail, previousHash, hash) VALUES (?, ?, ?, ?, ?, ?, ?)
+                """,
             arguments: [number, at, kind.rawValue, device, text, Data(previous), Data(fields.hash(after: previous))]
         )
     }

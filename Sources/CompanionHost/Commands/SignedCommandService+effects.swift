@@ -146,7 +146,8 @@ enum CommandLimits {
             case .projectCreate(let name, let path):
                 isText(name, 100) && path.map { isText($0, 4096) } ?? true
             case .sessionCreate(let project): isText(project, 200)
-            case .chatCreate(let project, let title): isText(project, 200) && title.map { $0.utf8.count <= 1000 } ?? true
+            case .chatCreate(let project, let title):
+                isText(project, 200) && title.map { $0.utf8.count <= 1000 } ?? true
             case .chatSend(let chat, let prompt, let model, let tools):
                 isText(chat, CompanionCommandRouter.maximumChatIDSize) && !prompt.trimmingWhitespace().isEmpty
                     && model.map { isText($0, 200) } ?? true && tools?.count ?? 0 <= 200

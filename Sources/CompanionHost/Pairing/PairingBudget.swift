@@ -14,7 +14,8 @@ struct PairingBudget: Sendable, Hashable {
 
     /// Reads what is stored.
     init(_ database: Database) throws {
-        guard let row = try Row.fetchOne(database, sql: "SELECT failuresInARow, locked FROM pairingGuard") else { return }
+        let row = try Row.fetchOne(database, sql: "SELECT failuresInARow, locked FROM pairingGuard")
+        guard let row else { return }
         failuresInARow = row[0]
         isLocked = row[1]
     }

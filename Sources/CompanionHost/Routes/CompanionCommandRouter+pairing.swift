@@ -108,7 +108,9 @@ extension CompanionCommandRouter {
 
     /// What a device of v2 is told about itself.
     private func status(of device: AuthenticatedDevice) -> Response {
-        guard let known = devices.device(id: device.id) else { return .json(CompanionStatusResponse(connectedDevice: nil)) }
+        guard let known = devices.device(id: device.id) else {
+            return .json(CompanionStatusResponse(connectedDevice: nil))
+        }
         let connected = ConnectedCompanionDevice(
             id: known.id,
             name: known.name,

@@ -89,7 +89,8 @@ final class SessionStore: Sendable {
         entries.withLockedValue { entries in
             entries = entries.filter { $0.value.expiresAt > now || $0.value.device == session.device }
             entries[session.hash] = Entry(device: session.device, expiresAt: session.expiresAt)
-            let own = entries.filter { $0.value.device == session.device }.sorted { $0.value.expiresAt > $1.value.expiresAt }
+            let own = entries.filter { $0.value.device == session.device }
+                .sorted { $0.value.expiresAt > $1.value.expiresAt }
             for surplus in own.dropFirst(Self.perDevice) { entries[surplus.key] = nil }
         }
     }

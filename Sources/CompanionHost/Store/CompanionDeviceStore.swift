@@ -80,7 +80,8 @@ package final class CompanionDeviceStore: Sendable {
         let isDue = state.withLockedValue { state in
             if state.connection?.device.id == id { state.connection?.device.lastSeenAt = now }
             state.known[id]?.lastSeenAt = now
-            guard now.timeIntervalSince(state.lastWrites[id] ?? .distantPast) >= Self.writeInterval else { return false }
+            let lastWrite = state.lastWrites[id] ?? .distantPast
+            guard now.timeIntervalSince(lastWrite) >= Self.writeInterval else { return false }
             state.lastWrites[id] = now
             return true
         }

@@ -2,7 +2,7 @@ internal import CSodium
 internal import CompanionWire
 
 /// One side of a CPace exchange that has sent its share and waits for the other's. Used up by ``finish(peerShare:)``.
-package struct CPaceParty: ~Copyable {
+package struct CPaceParty: ~Copyable, Sendable {
     package enum Role: Sendable {
         /// A, whose share comes first.
         case initiator

@@ -14,12 +14,19 @@ package enum PairingSecret: Sendable {
         }
     }
 
-    /// The draft's PRS.
-    var passwordRelatedString: String {
-        switch self {
-        case .code(let digits): "code:" + digits
-        case .token(let token): "token:" + token
+    /// The draft's PRS: the method's name, a colon and the text.
+    func passwordRelatedString() throws(KeyStoreError) -> SecretBytes {
+        let text =
+            switch self {
+            case .code(let text), .token(let text): text
+            }
+        let mark = method.rawValue + ":"
+        var bytes = try SecretBytes(count: mark.utf8.count + text.utf8.count)
+        bytes.withUnsafeMutableBytes { buffer in
+            buffer.copyBytes(from: mark.utf8)
+            UnsafeMutableRawBufferPointer(rebasing: buffer[mark.utf8.count...]).copyBytes(from: text.utf8)
         }
+        return bytes
     }
 }
 

@@ -1,7 +1,7 @@
 package import CompanionWire
 
 /// The device's side of a pairing (companion-v2, Pairing), without any I/O. Used up by ``receive(hostShare:)``.
-package struct PairingInitiator: ~Copyable {
+package struct PairingInitiator: ~Copyable, Sendable {
     private let party: CPaceParty
     private let context: PairingContext
     package let method: PairingMethod
@@ -40,7 +40,7 @@ package struct PairingInitiator: ~Copyable {
 package struct PairingResponder: Sendable {
     /// Yb, 32 bytes.
     package let share: [UInt8]
-    private let tags: PairingTags
+    let tags: PairingTags
 
     /// - Parameters:
     ///   - deviceShare: Ya, as it came.
@@ -113,8 +113,11 @@ extension CPaceParty {
         try context.check()
         let generator: SecretBytes
         do {
-            let prs = try SecretBytes(copying: secret.passwordRelatedString.utf8)
-            generator = try CPace.generator(prs: prs, ci: context.channelIdentifier, sid: context.sid)
+            generator = try CPace.generator(
+                prs: secret.passwordRelatedString(),
+                ci: context.channelIdentifier,
+                sid: context.sid
+            )
         } catch {
             throw PairingExchangeError(error)
         }

@@ -82,6 +82,19 @@ enum PNGLayout {
         case .indexed(let bits, let shades):
             let mask = UInt8(truncatingIfNeeded: (1 << bits) - 1)
             shades.withUnsafeBufferPointer { shades in
+                if bits == 1, step == 1 {
+                    // How programs draw QR codes: eight pixels at a time.
+                    let (zero, difference) = (shades[0], shades[0] ^ shades[1])
+                    while column + 8 <= target.count {
+                        let byte = row[source]
+                        for pixel in 0..<8 {
+                            let isOne = byte >> UInt8(7 - pixel) & 1
+                            target[column + pixel] = zero ^ (difference & (0 &- isOne))
+                        }
+                        (source, column) = (source + 1, column + 8)
+                    }
+                    source *= 8
+                }
                 // The position counts bits here; the leftmost pixel is in a byte's highest ones.
                 while column < target.count {
                     let index = row[source >> 3] >> UInt8(8 - bits - (source & 7)) & mask

@@ -19,13 +19,15 @@ package enum QRScanner {
         return found
     }
 
-    /// Finds the QR codes in a picture: as it is, then with dark and light exchanged, then at other sizes.
+    /// Finds the QR codes in a picture: at a glance if one fills it, else as it is, then with dark and light exchanged,
+    /// then at other sizes.
     ///
     /// - Returns: What was found, from the top; empty if there is no QR code.
     /// - Throws: ``QRCodecError`` with the code `decoderFailed`.
     package static func scan(_ image: QRImage) throws(QRCodecError) -> [ScannedSymbol] {
         let scanner = try ZBarScanner()
         try scanner.configure()
+        if let found = try scanner.glance(at: image) { return [found] }
         if let found = try scanner.scanBothWays(image) { return found }
         var look = AnotherLook(at: image)
         while let next = look.next() {
@@ -39,6 +41,26 @@ package enum QRScanner {
 }
 
 extension ZBarScanner {
+    /// Lines that a glance at a picture takes along each of its sides. Of a symbol of version 11 that fills the picture
+    /// with its quiet zone (69 modules), five of them cross the core of a finder pattern (3 modules); zbar wants three.
+    private static let glanceLines = 120
+    /// The widest margin, as a part of the symbol's side, that is taken for quiet zone alone: 4 of 21 modules or less.
+    private static let widestMargin = 0.2
+
+    /// The QR code of a picture that shows that one and nothing else, read from a few lines. `nil` where the picture is
+    /// small, holds none or has room for more.
+    fileprivate func glance(at image: QRImage) throws(QRCodecError) -> ScannedSymbol? {
+        let density = min(image.width, image.height) / Self.glanceLines
+        guard density > 1 else { return nil }
+        try look(everyLines: density)
+        let found = try scan(image)
+        try look(everyLines: 1)
+        guard found.count == 1, let symbol = found.first, symbol.fills(image, upTo: Self.widestMargin) else {
+            return nil
+        }
+        return symbol
+    }
+
     /// What is in a picture or, failing that, in its negative; `nil` if neither holds anything.
     fileprivate func scanBothWays(_ image: QRImage) throws(QRCodecError) -> [ScannedSymbol]? {
         let found = try scan(image)
@@ -47,6 +69,17 @@ extension ZBarScanner {
         negative.invert()
         let foundInNegative = try scan(negative)
         return foundInNegative.isEmpty ? nil : foundInNegative
+    }
+}
+
+extension ScannedSymbol {
+    /// Whether what is left of a picture around the symbol is narrow, measured by the symbol's own sides.
+    fileprivate func fills(_ image: QRImage, upTo margin: Double) -> Bool {
+        guard let left = corners.map(\.x).min(), let right = corners.map(\.x).max(),
+            let top = corners.map(\.y).min(), let bottom = corners.map(\.y).max()
+        else { return false }
+        let widest = Int(margin * Double(min(right - left, bottom - top)))
+        return max(left, top, image.width - right, image.height - bottom) <= widest
     }
 }
 

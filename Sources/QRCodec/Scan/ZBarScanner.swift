@@ -31,6 +31,15 @@ struct ZBarScanner: ~Copyable {
         }
     }
 
+    /// Sets how many rows and columns lie between those that are looked at; 1, zbar's own choice, looks at all.
+    func look(everyLines density: Int) throws(QRCodecError) {
+        for direction in [ZBAR_CFG_X_DENSITY, ZBAR_CFG_Y_DENSITY] {
+            guard zbar_image_scanner_set_config(scanner, ZBAR_NONE, direction, Int32(density)) == 0 else {
+                throw QRCodecError(.decoderFailed, "The QR code reader does not know a setting that is needed.")
+            }
+        }
+    }
+
     /// The QR codes in a picture, from the top.
     func scan(_ picture: QRImage) throws(QRCodecError) -> [ScannedSymbol] {
         guard picture.width > 0, picture.height > 0 else { return [] }

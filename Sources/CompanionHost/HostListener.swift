@@ -1,8 +1,8 @@
 import Glibc
 import Hummingbird
 import HummingbirdCore
-import Logging
 import HummingbirdTLS
+import Logging
 import NIOCore
 import NIOSSL
 
@@ -139,7 +139,8 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
                 throw CompanionHostError(
                     .portInUse,
                     "Port \(port) is taken. End what listens there, or choose another one (0 takes any free one)"
-                        + (kind == .plain ? "." : "; this one is for HTTPS: it was given, or is the port of HTTP plus 1."),
+                        + (kind == .plain
+                            ? "." : "; this one is for HTTPS: it was given, or is the port of HTTP plus 1."),
                     underlying: error
                 )
             }

@@ -111,7 +111,7 @@ struct SignedCommandTests {
             let stranger = SecureKeyStore(directory: host.project + "/../stranger")
             _ = try stranger.identity()
             let now = Date()
-            let send = CommandPayloadprompt("x", to: "none")
+            let send = prompt("x", to: "none")
             let used = SecureRandom.bytes(16)
             let id = UUID()
             let first = try await device.sign(.projectCreate(name: "a", localPath: nil), id: id, nonce: used)

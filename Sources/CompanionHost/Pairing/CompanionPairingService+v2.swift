@@ -198,7 +198,9 @@ extension CompanionPairingService {
     }
 
     private static func check(_ request: PairingShareRequest) throws {
-        func invalid(_ text: String) -> HostResponseError { HostResponseError(.badRequest, text, code: .requestInvalid) }
+        func invalid(_ text: String) -> HostResponseError {
+            HostResponseError(.badRequest, text, code: .requestInvalid)
+        }
         guard [.code, .token].contains(request.method) else { throw invalid("method has to be code or token") }
         guard Base64.decode(request.devicePublicKey)?.count == 32 else {
             throw invalid("devicePublicKey has to be 32 bytes in base64")

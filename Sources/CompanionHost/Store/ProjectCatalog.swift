@@ -2,6 +2,7 @@ import CompanionWire
 import Crypto
 import Glibc
 import NIOConcurrencyHelpers
+import PairingAgent
 
 /// The directories that a host lists, and the only ones that its agents work in.
 struct ProjectCatalog: Sendable {
@@ -73,8 +74,7 @@ struct ProjectCatalog: Sendable {
     }
 
     static func isDirectory(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        PrivateFile.isDirectory(path)
     }
 }
 

@@ -1,6 +1,5 @@
 import Crypto
 import FoundationEssentials
-import Glibc
 import NIOSSL
 import PairingAgent
 import SwiftASN1
@@ -82,43 +81,22 @@ package struct HostCertificate: Sendable {
 
     /// The file's text; nil where there is none.
     private static func read(_ path: String) throws(CompanionHostError) -> String? {
-        // A pipe in its place must not hold up the host, and a link may lead anywhere.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return nil }
-            throw CompanionHostError(
-                .keyUnusable,
-                "The host's TLS key \(path) cannot be opened: \(PrivateFile.systemMessage())."
-            )
+        do {
+            return try PrivateFile.readOwned(path, limit: 16 << 10).map { String(decoding: $0, as: UTF8.self) }
+        } catch {
+            let text =
+                switch error {
+                case .noFile: "\(path) is not a file: move it away and try again."
+                case .otherOwner:
+                    "The host's TLS key \(path) belongs to another user. Check who put it there, then: "
+                        + "chown $(id -u) '\(path)'"
+                case .openToOthers:
+                    "The host's TLS key \(path) can be read or changed by other users. If nobody else has used it: "
+                        + "chmod 600 '\(path)'; otherwise move it away and pair every device again."
+                case .unreadable(let message): "The host's TLS key \(path) cannot be read: \(message)."
+                }
+            throw CompanionHostError(.keyUnusable, text)
         }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw CompanionHostError(.keyUnusable, "\(path) is not a file: move it away and try again.")
-        }
-        guard status.st_uid == geteuid() else {
-            throw CompanionHostError(
-                .keyUnusable,
-                "The host's TLS key \(path) belongs to another user. Check who put it there, then: "
-                    + "chown $(id -u) '\(path)'"
-            )
-        }
-        guard status.st_mode & 0o077 == 0 else {
-            throw CompanionHostError(
-                .keyUnusable,
-                "The host's TLS key \(path) can be read or changed by other users. If nobody else has used it: "
-                    + "chmod 600 '\(path)'; otherwise move it away and pair every device again."
-            )
-        }
-        var bytes = [UInt8](repeating: 0, count: 16 << 10)
-        let count = Glibc.read(descriptor, &bytes, bytes.count)
-        guard count >= 0 else {
-            throw CompanionHostError(
-                .keyUnusable,
-                "The host's TLS key \(path) cannot be read: \(PrivateFile.systemMessage())."
-            )
-        }
-        return String(decoding: bytes[..<count], as: UTF8.self)
     }
 
     private static func create(_ path: String) throws(CompanionHostError) {

@@ -91,6 +91,50 @@ package enum PrivateFile {
         }
     }
 
+    /// Why a file that is to be its owner's alone is not read.
+    package enum Distrust: Error, Sendable, Hashable {
+        /// A directory, a pipe, a link…
+        case noFile
+        case otherOwner
+        /// Others may read or change it.
+        case openToOthers
+        /// The system's message.
+        case unreadable(String)
+    }
+
+    /// Reads a file that belongs to this user and that nobody else may read or change; nil where there is none.
+    ///
+    /// - Parameter limit: Bytes after which it is cut off.
+    package static func readOwned(_ path: String, limit: Int) throws(Distrust) -> [UInt8]? {
+        // A pipe in its place must not hold anybody up, and a link may lead anywhere.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw errno == ELOOP ? .noFile : .unreadable(systemMessage())
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw .noFile }
+        guard status.st_uid == geteuid() else { throw .otherOwner }
+        guard status.st_mode & 0o077 == 0 else { throw .openToOthers }
+        var bytes = [UInt8](repeating: 0, count: limit)
+        var size = 0
+        while size < limit {
+            let count = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress! + size, limit - size) }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .unreadable(systemMessage()) }
+            guard count > 0 else { break }
+            size += count
+        }
+        return Array(bytes[..<size])
+    }
+
+    /// Whether a path leads to a directory.
+    package static func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
     /// Whether a path leads to a regular file; nil where there is nothing.
     package static func isRegularFile(_ path: String) -> Bool? {
         var status = stat()

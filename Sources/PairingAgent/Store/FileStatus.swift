@@ -1,0 +1,47 @@
+internal import Glibc
+
+/// What the system says of a file. Here, so that modules that see all of Foundation need not spell out `struct stat`,
+/// which belongs to another of their imports from build to build.
+package struct FileStatus: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
+        case file, directory, link, other
+    }
+
+    package let kind: Kind
+    /// The lowest nine bits of the mode.
+    package let permissions: UInt32
+    /// The owner's user id.
+    package let owner: UInt32
+    /// Bytes.
+    package let size: Int
+
+    /// - Returns: nil where there is nothing, or nothing to be seen.
+    package init?(_ path: String, followingLinks: Bool = true) {
+        self.init { followingLinks ? stat(path, &$0) : lstat(path, &$0) }
+    }
+
+    /// The status of an open file.
+    package init?(descriptor: Int32) {
+        self.init { fstat(descriptor, &$0) }
+    }
+
+    /// The status of an entry of an open directory; links are not followed.
+    package init?(_ name: String, in directory: Int32) {
+        self.init { fstatat(directory, name, &$0, AT_SYMLINK_NOFOLLOW) }
+    }
+
+    private init?(_ ask: (inout stat) -> Int32) {
+        var status = stat()
+        guard ask(&status) == 0 else { return nil }
+        kind =
+            switch status.st_mode & S_IFMT {
+            case S_IFDIR: .directory
+            case S_IFREG: .file
+            case S_IFLNK: .link
+            default: .other
+            }
+        permissions = UInt32(status.st_mode) & 0o777
+        owner = UInt32(status.st_uid)
+        size = Int(status.st_size)
+    }
+}

@@ -68,10 +68,13 @@ package final class CompanionBridgeServer: Service {
         sink = HostEventSink(live: LiveFeed(clock: clock))
         let stateDirectory = Self.directory(of: configuration.databasePath)
         let maker = ProjectMaker(directory: configuration.projectsDirectory ?? stateDirectory + "/projects")
-        let store = try CompanionHostStore(database: database, catalog: catalog, clock: clock, live: sink.live) {
-            path in
-            maker.mayKeep(path, catalog: catalog)
-        }
+        let store = try CompanionHostStore(
+            database: database,
+            catalog: catalog,
+            clock: clock,
+            live: sink.live,
+            mayKeep: { maker.mayKeep($0, catalog: catalog) }
+        )
         let devices = try CompanionDeviceStore(database: database, clock: clock)
         let sessions = try SessionStore(database: database, clock: clock)
         let revocations = RevocationCenter(clock: clock)

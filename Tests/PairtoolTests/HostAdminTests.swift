@@ -90,7 +90,10 @@ import Testing
                     // The host shows the same code.
                     _ = try await events.first("challenge") { $0["code"]?.string == code }
                     let paired = try await guest.spawn(
-                        ["pair", "--url", "http://127.0.0.1:\(Int(number))", "--code-stdin", "--allow-legacy", "--name", "Lap"],
+                        [
+                            "pair", "--url", "http://127.0.0.1:\(Int(number))", "--code-stdin", "--allow-legacy",
+                            "--name", "Lap",
+                        ],
                         stdin: code + "\n"
                     )
                     #expect(paired.status == 0, "\(paired.err)")

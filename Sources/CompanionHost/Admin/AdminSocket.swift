@@ -56,9 +56,8 @@ struct AdminSocket: ~Copyable {
         } catch {
             throw AdminError(.unusable, "The directory of the admin socket cannot be made: \(error).")
         }
-        var status = stat()
-        guard lstat(directory, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
-            status.st_mode & 0o077 == 0
+        guard let status = FileStatus(directory, followingLinks: false), status.kind == .directory,
+            status.owner == geteuid(), status.permissions & 0o077 == 0
         else {
             throw AdminError(
                 .unusable,

@@ -8,7 +8,7 @@ struct GrantOptions: ParsableArguments {
 
     @Option(
         name: .customLong("permission"),
-        help: "Let devices that pair do this, and nothing else that is not named (repeatable). Default: all they ask for."
+        help: "Let devices that pair do this and what else is named so (repeatable). Default: all they ask for."
     )
     var allowed: [PermissionArgument] = []
 

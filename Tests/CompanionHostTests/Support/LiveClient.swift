@@ -10,27 +10,40 @@ import NIOWebSocket
 struct LiveClient: Sendable {
     typealias Channel = NIOAsyncChannel<WebSocketFrame, WebSocketFrame>
 
-    let channel: Channel
-    let inbound: NIOAsyncChannelInboundStream<WebSocketFrame>
+    /// All that comes, in order. A connection that is reset has ended.
+    let frames: AsyncStream<WebSocketFrame>
     let outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>
 
     /// Connects and runs a body.
-    ///
-    /// - Parameter isReading: Whether the connection reads by itself; without, it reads what the body asks for.
     static func with<Result: Sendable>(
         _ host: TestHost,
         token: String?,
         path: String = "/companion/live",
-        isReading: Bool = true,
-        _ body: @Sendable (LiveClient) async throws -> Result
+        _ body: @escaping @Sendable (LiveClient) async throws -> Result
     ) async throws -> Result {
         guard let channel = try await connect(host, token: token, path: path) else {
             throw TestFailure("the host did not upgrade")
         }
-        if !isReading { try await channel.channel.setOption(.autoRead, value: false).get() }
         return try await channel.executeThenClose { inbound, outbound in
-            try await body(LiveClient(channel: channel, inbound: inbound, outbound: outbound))
+            let (frames, source) = AsyncStream.makeStream(of: WebSocketFrame.self)
+            return try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    defer { source.finish() }
+                    do {
+                        for try await frame in inbound { source.yield(frame) }
+                    } catch {}
+                }
+                defer { group.cancelAll() }
+                return try await body(LiveClient(frames: frames, outbound: outbound))
+            }
         }
+    }
+
+    /// Whether the host lets a client in.
+    static func isUpgraded(_ host: TestHost, token: String?) async throws -> Bool {
+        guard let channel = try await connect(host, token: token, path: "/companion/live") else { return false }
+        try await channel.executeThenClose { _, _ in }
+        return true
     }
 
     /// - Returns: nil when the host did not upgrade.
@@ -48,9 +61,8 @@ struct LiveClient: Sendable {
                     let upgrader = NIOTypedWebSocketClientUpgrader<Channel?> { channel, _ in
                         channel.eventLoop.makeCompletedFuture { try Channel(wrappingChannelSynchronously: channel) }
                     }
-                    var headers: HTTPHeaders = [
-                        "Host": "127.0.0.1", ProtocolVersion.header: "2", "Content-Length": "0",
-                    ]
+                    var headers: HTTPHeaders = ["Host": "127.0.0.1", "Content-Length": "0"]
+                    headers.add(name: ProtocolVersion.header, value: "2")
                     if let token { headers.add(name: "Authorization", value: "Bearer \(token)") }
                     return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(
                         configuration: .init(
@@ -76,20 +88,19 @@ struct LiveClient: Sendable {
 
     func send(_ opcode: WebSocketOpcode, _ text: String = "", isMasked: Bool = true) async throws {
         let mask: WebSocketMaskingKey? = isMasked ? .random() : nil
-        try await outbound.write(
-            WebSocketFrame(fin: true, opcode: opcode, maskKey: mask, data: ByteBuffer(string: text))
-        )
+        let data = ByteBuffer(string: text)
+        try await outbound.write(WebSocketFrame(fin: true, opcode: opcode, maskKey: mask, data: data))
     }
 
     /// The next frame; nil at the end of the connection.
-    func frame() async throws -> WebSocketFrame? {
-        for try await frame in inbound { return frame }
+    func frame() async -> WebSocketFrame? {
+        for await frame in frames { return frame }
         return nil
     }
 
     /// The next event; pings are passed over.
     func event() async throws -> LiveEvent {
-        while let frame = try await frame() {
+        while let frame = await frame() {
             guard frame.opcode == .text else { continue }
             return try CompanionJSON.decoder().decode(LiveEvent.self, from: Data(frame.data.readableBytesView))
         }
@@ -105,9 +116,9 @@ struct LiveClient: Sendable {
     }
 
     /// Reads to the end; the code and the reason of the close frame, if there is one.
-    func close() async throws -> (code: WebSocketErrorCode, reason: String)? {
+    func close() async -> (code: WebSocketErrorCode, reason: String)? {
         var close: (WebSocketErrorCode, String)?
-        while let frame = try await frame() {
+        while let frame = await frame() {
             guard frame.opcode == .connectionClose else { continue }
             var data = frame.data
             close = data.readWebSocketErrorCode().map { ($0, String(buffer: data)) }

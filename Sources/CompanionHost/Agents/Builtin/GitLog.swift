@@ -1,4 +1,5 @@
 import Glibc
+import PairingAgent
 import Subprocess
 import SystemPackage
 
@@ -78,9 +79,8 @@ struct GitLog {
     private static func isFile(_ path: String, inside directory: String) -> Bool {
         guard let resolved = realpath(path, nil) else { return false }
         defer { free(resolved) }
-        var status = stat()
-        guard stat(resolved, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
-        return String(cString: resolved).hasPrefix(directory + "/")
+        let path = String(cString: resolved)
+        return FileStatus(path)?.kind == .file && path.hasPrefix(directory + "/")
     }
 
     /// - Returns: nil when it took too long.

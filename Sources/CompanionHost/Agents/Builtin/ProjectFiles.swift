@@ -1,4 +1,5 @@
 import Glibc
+import PairingAgent
 
 /// Read-only access to the files below one directory.
 ///
@@ -12,6 +13,16 @@ final class ProjectFiles {
 
     enum Kind: Sendable {
         case directory, file, link, other
+
+        init(_ kind: FileStatus.Kind) {
+            self =
+                switch kind {
+                case .file: .file
+                case .directory: .directory
+                case .link: .link
+                case .other: .other
+                }
+        }
     }
 
     struct Entry: Sendable {
@@ -93,11 +104,10 @@ final class ProjectFiles {
         let shown = Self.shown(names)
         let directory = try openDirectory(names.dropLast())
         defer { close(directory) }
-        var status = stat()
-        guard fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+        guard let status = FileStatus(name, in: directory) else {
             throw Refusal(text: "\(shown) does not exist.")
         }
-        switch Self.kind(status) {
+        switch status.kind {
         case .file: break
         case .directory: throw Refusal(text: "\(shown) is a directory: try `list \(shown)`.")
         case .link: throw Refusal(text: "\(shown) is a symbolic link; these are not followed.")
@@ -107,33 +117,28 @@ final class ProjectFiles {
         let file = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard file >= 0 else { throw Refusal(text: "\(shown) cannot be read.") }
         defer { close(file) }
-        guard fstat(file, &status) == 0, Self.kind(status) == .file else {
+        guard let opened = FileStatus(descriptor: file), opened.kind == .file else {
             throw Refusal(text: "\(shown) is not a regular file.")
         }
-        return (Self.contents(of: file, limit: limit), Int(status.st_size))
+        return (Self.contents(of: file, limit: limit), opened.size)
     }
 
     /// Whether something has this path, be it a symbolic link that leads nowhere.
     func exists(_ names: [String]) -> Bool {
         guard let name = names.last, let directory = try? openDirectory(names.dropLast()) else { return false }
         defer { close(directory) }
-        var status = stat()
-        return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0
+        return FileStatus(name, in: directory) != nil
     }
 
     /// Whether the project's directory has a directory of this name.
     func hasDirectory(_ name: String) -> Bool {
-        var status = stat()
-        return fstatat(root, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && Self.kind(status) == .directory
+        FileStatus(name, in: root)?.kind == .directory
     }
 
     private static func entry(_ rawName: UnsafePointer<CChar>, in directory: Int32) -> Entry? {
         let name = String(cString: rawName)
-        var status = stat()
-        guard name != ".", name != "..", fstatat(directory, rawName, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
-            return nil
-        }
-        return Entry(name: name, kind: kind(status), size: Int(status.st_size))
+        guard name != ".", name != "..", let status = FileStatus(name, in: directory) else { return nil }
+        return Entry(name: name, kind: Kind(status.kind), size: status.size)
     }
 
     private func openDirectory(_ names: some Sequence<String>) throws(Refusal) -> Int32 {
@@ -167,15 +172,6 @@ final class ProjectFiles {
             bytes += chunk[..<count]
         }
         return bytes
-    }
-
-    private static func kind(_ status: stat) -> Kind {
-        switch status.st_mode & S_IFMT {
-        case S_IFDIR: .directory
-        case S_IFREG: .file
-        case S_IFLNK: .link
-        default: .other
-        }
     }
 
     private static func shown(_ names: [String]) -> String {

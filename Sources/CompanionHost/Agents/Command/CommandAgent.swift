@@ -2,6 +2,7 @@ package import CompanionWire
 import Glibc
 package import Logging
 import NIOConcurrencyHelpers
+import PairingAgent
 import Subprocess
 import SystemPackage
 
@@ -181,7 +182,6 @@ package struct CommandAgent: Agent {
     }
 
     private static func isExecutable(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
+        FileStatus(path)?.kind == .file && access(path, X_OK) == 0
     }
 }

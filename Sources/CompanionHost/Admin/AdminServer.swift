@@ -61,19 +61,25 @@ package final class AdminServer: Service {
             throw AdminError(.unusable, "\(path) cannot be listened on: \(error).")
         }
         try socket.restrict()
-        try await cancelWhenGracefulShutdown {
-            try await listener.executeThenClose { connections in
-                try await withThrowingDiscardingTaskGroup { group in
-                    let places = Places(Self.maximumConnections)
-                    for try await connection in connections {
-                        group.addTask { await self.serve(connection, places) }
-                    }
-                    group.cancelAll()
-                }
-            }
+        do {
+            try await cancelWhenGracefulShutdown { try await self.serve(listener) }
+        } catch is CancellationError {
+            // The end that was asked for.
         }
         // Held until nobody listens any more.
         _ = consume socket
+    }
+
+    private func serve(_ listener: NIOAsyncChannel<Connection, Never>) async throws {
+        try await listener.executeThenClose { connections in
+            try await withThrowingDiscardingTaskGroup { group in
+                let places = Places(Self.maximumConnections)
+                for try await connection in connections {
+                    group.addTask { await self.serve(connection, places) }
+                }
+                group.cancelAll()
+            }
+        }
     }
 
     private func serve(_ connection: Connection, _ places: Places) async {

@@ -79,9 +79,10 @@ struct LiveTests {
             let reply = try await host.raw(
                 "GET",
                 Self.path,
-                headers: ["Host: localhost"] + Self.upgrade.map { "\($0): \($1)" }
+                headers: ["Host: localhost"] + Self.upgrade.dropFirst().map { "\($0): \($1)" }
             )
             #expect(reply.status == 426)
+            #expect(reply.header("connection")?.hasSuffix("close") == true)
         }
     }
 

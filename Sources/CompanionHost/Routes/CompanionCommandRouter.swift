@@ -31,6 +31,7 @@ package struct CompanionCommandRouter: Sendable {
     /// - Parameter isSecure: Whether they are for HTTPS.
     func router(isSecure: Bool) -> Router<HostRequestContext> {
         let router = Router(context: HostRequestContext.self)
+        router.add(middleware: UpgradeMiddleware())
         router.add(middleware: ErrorMiddleware(clock: clock))
         router.add(middleware: BrowserGuard())
         router.add(middleware: VersionGate(isSecure: isSecure, legacy: legacy))

@@ -137,7 +137,12 @@ final class ProjectFiles {
 
     private static func entry(_ rawName: UnsafePointer<CChar>, in directory: Int32) -> Entry? {
         let name = String(cString: rawName)
-        guard name != ".", name != "..", let status = FileStatus(name, in: directory) else { return nil }
+        guard name != ".", name != ".." else { return nil }
+        // By the bytes that it has: the name that is shown may be a repaired one.
+        let file = openat(directory, rawName, O_PATH | O_NOFOLLOW | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        guard let status = FileStatus(descriptor: file) else { return nil }
         return Entry(name: name, kind: Kind(status.kind), size: status.size)
     }
 

@@ -1,3 +1,4 @@
+import AsyncHTTPClient
 import CompanionHost
 import CompanionWire
 import FoundationEssentials

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
+import NIOCore
 import NIOHTTP1
 import PairingAgent
 

@@ -32,9 +32,13 @@ import Testing
 
     @Test("A host that never answers is tried a bounded number of times, always with the same bytes")
     func bounded() async throws {
-        try await withTLSTestHost { _, _ in [.close] } _: { host in
+        try await withTLSTestHost { _, _ in
+            [.close]
+        } _: { host in
             let error = try await clientError {
-                try await host.withClient(StubCredentials(token: "t")) { try await $0.execute(.sessionCreate(projectID: "p")) }
+                try await host.withClient(StubCredentials(token: "t")) {
+                    try await $0.execute(.sessionCreate(projectID: "p"))
+                }
             }
             #expect(error.code == .unreachable)
             #expect(commands(host).count == 4)
@@ -44,9 +48,13 @@ import Testing
 
     @Test("A refusal is final: the command is sent once")
     func refusal() async throws {
-        try await withTLSTestHost { _, _ in [refused(403, .permissionDenied)] } _: { host in
+        try await withTLSTestHost { _, _ in
+            [refused(403, .permissionDenied)]
+        } _: { host in
             let error = try await clientError {
-                try await host.withClient(StubCredentials(token: "t")) { try await $0.execute(.sessionCreate(projectID: "p")) }
+                try await host.withClient(StubCredentials(token: "t")) {
+                    try await $0.execute(.sessionCreate(projectID: "p"))
+                }
             }
             #expect(error.code == .forbidden)
             #expect(error.hostCode == .permissionDenied)

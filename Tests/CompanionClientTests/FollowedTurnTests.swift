@@ -34,7 +34,9 @@ import Testing
 
     @Test("A turn is shown as it comes, to its end")
     func whole() async throws {
-        try await withTLSTestHost { _, _ in Self.stream(after: 0) } _: { host in
+        try await withTLSTestHost { _, _ in
+            Self.stream(after: 0)
+        } _: { host in
             let outputs = try await host.withClient(StubCredentials(token: "t")) { try await follow($0) }
             #expect(text(outputs) == "one two three")
             #expect(try summary(outputs).answer == "one two three")
@@ -43,7 +45,10 @@ import Testing
         }
     }
 
-    @Test("A stream that breaks behind any frame is taken up there: nothing is lost, nothing comes twice", arguments: 0...5)
+    @Test(
+        "A stream that breaks behind any frame is taken up there: nothing is lost, nothing comes twice",
+        arguments: 0...5
+    )
     func resumed(at number: Int) async throws {
         try await withTLSTestHost { request, count in
             let last = request.header("Last-Event-ID").flatMap(Int.init) ?? 0
@@ -70,7 +75,9 @@ import Testing
 
     @Test("A connection that does not come back ends the wait after a bounded number of tries")
     func bounded() async throws {
-        try await withTLSTestHost { _, _ in Self.stream(after: 0, upTo: 0) } _: { host in
+        try await withTLSTestHost { _, _ in
+            Self.stream(after: 0, upTo: 0)
+        } _: { host in
             let error = try await clientError {
                 try await host.withClient(StubCredentials(token: "t")) { try await follow($0) }
             }
@@ -83,7 +90,8 @@ import Testing
     func failed() async throws {
         try await withTLSTestHost { _, _ in
             [
-                .eventsHead, .frame(1, #"{"type":"text","text":"half"}"#), .frame(2, #"{"type":"error","error":"broke"}"#),
+                .eventsHead, .frame(1, #"{"type":"text","text":"half"}"#),
+                .frame(2, #"{"type":"error","error":"broke"}"#),
                 .send("data: [DONE]\n\n"), .close,
             ]
         } _: { host in

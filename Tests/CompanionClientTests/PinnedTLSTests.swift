@@ -7,7 +7,9 @@ import Testing
 @Suite struct PinnedTLSTests {
     @Test("The certificate of a host is fetched, and its pin is that of its key")
     func fetch() async throws {
-        try await withTLSTestHost { _, _ in [] } _: { host in
+        try await withTLSTestHost { _, _ in
+            []
+        } _: { host in
             let shown = try await PinnedTLS.certificate(of: host.endpoint, expecting: nil)
             #expect(shown.der == host.certificate.der)
             #expect(shown.spki == host.certificate.spki)
@@ -20,7 +22,9 @@ import Testing
     @Test("Another key than the expected one is an error that names both pins, and nothing is sent")
     func mismatch() async throws {
         let expected = try TestCertificate()
-        try await withTLSTestHost { _, _ in [.json(200, "{}")] } _: { host in
+        try await withTLSTestHost { _, _ in
+            [.json(200, "{}")]
+        } _: { host in
             let fetching = try await clientError {
                 try await PinnedTLS.certificate(of: host.endpoint, expecting: expected.spki)
             }
@@ -51,7 +55,9 @@ import Testing
             #expect(error.code == .notACompanion)
             #expect(mac.requests.isEmpty)
         }
-        try await withTLSTestHost(version: .tlsv12) { _, _ in [] } _: { host in
+        try await withTLSTestHost(version: .tlsv12) { _, _ in
+            []
+        } _: { host in
             let error = try await clientError {
                 try await PinnedTLS.certificate(of: host.endpoint, expecting: nil)
             }
@@ -71,7 +77,9 @@ import Testing
 
     @Test("Pinned requests say the version and carry the token; over plain HTTP neither goes out")
     func headers() async throws {
-        try await withTLSTestHost { _, _ in [.json(200, #"{"ok":true,"projects":[]}"#)] } _: { host in
+        try await withTLSTestHost { _, _ in
+            [.json(200, #"{"ok":true,"projects":[]}"#)]
+        } _: { host in
             try await host.withClient(StubCredentials(token: "t-1")) { _ = try await $0.projects() }
             let request = try #require(host.requests.first)
             #expect(request.header("Authorization") == "Bearer t-1")

@@ -12,7 +12,9 @@ import Testing
     private func answer(taking token: String) -> TLSTestHost.Answer {
         { request, _ in
             if request.path == "/companion/session" { return [granted(token)] }
-            return [request.header("Authorization") == "Bearer \(token)" ? Self.projects : refused(401, .sessionExpired)]
+            return [
+                request.header("Authorization") == "Bearer \(token)" ? Self.projects : refused(401, .sessionExpired)
+            ]
         }
     }
 
@@ -24,9 +26,11 @@ import Testing
                 _ = try await client.projects()
                 _ = try await client.projects()
             }
-            #expect(host.requests.map(\.path) == [
-                "/companion/projects", "/companion/session", "/companion/projects", "/companion/projects",
-            ])
+            #expect(
+                host.requests.map(\.path) == [
+                    "/companion/projects", "/companion/session", "/companion/projects", "/companion/projects",
+                ]
+            )
             #expect(credentials.kept.withLockedValue { $0 } == ["new"])
             #expect(host.requests("POST", "/companion/session").first?.header("Authorization") == nil)
         }

@@ -50,7 +50,10 @@ import Testing
                 #expect(messages.map { $0["role"]?.string } == ["user", "assistant", "user", "assistant"])
                 #expect(try await user.spawn(["devices", "-q"]).out.split(separator: "\n").count == 1)
                 #expect(try await user.spawn(["disconnect"]).status == 0)
-                #expect(try await user.spawn(["projects"]).status == 5)
+                // The key opens another session; a pairing that is revoked is over.
+                #expect(try await user.spawn(["projects"]).status == 0)
+                #expect(try await user.spawn(["devices", "revoke", "desk"]).status == 0)
+                #expect(try await user.spawn(["projects"]).status == 9)
             }
         }
     }

@@ -7,7 +7,8 @@ import Testing
 
 /// Pairing by protocol 2 with the built host: nothing is faked but those who are in between.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct VerifiedPairTests {
-    private func withHost<R: Sendable>(_ body: @escaping @Sendable (HostEvents, Sandbox) async throws -> R) async throws -> R
+    private func withHost<R: Sendable>(_ body: @escaping @Sendable (HostEvents, Sandbox) async throws -> R) async throws
+        -> R
     {
         try await withProject { host, user in
             try await withRunningHost(host, ["--project", host.directory + "/garden", "--name", "Shed"]) { events in
@@ -113,7 +114,10 @@ import Testing
         }
     }
 
-    @Test("Who takes the host's place without the code cannot prove it; with the right guess it could", arguments: [false, true])
+    @Test(
+        "Who takes the host's place without the code cannot prove it; with the right guess it could",
+        arguments: [false, true]
+    )
     func impostor(guessesRight: Bool) async throws {
         let impostor = try Impostor(code: guessesRight ? "482913" : "482914")
         try await withTLSTestHost(certificate: impostor.certificate, answer: impostor.answer) { host in
@@ -144,7 +148,9 @@ import Testing
 
     @Test("What a host refuses has an exit code of its own", arguments: Refusal.all)
     func refusals(refusal: Refusal) async throws {
-        try await withTLSTestHost { _, _ in [.json(refusal.status, refusal.body)] } _: { host in
+        try await withTLSTestHost { _, _ in
+            [.json(refusal.status, refusal.body)]
+        } _: { host in
             try await Sandbox.with { user in
                 let url = "https://\(host.endpointText)"
                 let result = await user.run("pair", "--url", url, "--code-stdin", "--json", stdin: "482913\n")
@@ -163,21 +169,27 @@ import Testing
 
         var description: String { code }
 
-        static let all: [Refusal] = [
-            ("pairing.expired", 410, 7, "pairing.expired"), ("pairing.not_active", 409, 7, "pairing.none_active"),
-            ("pairing.locked", 423, 8, "pairing.locked"), ("permission.denied", 403, 9, "pairing.forbidden"),
-            ("pairing.rate_limited", 429, 1, "pairing.rate_limited"),
-        ].map { code, status, exit, reported in
-            Refusal(status: status, body: #"{"ok":false,"error":"no","code":"\#(code)"}"#, exit: exit, code: reported)
-        } + [
-            Refusal(
-                status: 426,
-                body:
-                    #"{"ok":false,"error":"no","code":"version.unsupported","minimumVersion":3,"maximumVersion":4}"#,
-                exit: 12,
-                code: "pairing.version"
-            )
-        ]
+        static let all: [Refusal] =
+            [
+                ("pairing.expired", 410, 7, "pairing.expired"), ("pairing.not_active", 409, 7, "pairing.none_active"),
+                ("pairing.locked", 423, 8, "pairing.locked"), ("permission.denied", 403, 9, "pairing.forbidden"),
+                ("pairing.rate_limited", 429, 1, "pairing.rate_limited"),
+            ].map { code, status, exit, reported in
+                Refusal(
+                    status: status,
+                    body: #"{"ok":false,"error":"no","code":"\#(code)"}"#,
+                    exit: exit,
+                    code: reported
+                )
+            } + [
+                Refusal(
+                    status: 426,
+                    body:
+                        #"{"ok":false,"error":"no","code":"version.unsupported","minimumVersion":3,"maximumVersion":4}"#,
+                    exit: 12,
+                    code: "pairing.version"
+                )
+            ]
     }
 }
 

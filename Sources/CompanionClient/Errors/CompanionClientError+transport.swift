@@ -37,7 +37,11 @@ extension CompanionClientError {
             guard isHandshakeFailure(tls) else {
                 return make(.unreachable, "\(endpoint) closed the connection before its answer was complete.", .unknown)
             }
-            return make(.notACompanion, "What listens on \(endpoint) does not speak the TLS of a companion host.", .notSent)
+            return make(
+                .notACompanion,
+                "What listens on \(endpoint) does not speak the TLS of a companion host.",
+                .notSent
+            )
         case let failure as HTTPClientError:
             return library(failure, endpoint: endpoint, timeouts: timeouts, make: make)
         case is TimeLimitExceeded:

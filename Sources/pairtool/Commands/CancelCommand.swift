@@ -1,7 +1,7 @@
 import ArgumentParser
-import PairingAgent
 import CompanionClient
 import CompanionWire
+import PairingAgent
 
 struct CancelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

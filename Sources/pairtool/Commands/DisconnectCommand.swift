@@ -6,7 +6,11 @@ import PairingAgent
 struct DisconnectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "disconnect",
-        abstract: "End this device's connection with the host. Coming back takes a new pairing."
+        abstract: "End this device's connection with the host.",
+        discussion: """
+            Coming back to a legacy host takes a new pairing. A verified host ends this device's session; the next command \
+            opens another. To end the pairing itself: pairtool devices revoke
+            """
     )
 
     @OptionGroup var host: HostOptions
@@ -22,7 +26,7 @@ struct DisconnectCommand: AsyncParsableCommand {
             let name = TerminalText.line(session.host.name)
             let connected = try await session.client.status().connectedDevice
             // The request would end anybody's connection: it is sent only where it ends ours.
-            if let connected, connected.id != session.host.deviceID {
+            if !session.isVerified, let connected, connected.id != session.host.deviceID {
                 throw CommandError(
                     .notPaired,
                     "host.superseded",

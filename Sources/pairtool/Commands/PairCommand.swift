@@ -27,7 +27,8 @@ struct PairCommand: AsyncParsableCommand {
     var codeStdin = false
 
     @Option(
-        help: "The host's address, for example http://192.168.1.5:7878, instead of looking for it; with https:// only by TLS.",
+        help:
+            "The host's address, for example http://192.168.1.5:7878, instead of looking for it; with https:// only by TLS.",
         transform: HostURL.init(commandLine:)
     )
     var url: HostURL?
@@ -40,7 +41,8 @@ struct PairCommand: AsyncParsableCommand {
 
     @Option(
         name: .customLong("permission"),
-        help: "Ask for this permission only: chat.create, chat.send, project.create or session.create (repeatable). Default: all."
+        help:
+            "Ask for this permission only: chat.create, chat.send, project.create or session.create (repeatable). Default: all."
     )
     var permissions: [CompanionPermission] = []
 
@@ -162,7 +164,8 @@ extension PairCommand {
                     return (named, try await PairingRouter(target: named, payload: payload).route())
                 } catch {
                     let found: PairingTarget
-                    do { found = try await finder.find(hostID: hostID, expiresAt: payload?.expiresAt) } catch let other {
+                    do { found = try await finder.find(hostID: hostID, expiresAt: payload?.expiresAt) } catch let other
+                    {
                         if other is CancellationError { throw other }
                         throw error
                     }

@@ -113,7 +113,8 @@ struct HostStatusReport: Encodable, Equatable {
         let status = try await session.client.status()
         report.connectedDevice = status.connectedDevice
         // Several devices of protocol 2 are connected at a time: what counts is that the host knows this one.
-        report.connected = (session.isVerified ? status.device?.id : status.connectedDevice?.id) == session.host.deviceID
+        report.connected =
+            (session.isVerified ? status.device?.id : status.connectedDevice?.id) == session.host.deviceID
         report.deviceName = status.device?.name ?? (report.connected ? status.connectedDevice?.name : nil)
         report.permissions = status.permissions
         report.expiresAt = status.expiresAt
@@ -125,7 +126,8 @@ struct HostStatusReport: Encodable, Equatable {
     var text: String {
         var lines = [
             "host       \(name) (\(id.prefix(8))) at \(address)",
-            "trust      \(trust.rawValue)" + (trust == .legacy ? " (plain HTTP, nothing proven)" : " (TLS, both sides proven)"),
+            "trust      \(trust.rawValue)"
+                + (trust == .legacy ? " (plain HTTP, nothing proven)" : " (TLS, both sides proven)"),
             "reachable  " + (reachable ? "yes" : "no: \(problem ?? "")"),
         ]
         if let service { lines.append("service    \(service)\(version.map { " \($0)" } ?? "")") }

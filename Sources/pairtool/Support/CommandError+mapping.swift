@@ -37,12 +37,18 @@ extension CommandError {
             case .hostSignedOut:
                 (.hostUnavailable, "sign in to Copilot in the app on the host, then run the command again")
             case .forbidden where error.hostCode == .permissionDenied:
-                (.permissionDenied, "ask for it at the host: pairtool host permissions; what is allowed now: pairtool status")
+                (
+                    .permissionDenied,
+                    "ask for it at the host: pairtool host permissions; what is allowed now: pairtool status"
+                )
             case .forbidden: (.permissionDenied, "pair again from this machine: pairtool pair")
             case .revoked: (.permissionDenied, "have the host show a new code, then: pairtool pair")
             case .sessionExpired: (.notPaired, "pairtool pair")
             case .pinMismatch:
-                (.failed, "check at the host whether it was set up anew; if it was: pairtool pair. If not, do not go on")
+                (
+                    .failed,
+                    "check at the host whether it was set up anew; if it was: pairtool pair. If not, do not go on"
+                )
             case .unsupportedVersion: (.versionMismatch, versionAdvice(error.hostVersions))
             case .busy: (.failed, "wait for its answer to end, or end it: pairtool cancel CHAT")
             case .streamInterrupted: (.streamInterrupted, "see whether the answer is there: pairtool messages CHAT")
@@ -119,7 +125,8 @@ extension CommandError {
                 error.message,
                 next: "unlock it at the host: pairtool host unlock"
             )
-        case .rateLimited: CommandError(.failed, "pairing.rate_limited", error.message, next: "wait a minute, then try again")
+        case .rateLimited:
+            CommandError(.failed, "pairing.rate_limited", error.message, next: "wait a minute, then try again")
         case .forbidden: CommandError(.permissionDenied, "pairing.forbidden", error.message)
         case .otherVersion:
             CommandError(.versionMismatch, "pairing.version", error.message, next: "update the older of the two")
@@ -131,7 +138,12 @@ extension CommandError {
                 next: "show a new code on the host; if it happens again, somebody is in between on this network"
             )
         case .foreignHost:
-            CommandError(.failed, "pairing.foreign_host", error.message, next: "pairtool pair --qr FILE, without an address")
+            CommandError(
+                .failed,
+                "pairing.foreign_host",
+                error.message,
+                next: "pairtool pair --qr FILE, without an address"
+            )
         case .unproven: CommandError(.failed, "pairing.unproven", error.message, next: newCode)
         default: CommandError(.failed, "pairing.rejected", error.message, next: newCode)
         }

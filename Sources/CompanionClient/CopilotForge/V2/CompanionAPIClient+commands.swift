@@ -29,7 +29,9 @@ extension CompanionAPIClient: CommandSending {
                     body = try session.signedCommand(payload, id: id, now: hostTime)
                     continue
                 }
-                guard error.mayHaveLostAnswer(isFirst: !backoff.hasBegun), let wait = backoff.next() else { throw error }
+                guard error.mayHaveLostAnswer(isFirst: !backoff.hasBegun), let wait = backoff.next() else {
+                    throw error
+                }
                 logger.debug("sending a command again", metadata: ["command": "\(id)", "type": "\(payload.type)"])
                 try await ContinuousClock().sleep(for: wait)
             }

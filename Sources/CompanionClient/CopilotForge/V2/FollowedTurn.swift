@@ -24,7 +24,8 @@ package struct FollowedTurn: AsyncSequence, Sendable {
     ) throws {
         self.client = client
         self.clock = clock
-        target = "/companion/chats/\(try client.segment(chatID, "chat"))/turns/\(try client.segment(turnID, "turn"))/events"
+        target =
+            "/companion/chats/\(try client.segment(chatID, "chat"))/turns/\(try client.segment(turnID, "turn"))/events"
     }
 
     package func makeAsyncIterator() -> AsyncIterator {
@@ -185,7 +186,9 @@ package struct FollowedTurn: AsyncSequence, Sendable {
             decoder.resume()
             wasResumed = true
             state = .waiting(wait)
-            return .recovering(error?.message ?? "\(client.endpoint) closed the connection; taking the answer up again.")
+            return .recovering(
+                error?.message ?? "\(client.endpoint) closed the connection; taking the answer up again."
+            )
         }
 
         private func tooLarge(_ error: (any Error)?) -> CompanionClientError {

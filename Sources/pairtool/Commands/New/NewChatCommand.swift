@@ -23,7 +23,9 @@ struct NewChatCommand: AsyncParsableCommand {
             let project = try await session.project(project)
             let chat = try await session.client.createChat(projectID: project.id, title: title)
             session.output.result(ChatRow(ChatInProject(chat: chat, project: project)), id: chat.id) {
-                TerminalText.line("Chat \(chat.title.isEmpty ? "" : "“\(chat.title)” ")(\(chat.id)) in \(project.project.name)")
+                TerminalText.line(
+                    "Chat \(chat.title.isEmpty ? "" : "“\(chat.title)” ")(\(chat.id)) in \(project.project.name)"
+                )
             }
         }
     }

@@ -139,10 +139,8 @@ final class ProjectFiles {
         let name = String(cString: rawName)
         guard name != ".", name != ".." else { return nil }
         // By the bytes that it has: the name that is shown may be a repaired one.
-        let file = openat(directory, rawName, O_PATH | O_NOFOLLOW | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        guard let status = FileStatus(descriptor: file) else { return nil }
+        let bytes = Array(UnsafeBufferPointer(start: rawName, count: strlen(rawName) + 1))
+        guard let status = FileStatus(nameBytes: bytes, in: directory) else { return nil }
         return Entry(name: name, kind: Kind(status.kind), size: status.size)
     }
 

@@ -18,10 +18,9 @@ struct LiveClient: Sendable {
     static func with<Result: Sendable>(
         _ host: TestHost,
         token: String?,
-        path: String = "/companion/live",
         _ body: @escaping @Sendable (LiveClient) async throws -> Result
     ) async throws -> Result {
-        guard let channel = try await connect(host, token: token, path: path) else {
+        guard let channel = try await connect(host, token: token) else {
             throw TestFailure("the host did not upgrade")
         }
         return try await channel.executeThenClose { inbound, outbound in
@@ -40,14 +39,22 @@ struct LiveClient: Sendable {
     }
 
     /// Whether the host lets a client in.
-    static func isUpgraded(_ host: TestHost, token: String?) async throws -> Bool {
-        guard let channel = try await connect(host, token: token, path: "/companion/live") else { return false }
+    static func isUpgraded(
+        _ host: TestHost,
+        token: String?,
+        headers: [(String, String)] = []
+    ) async throws -> Bool {
+        guard let channel = try await connect(host, token: token, headers: headers) else { return false }
         try await channel.executeThenClose { _, _ in }
         return true
     }
 
     /// - Returns: nil when the host did not upgrade.
-    static func connect(_ host: TestHost, token: String?, path: String) async throws -> Channel? {
+    static func connect(
+        _ host: TestHost,
+        token: String?,
+        headers extra: [(String, String)] = []
+    ) async throws -> Channel? {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.trustRoots = .certificates([host.certificate])
         tls.certificateVerification = .noHostnameVerification
@@ -64,22 +71,26 @@ struct LiveClient: Sendable {
                     var headers: HTTPHeaders = ["Host": "127.0.0.1", "Content-Length": "0"]
                     headers.add(name: ProtocolVersion.header, value: "2")
                     if let token { headers.add(name: "Authorization", value: "Bearer \(token)") }
-                    return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(
-                        configuration: .init(
-                            upgradeConfiguration: NIOTypedHTTPClientUpgradeConfiguration(
-                                upgradeRequestHead: HTTPRequestHead(
-                                    version: .http1_1,
-                                    method: .GET,
-                                    uri: path,
-                                    headers: headers
-                                ),
-                                upgraders: [upgrader],
-                                notUpgradingCompletionHandler: { channel in
-                                    channel.close(promise: nil)
-                                    return channel.eventLoop.makeSucceededFuture(nil)
-                                }
-                            )
+                    for (name, value) in extra { headers.replaceOrAdd(name: name, value: value) }
+                    var configuration = NIOUpgradableHTTPClientPipelineConfiguration(
+                        upgradeConfiguration: NIOTypedHTTPClientUpgradeConfiguration(
+                            upgradeRequestHead: HTTPRequestHead(
+                                version: .http1_1,
+                                method: .GET,
+                                uri: "/companion/live",
+                                headers: headers
+                            ),
+                            upgraders: [upgrader],
+                            notUpgradingCompletionHandler: { channel in
+                                channel.close(promise: nil)
+                                return channel.eventLoop.makeSucceededFuture(nil)
+                            }
                         )
+                    )
+                    // The first frame may come together with the answer to the upgrade.
+                    configuration.leftOverBytesStrategy = .forwardBytes
+                    return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(
+                        configuration: configuration
                     )
                 }
             }

@@ -76,6 +76,14 @@ struct ScanFinding: Encodable {
     var `protocol`: String?
     /// What a code is that is not ours, or why ours cannot be used.
     var description: String?
+    /// The protocol's version: 1 names no host, 2 names one and its key.
+    var version: Int?
+    /// The id of the host that the code names.
+    var host: String?
+    /// Where that host listens for HTTPS, as the code says.
+    var address: String?
+    /// The pin of that host's TLS key.
+    var spki: String?
     var expiresAt: Date?
     /// Seconds that are left; negative once it has expired.
     var expiresIn: Int?
@@ -91,6 +99,10 @@ struct ScanFinding: Encodable {
         case .pairing(let payload):
             kind = .pairing
             self.protocol = PairingPayload.protocolName
+            version = payload.version ?? 1
+            host = payload.host
+            address = payload.addr.map { addr in payload.port.map { "\(addr):\($0)" } ?? addr }
+            spki = payload.spki
             expiresAt = payload.expiresAt
             expiresIn = payload.expiresAt.map { Int($0.timeIntervalSince(now).rounded(.down)) }
             expired = payload.expiresAt.map { $0 <= now }
@@ -113,10 +125,14 @@ struct ScanFinding: Encodable {
         guard kind == .pairing else { return TerminalText.line("\(file): \(description ?? "")") }
         var lines = [
             "\(file): CopilotForge pairing code",
-            "  protocol  \(self.protocol ?? "")",
+            "  protocol  \(self.protocol ?? ""), version \(version ?? 1)",
             "  code      \(code ?? "present (--show-secrets shows it)")",
             "  token     \(token ?? (hasToken == true ? "present (--show-secrets shows it)" : "none"))",
         ]
+        if let host {
+            lines.append("  host      \(host)\(address.map { " at \($0)" } ?? "")")
+        }
+        lines.append("  TLS key   \(spki.map { "pinned (\($0.prefix(12))…)" } ?? "not named: plain HTTP")")
         if let expiresAt, let expiresIn {
             let left =
                 expired == true

@@ -53,8 +53,10 @@ struct LiveTests {
     @Test("Without a session, or without an upgrade, there is JSON instead of a WebSocket")
     func refused() async throws {
         try await withHostAndDevice { host, device in
-            let missing = try await device.get(Self.path)
-            #expect(missing.status == 401 && missing.code == .sessionRequired)
+            for headers in [Self.upgrade, Array(Self.upgrade.dropLast()), [("Upgrade", "h2c")], []] {
+                let missing = try await device.send("GET", Self.path, headers: headers)
+                #expect(missing.status == 401 && missing.code == .sessionRequired)
+            }
             for token in [nil, "no such token"] {
                 #expect(try await !LiveClient.isUpgraded(host, token: token))
             }

@@ -38,8 +38,6 @@ struct LiveChannel<Router: HTTPResponder>: HTTPChannelHandler where Router.Conte
         let isDone: NIOLockedValueBox<Bool>
     }
 
-    static var path: String { "/companion/live" }
-
     let responder: HTTPChannelHandler.Responder
     let router: Router
     let socket: LiveSocket
@@ -50,7 +48,8 @@ struct LiveChannel<Router: HTTPResponder>: HTTPChannelHandler where Router.Conte
             let ticket = LiveTicket()
             let upgrader = NIOTypedWebSocketServerUpgrader<Negotiated>(
                 maxFrameSize: LiveSocket.maximumFrameSize,
-                shouldUpgrade: { channel, head in upgrade(head, on: channel, ticket, logger) },
+                // What comes here has been let in.
+                shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture(HTTPHeaders()) },
                 upgradePipelineHandler: { channel, _ in
                     channel.eventLoop.makeCompletedFuture {
                         guard let device = ticket.device else { throw ChannelError.operationUnsupported }
@@ -66,14 +65,15 @@ struct LiveChannel<Router: HTTPResponder>: HTTPChannelHandler where Router.Conte
             let decoder = ByteToMessageHandler(
                 HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
             )
+            let negotiator = LiveNegotiator { channel, head in isGranted(head, on: channel, ticket, logger) }
             let handler = NIOTypedHTTPServerUpgradeHandler<Negotiated>(
                 httpEncoder: encoder,
-                extraHTTPHandlers: [decoder],
+                extraHTTPHandlers: [decoder, negotiator],
                 upgradeConfiguration: .init(upgraders: [upgrader]) { channel in
                     channel.eventLoop.makeCompletedFuture { try http(channel, logger) }
                 }
             )
-            try channel.pipeline.syncOperations.addHandlers([encoder, decoder, handler])
+            try channel.pipeline.syncOperations.addHandlers([encoder, decoder, negotiator, handler])
             endIfSilent(channel, until: handler.upgradeResultFuture)
             let isDone = NIOLockedValueBox(false)
             handler.upgradeResultFuture.whenComplete { _ in isDone.withLockedValue { $0 = true } }
@@ -125,22 +125,22 @@ struct LiveChannel<Router: HTTPResponder>: HTTPChannelHandler where Router.Conte
     }
 
     /// Asks the router whether a request may become a WebSocket.
-    private func upgrade(
+    private func isGranted(
         _ head: HTTPRequestHead,
         on channel: any Channel,
         _ ticket: LiveTicket,
         _ logger: Logger
-    ) -> EventLoopFuture<HTTPHeaders?> {
-        guard head.method == .GET, let request = try? HTTPRequest(head, secure: true, splitCookie: false) else {
-            return channel.eventLoop.makeSucceededFuture(nil)
+    ) -> EventLoopFuture<Bool> {
+        guard let request = try? HTTPRequest(head, secure: true, splitCookie: false) else {
+            return channel.eventLoop.makeSucceededFuture(false)
         }
-        let promise = channel.eventLoop.makePromise(of: HTTPHeaders?.self)
+        let promise = channel.eventLoop.makePromise(of: Bool.self)
         promise.completeWithTask {
             var context = HostRequestContext(source: ApplicationRequestContextSource(channel: channel, logger: logger))
             context.ticket = ticket
             let request = Request(head: request, body: RequestBody(buffer: ByteBuffer()))
             let response = try await router.respond(to: request, context: context)
-            return response.status == .switchingProtocols ? HTTPHeaders() : nil
+            return response.status == .switchingProtocols
         }
         return promise.futureResult
     }

@@ -165,7 +165,8 @@ let tests: [Target] = [
     .testTarget(
         name: "PairtoolTests",
         dependencies: [
-            "pairtool", "CompanionClient", "CompanionTestSupport", "CompanionWire", "PairingAgent", "QRCodec",
+            "pairtool", "CompanionClient", "CompanionTestSupport", "CompanionWire", "Discovery", "PairingAgent",
+            "QRCodec",
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             .product(name: "Subprocess", package: "swift-subprocess"),

@@ -68,7 +68,7 @@ actor HostEvents {
     }
 
     func has(_ name: String) -> Bool {
-        events.contains { $0["event"]?.string == name }
+        events.contains { Self.name(of: $0) == name }
     }
 
     /// The first event of a name for which a condition holds; waits until there is one.
@@ -76,11 +76,31 @@ actor HostEvents {
         _ name: String,
         where condition: @Sendable ([String: JSONValue]) -> Bool = { _ in true }
     ) async throws -> [String: JSONValue] {
+        try await firstLine(name, where: { Self.name(of: $0) == name && condition($0) })
+    }
+
+    /// The first line for which a condition holds; waits until there is one.
+    ///
+    /// - Parameter what: What is waited for, in words.
+    func firstLine(
+        _ what: String,
+        where condition: @Sendable ([String: JSONValue]) -> Bool
+    ) async throws -> [String: JSONValue] {
         while true {
-            if let event = events.first(where: { $0["event"]?.string == name && condition($0) }) { return event }
-            guard !hasEnded else { throw Missing(name: name, seen: events.compactMap { $0["event"]?.string }) }
+            if let event = events.first(where: condition) { return event }
+            guard !hasEnded else { throw Missing(name: what, seen: events.compactMap(Self.name)) }
             await withCheckedContinuation { waiting.append($0) }
         }
+    }
+
+    /// Waits for the end of the output.
+    func ended() async {
+        while !hasEnded { await withCheckedContinuation { waiting.append($0) } }
+    }
+
+    /// Hosts call it `event`, live feeds `type`.
+    private static func name(of event: [String: JSONValue]) -> String? {
+        (event["event"] ?? event["type"])?.string
     }
 
     /// What the first challenge shows.

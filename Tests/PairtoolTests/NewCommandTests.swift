@@ -1,0 +1,88 @@
+import CompanionTestSupport
+import FoundationEssentials
+import Testing
+
+/// `pairtool new` with the built host: signed commands, and hosts that cannot have them.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct NewCommandTests {
+    @Test("A project is made at the host, once, and is listed from then on")
+    func project() async throws {
+        try await withVerifiedHost { _, host, user in
+            let made = await user.run("new", "project", "Beans", "--json")
+            #expect(made.status == 0, "\(made.err)")
+            let row = try #require(try made.json.first)
+            #expect(row["name"]?.string == "Beans")
+            let id = try #require(row["id"]?.string)
+            let path = try #require(row["localPath"]?.string)
+            #expect(path.hasPrefix(host.directory) && FileManager.default.fileExists(atPath: path))
+            #expect(await user.run("projects", "-q").out.split(separator: "\n").contains(Substring(id)))
+            let again = await user.run("new", "project", "Beans", "--json")
+            #expect(again.status == 1, "\(again)")
+            #expect(await user.run("projects", "-q").out.split(separator: "\n").count == 2)
+            // What lies outside of what the host lists is not made a project.
+            #expect(await user.run("new", "project", "Root", "--path", "/").status == 9)
+        }
+    }
+
+    @Test("A chat is made with its title, and a session as one of the host's chats")
+    func chatAndSession() async throws {
+        try await withVerifiedHost { _, _, user in
+            let chat = try await #require(user.run("new", "chat", "garden", "--title", "Spring", "--json").json.first)
+            #expect(chat["title"]?.string == "Spring")
+            #expect(chat["projectName"]?.string == "garden")
+            let chatID = try #require(chat["id"]?.string)
+            let session = try await #require(user.run("new", "session", "garden", "--json").json.first)
+            #expect(session["projectId"] == chat["projectId"])
+            let sessionID = try #require(session["sessionId"]?.string)
+            let listed = await user.run("chats", "garden", "-q").out.split(separator: "\n").map(String.init)
+            #expect(Set(listed) == [chatID, sessionID])
+            let quiet = await user.run("new", "chat", "garden", "-q").out
+            #expect(await user.run("chats", "garden", "-q").out.contains(quiet))
+            let unknown = await user.run("new", "chat", "meadow", "--json")
+            #expect(unknown.status == 3, "\(unknown)")
+        }
+    }
+
+    @Test(
+        "Who may only read makes nothing: exit code 9, whether it was paired so or the owner changed it",
+        arguments: [true, false]
+    )
+    func permission(pairedReadOnly: Bool) async throws {
+        try await withVerifiedHost(pairing: pairedReadOnly ? ["--read-only"] : []) { _, host, user in
+            if !pairedReadOnly {
+                #expect(await user.run("new", "chat", "garden").status == 0)
+                let changed = try await host.spawn(["host", "permissions", "desk", "--read-only"])
+                #expect(changed.status == 0, "\(changed)")
+            }
+            let before = await user.run("chats", "-q").out
+            for words in [["project", "Beans"], ["session", "garden"], ["chat", "garden"]] {
+                let refused = await user.run(["new"] + words + ["--json"])
+                #expect(refused.status == 9, "\(words) \(refused)")
+                #expect(refused.out.isEmpty && refused.err.contains("pairtool host permissions"))
+            }
+            #expect(await user.run("chats", "-q").out == before)
+            #expect(await user.run("projects", "-q").out.split(separator: "\n").count == 1)
+        }
+    }
+
+    @Test(
+        "A legacy host is asked for nothing that protocol 1 has no word for: exit code 12",
+        arguments: [
+            ["new", "project", "Beans"], ["new", "session", "web"], ["new", "chat", "web"], ["cancel", "c-login"],
+            ["cancel", "c-login", "turn"],
+        ]
+    )
+    func legacy(arguments: [String]) async throws {
+        try await withFakeMac { mac in
+            try await Sandbox.with { user in
+                await user.pair(mac)
+                let before = mac.requests.count
+                let refused = await user.run(arguments + ["--json"])
+                #expect(refused.status == 12, "\(refused)")
+                #expect(refused.out.isEmpty)
+                let code = try refused.errorCode
+                #expect(code == "host.legacy")
+                #expect(mac.requests.count == before, "nothing was sent")
+            }
+        }
+    }
+}

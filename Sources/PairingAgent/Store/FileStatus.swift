@@ -30,6 +30,13 @@ package struct FileStatus: Sendable, Hashable {
         self.init { fstatat(directory, name, &$0, AT_SYMLINK_NOFOLLOW) }
     }
 
+    /// The same for a name that need not be UTF-8.
+    ///
+    /// - Parameter nameBytes: The name with the zero that ends it.
+    package init?(nameBytes: [CChar], in directory: Int32) {
+        self.init { fstatat(directory, nameBytes, &$0, AT_SYMLINK_NOFOLLOW) }
+    }
+
     private init?(_ ask: (inout stat) -> Int32) {
         var status = stat()
         guard ask(&status) == 0 else { return nil }

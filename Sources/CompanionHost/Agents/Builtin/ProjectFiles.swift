@@ -137,7 +137,10 @@ final class ProjectFiles {
 
     private static func entry(_ rawName: UnsafePointer<CChar>, in directory: Int32) -> Entry? {
         let name = String(cString: rawName)
-        guard name != ".", name != "..", let status = FileStatus(name, in: directory) else { return nil }
+        guard name != ".", name != ".." else { return nil }
+        // By the bytes that it has: the name that is shown may be a repaired one.
+        let bytes = Array(UnsafeBufferPointer(start: rawName, count: strlen(rawName) + 1))
+        guard let status = FileStatus(nameBytes: bytes, in: directory) else { return nil }
         return Entry(name: name, kind: Kind(status.kind), size: status.size)
     }
 

@@ -39,7 +39,12 @@ struct DisconnectCommand: AsyncParsableCommand {
             session.output.result(Result(host: session.host.id, disconnected: wasConnected), id: session.host.id) {
                 wasConnected ? "Disconnected from \(name)." : "This device was not connected to \(name)."
             }
-            session.output.say("The record stays: pairtool hosts forget \(session.host.id.prefix(8)) removes it.")
+            session.output.say(
+                session.isVerified
+                    ? "The pairing stands: the next command begins a new session. To end it: pairtool devices revoke "
+                        + session.host.deviceID
+                    : "The record stays: pairtool hosts forget \(session.host.id.prefix(8)) removes it."
+            )
         }
     }
 }

@@ -71,9 +71,10 @@ struct LiveConnection: Sendable {
             upgraders: [upgrader],
             notUpgradingCompletionHandler: { channel in channel.close().map { nil } }
         )
-        return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(
-            configuration: NIOUpgradableHTTPClientPipelineConfiguration(upgradeConfiguration: configuration)
-        )
+        var pipeline = NIOUpgradableHTTPClientPipelineConfiguration(upgradeConfiguration: configuration)
+        // The first events may come together with the answer to the upgrade.
+        pipeline.leftOverBytesStrategy = .forwardBytes
+        return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(configuration: pipeline)
     }
 
     /// The next frame; nil where the connection has ended, in order or not.

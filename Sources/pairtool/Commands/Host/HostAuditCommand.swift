@@ -39,7 +39,7 @@ struct HostAuditCommand: AsyncParsableCommand {
         guard let verdict else { throw CommandError.strangeAnswer }
         output.result(AuditVerdictRow(verdict), id: nil) {
             verdict.brokenAt.map { "The audit was changed: row \($0) is not what was written." }
-                ?? "The audit is intact: \(verdict.rows) rows."
+                ?? "The audit is intact: \(verdict.rows) \(verdict.rows == 1 ? "row" : "rows")."
         }
         if !verdict.isIntact { throw ExitRequest(status: .failed) }
     }

@@ -67,6 +67,29 @@ import Testing
         }
     }
 
+    @Test("A host that is told to end does not wait for those who watch it, and they say that it is gone")
+    func hostEnds() async throws {
+        try await withProject { host, user in
+            let arguments = ["--port", "0", "--engine", "embedded", "--project", host.directory + "/garden"]
+            let hosting = try await host.follow(["host", "--json", "--show-secrets"] + arguments) { server in
+                let shown = try await server.events.first("challenge")
+                try await user.pair(try #require(shown["qrPayload"]?.string))
+                let watching = try await user.follow(["watch", "--json"]) { watch in
+                    _ = try await watch.events.first("hello")
+                    let moment = ContinuousClock.now
+                    try server.interrupt()
+                    await server.events.ended()
+                    let wait = moment.duration(to: .now)
+                    #expect(wait < .seconds(3))
+                    _ = try await watch.events.first("interrupted")
+                    try watch.interrupt()
+                }
+                #expect(watching.result.status == 130, "\(watching.result)")
+            }
+            #expect(hosting.result.status == 0)
+        }
+    }
+
     @Test("Ctrl-C ends a watch with exit code 130")
     func interrupt() async throws {
         try await withVerifiedHost { _, _, user in

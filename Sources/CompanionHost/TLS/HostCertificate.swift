@@ -1,5 +1,6 @@
 import Crypto
 import FoundationEssentials
+import NIOCore
 import NIOSSL
 import PairingAgent
 import SwiftASN1
@@ -71,6 +72,8 @@ package struct HostCertificate: Sendable {
         configuration.minimumTLSVersion = .tlsv13
         configuration.certificateVerification = .none
         configuration.applicationProtocols = ["http/1.1"]
+        // Who does not say goodbye, or is not listened to any more, must not hold up a revocation or the end of the host.
+        configuration.shutdownTimeout = .milliseconds(500)
         return configuration
     }
 

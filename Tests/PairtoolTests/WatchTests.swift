@@ -1,0 +1,103 @@
+import CompanionWire
+import FoundationEssentials
+import Testing
+
+/// `watch` and `status --watch` with the built host.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct WatchTests {
+    @Test("What happens at the host comes as lines of JSON; a revocation ends it within a second, with exit code 9")
+    func watch() async throws {
+        try await withVerifiedHost { events, host, user in
+            let id = try await events.payload.host
+            let (revoked, result) = try await user.follow(["watch", "--json"]) { watch in
+                let hello = try await watch.events.first("hello")
+                #expect(hello["hostId"]?.string == id)
+
+                let sent = try await user.spawn(["send", "--new", "--project", "garden", "hello"])
+                #expect(sent.status == 0, "\(sent)")
+                let started = try await watch.events.first("turn.started")
+                let atHost = try await events.first("turn_started")
+                #expect(started["chatId"] == atHost["chatId"] && started["turnId"] == atHost["turnId"])
+                let finished = try await watch.events.first("turn.finished")
+                #expect(finished["turnId"] == started["turnId"] && finished["ok"] == .bool(true))
+
+                try await Sandbox.with { guest in
+                    try await guest.pair(try await host.newChallenge(), as: "guest")
+                }
+                let guest = try await watch.events.first("device.connected") { $0["deviceName"] == .text("guest") }
+                #expect(try await host.spawn(["host", "revoke", "guest"]).status == 0)
+                let other = try await watch.events.first("device.revoked")
+                #expect(other["deviceId"] == guest["deviceId"], "another device's end is news, and no more")
+                #expect(try await user.spawn(["projects"]).status == 0)
+
+                async let revoking = host.spawn(["host", "revoke", "desk"])
+                _ = try await events.first("revoked") { $0["deviceId"] != guest["deviceId"] }
+                let moment = ContinuousClock.now
+                await watch.events.ended()
+                let wait = moment.duration(to: .now)
+                #expect(try await revoking.status == 0)
+                return wait
+            }
+            #expect(revoked < .seconds(1))
+            #expect(result.status == 9, "\(result)")
+            let code = try result.errorCode
+            #expect(code == "host.revoked")
+            for line in try result.json { #expect(line["type"] != nil && line["at"] != nil, "\(line)") }
+        }
+    }
+
+    @Test("status --watch shows the host once, and ends within a second of a revocation with exit code 9")
+    func status() async throws {
+        try await withVerifiedHost { events, host, user in
+            let (revoked, result) = try await user.follow(["status", "--watch", "--json"]) { watch in
+                let first = try await watch.events.firstLine("connected", where: { $0["connected"] == .bool(true) })
+                #expect(first["trust"]?.string == "verified")
+                #expect(first["permissions"] == .list(CompanionPermission.all.map { .text($0.rawValue) }))
+                async let revoking = host.spawn(["host", "revoke", "desk"])
+                _ = try await events.first("revoked")
+                let moment = ContinuousClock.now
+                await watch.events.ended()
+                let wait = moment.duration(to: .now)
+                #expect(try await revoking.status == 0)
+                return wait
+            }
+            #expect(revoked < .seconds(1))
+            #expect(result.status == 9, "\(result)")
+            let code = try result.errorCode
+            #expect(code == "host.revoked")
+        }
+    }
+
+    @Test("A host that is told to end does not wait for those who watch it, and they say that it is gone")
+    func hostEnds() async throws {
+        try await withProject { host, user in
+            let arguments = ["--port", "0", "--engine", "embedded", "--project", host.directory + "/garden"]
+            let hosting = try await host.follow(["host", "--json", "--show-secrets"] + arguments) { server in
+                let shown = try await server.events.first("challenge")
+                try await user.pair(try #require(shown["qrPayload"]?.string))
+                let watching = try await user.follow(["watch", "--json"]) { watch in
+                    _ = try await watch.events.first("hello")
+                    let moment = ContinuousClock.now
+                    try server.interrupt()
+                    await server.events.ended()
+                    let wait = moment.duration(to: .now)
+                    #expect(wait < .seconds(3))
+                    _ = try await watch.events.first("interrupted")
+                    try watch.interrupt()
+                }
+                #expect(watching.result.status == 130, "\(watching.result)")
+            }
+            #expect(hosting.result.status == 0)
+        }
+    }
+
+    @Test("Ctrl-C ends a watch with exit code 130")
+    func interrupt() async throws {
+        try await withVerifiedHost { _, _, user in
+            let (_, result) = try await user.follow(["watch", "--json"]) { watch in
+                _ = try await watch.events.first("hello")
+                try watch.interrupt()
+            }
+            #expect(result.status == 130, "\(result)")
+        }
+    }
+}

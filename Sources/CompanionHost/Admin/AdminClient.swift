@@ -40,17 +40,32 @@ package struct AdminClient: Sendable {
             throw AdminError(.notRunning, "No host of yours runs on this machine: nothing listens at \(path).")
         }
         return try await connection.executeThenClose { inbound, outbound in
-            try await outbound.write(AdminLines.write(request))
-            var lines = AdminLines(limit: Self.maximumAnswerSize)
-            for try await bytes in inbound {
-                lines.append(bytes)
-                guard let line = try lines.next() else { continue }
-                guard let answer = try? CompanionJSON.decoder().decode(AdminResponse.self, from: Data(line)) else {
-                    throw AdminError(.badAnswer, "The host's answer cannot be read: is it of another version?")
-                }
-                return answer
+            // A host that refuses its peer answers at once and closes, perhaps before the request is written.
+            try? await outbound.write(AdminLines.write(request))
+            guard let line = try await Self.firstLine(of: inbound) else {
+                throw AdminError(.badAnswer, "The host ended before it answered.")
             }
-            throw AdminError(.badAnswer, "The host ended before it answered.")
+            guard let answer = try? CompanionJSON.decoder().decode(AdminResponse.self, from: Data(line)) else {
+                throw AdminError(.badAnswer, "The host's answer cannot be read: is it of another version?")
+            }
+            return answer
         }
+    }
+
+    /// - Returns: `nil` if the connection ends before the line does.
+    private static func firstLine(of inbound: NIOAsyncChannelInboundStream<ByteBuffer>) async throws -> [UInt8]? {
+        var lines = AdminLines(limit: maximumAnswerSize)
+        var iterator = inbound.makeAsyncIterator()
+        do {
+            while let bytes = try await iterator.next() {
+                lines.append(bytes)
+                if let line = try lines.next() { return line }
+            }
+        } catch is IOError {
+            // A reset ends the connection as well.
+        } catch is AdminLines.TooLong {
+            throw AdminError(.badAnswer, "The host's answer is over \(maximumAnswerSize >> 20) MiB.")
+        }
+        return nil
     }
 }

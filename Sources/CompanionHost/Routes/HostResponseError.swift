@@ -38,6 +38,8 @@ package enum HostErrorText {
     package static let deviceRevoked = "This device was revoked at the host: pair again"
     package static let deviceExpired = "The time that this device was let in for is over: pair again"
     package static let permissionDenied = "This device may not do that; the host's owner can allow it"
+    package static let provenKey =
+        "The key belongs to a device that was paired with proof: pair by protocol 2, or revoke that device at the host"
     package static let onlyAtHost = "Only the host machine itself may do this: pairtool host revoke"
     package static let turnUnknown = "Unknown turn"
     package static let lastEventID = "Last-Event-ID is not the number of a frame of this turn"

@@ -181,13 +181,15 @@ package actor CompanionPairingService {
         return response
     }
 
-    /// Notes that the running challenge was proven to be known: it is used up, and the failures are forgotten.
-    func noteSuccess() {
-        burntInARow = 0
-        budget.reset()
+    /// Follows a proof that the running challenge is known: it is used up, and the failures are forgotten once the device
+    /// is stored.
+    func succeed(storing store: () async throws -> Void) async throws {
         exchanges.removeAll()
         events.send(.challengeEnded(reason: .used))
-        wake.yield()
+        defer { wake.yield() }
+        try await store()
+        burntInARow = 0
+        budget.reset()
     }
 
     /// Notes a wrong try that was counted against the challenge already; stored before it is told to anybody.

@@ -17,7 +17,7 @@ extension CompanionPairingService {
             throw HostResponseError(.badRequest, "clientNonce has to be 16 bytes in base64url", code: .requestInvalid)
         }
         renew()
-        guard let offer = challenge.offer else { throw HostResponseError.pairingNotActive }
+        guard let offer = challenge.offer else { throw noChallenge(now: now) }
         let exchange = PairingExchanges<PairingResponder>.Exchange(
             id: Base64URL.encode(SecureRandom.bytes(16)),
             challenge: challenge.number,

@@ -95,10 +95,12 @@ package actor CompanionPairingService {
         return start(seconds: Self.clamped(ttlSeconds: ttlSeconds), grant: grant ?? usualGrant)
     }
 
-    /// Opens pairing again after too many failures. To be called for somebody at this machine only.
+    /// Opens pairing again after too many failures, and forgets those that did not lock it yet. To be called for somebody at
+    /// this machine only.
     package func unlock() async throws {
         let now = clock.now()
         let failures = budget.failuresInARow
+        guard failures > 0 || pausedUntil != nil else { return }
         try await devices.database.write { database in
             try PairingBudget.storeReset(in: database)
             let detail: JSONValue = ["failures": .integer(Int64(failures))]
@@ -152,6 +154,19 @@ package actor CompanionPairingService {
 
     /// Whether no challenge runs because several were burnt.
     var isPaused: Bool { pausedUntil != nil }
+
+    /// Why nobody can pair now: for some seconds after several codes were burnt, else because no challenge runs.
+    func noChallenge(now: Date) -> HostResponseError {
+        guard let pausedUntil, pausedUntil > now else { return .pairingNotActive }
+        let seconds = Int(pausedUntil.timeIntervalSince(now).rounded(.up))
+        return HostResponseError(
+            .tooManyRequests,
+            "After so many wrong codes the next one comes in \(seconds) s",
+            code: .pairingRateLimited,
+            retryable: true,
+            headers: [.retryAfter: "\(seconds)"]
+        )
+    }
 
     private func start(seconds: Int, grant: PairingGrant) -> PairingStartResponse {
         // Full milliseconds, so that the texts, the payload and the check agree.

@@ -22,6 +22,11 @@ package struct CompanionDiscoveryClient: Sendable {
         self.logger = logger
     }
 
+    /// - Throws: ``DiscoveryError/Code/invalidInterface`` where this machine has no such interface.
+    package func checkInterface() throws(DiscoveryError) {
+        if let interface { _ = try interfaceIndex(interface) }
+    }
+
     /// Which engine the choice comes to, on this machine, now.
     ///
     /// - Throws: ``DiscoveryError/Code/engineUnavailable``, ``DiscoveryError/Code/invalidInterface``.
@@ -111,7 +116,7 @@ package struct CompanionDiscoveryClient: Sendable {
         isolation: isolated (any Actor)? = #isolation,
         program: (DiscoveryEngineKind) -> Program
     ) async throws(DiscoveryError) -> Begun<Program> {
-        if let interface { _ = try interfaceIndex(interface) }
+        try checkInterface()
         if choice != .embedded {
             let daemon = DaemonEngine(interface: interface)
             do {

@@ -118,9 +118,9 @@ struct PairingReservationTests {
 
     @Test("A machine that holds several guesses gives one to another machine, not to itself")
     mutating func greedy() {
-        let first = ["a", "b", "c", "d"].map { hold($0, from: "mallory") }
+        let first = ["a", "b", "c", "d"].enumerated().map { hold($1, from: "mallory", at: Double($0) / 10) }
         #expect(first == [true, true, true, false])
-        let other = hold("e", from: "alice")
+        let other = hold("e", from: "alice", at: 0.5)
         #expect(other)
         #expect(exchanges.exchange("a") == nil, "the oldest gave way")
     }

@@ -19,6 +19,8 @@ package enum HostErrorText {
     package static let otherAddress = "Paired from another address: pair again from this machine"
     package static let otherAddressManages = "Only the paired device or the host machine itself may do this"
     package static let projectNotListed = "projectPath is not inside a project of this host"
+    package static let pathNotListed =
+        "A project can only be made of a directory that is inside one of this host's projects"
     package static let projectPathRelative = "projectPath has to be an absolute path"
     package static let noProject = "This host lists no project: projectPath is required"
     package static let chatIDTooLong = "Chat id is over 200 bytes"

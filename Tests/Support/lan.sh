@@ -183,10 +183,10 @@ block_multicast() {
     for direction in ingress egress; do
         # By the Ethernet address: 01:00:5e:… (all of IPv4) and 33:33:00:00:00:fb (mDNS over IPv6; the rest of IPv6's
         # multicast is what finds neighbours).
-        tc filter add dev "$port" $direction protocol ip u32 match u32 0x01005e00 0xffffff00 at -14 \
+        tc filter add dev "$port" $direction protocol ip u32 match u16 0x0100 0xffff at -14 match u32 0x5e000000 0xff000000 at -12 \
             action mirred egress redirect dev hole &&
-            tc filter add dev "$port" $direction protocol ipv6 u32 match u32 0x33330000 0xffffffff at -14 \
-                match u16 0x00fb 0xffff at -10 action mirred egress redirect dev hole ||
+            tc filter add dev "$port" $direction protocol ipv6 u32 match u16 0x3333 0xffff at -14 \
+                match u32 0x000000fb 0xffffffff at -12 action mirred egress redirect dev hole ||
             broken "no filter on $port"
     done
 }
@@ -194,7 +194,7 @@ block_multicast() {
 allow_multicast() { tc qdisc del dev "$(lan_get "$1" filter-eth0)" clsact; }
 
 netem() {
-    local name=$1 port=p${lan_count}x a b loss=0 delay=0
+    local name=$1 port a loss=0 delay=0
     shift
     while [ $# -gt 1 ]; do
         case $1 in
@@ -211,7 +211,6 @@ netem() {
         ip link set "$a" addrgenmode none up && ip link set "${a}y" addrgenmode none master br0 up ||
         broken "no cable for $name"
     lan_set "$name" filter-eth0 "${a}y"
-    on "$name" "$PYTHON" "$SUPPORT/cable.py" --no-offload eth0 || broken "eth0 of $name leaves checksums to others"
     "$PYTHON" "$SUPPORT/cable.py" "$port" "$a" "$loss" "$delay" "$(lan_state "$name" cable)" &
     disown $!
     wait_until 10 test -e "$(lan_state "$name" cable)"

@@ -119,7 +119,9 @@ struct EngineSource: Sendable {
     private func reasons(toLeave kind: DiscoveryEngineKind, hadDaemon: Bool) -> [LeaveReason] {
         // An advertisement stays where it is: see `CompanionDiscoveryClient.withAdvertisement`.
         guard purpose == .browse else { return [] }
-        var reasons: [LeaveReason] = [{ await SleepDetector.waitForSleep() }]
+        var reasons: [LeaveReason] = [
+            { await SleepDetector.waitForSleep() }, { [interface] in await LinkDetector.waitForReturn(of: interface) },
+        ]
         if choice == .auto, kind == .embedded, hadDaemon { reasons.append(daemonReturned) }
         return reasons
     }

@@ -10,7 +10,8 @@ package struct BrowseProgram: EngineProgram {
     /// Types whose browser has not yet said that all known answers are in.
     private var waiting: Set<ServiceType> = []
     private var isSettled = false
-    private var wasConnected = false
+    /// The engine that is in use, or was last.
+    private var engine: DiscoveryEngineKind?
     /// What is announced now.
     private var present: Set<ServiceInstance> = []
     /// What was announced before the engine was lost, until the next time all is settled.
@@ -24,6 +25,8 @@ package struct BrowseProgram: EngineProgram {
     private var finished: [ServiceInstance] = []
     /// How often in a row resolving has failed. Counted while watching only.
     private var failures: [ServiceInstance: Int] = [:]
+    /// Announced still, but what they had resolved to has expired: hosts that have left without a goodbye.
+    private var vanished: Set<ServiceInstance> = []
 
     /// - Parameters:
     ///   - types: What to browse.
@@ -42,11 +45,11 @@ package struct BrowseProgram: EngineProgram {
         self.resolverLimit = max(1, resolverLimit)
     }
 
-    package mutating func connected() -> [EngineCommand<DiscoveryEvent>] {
+    package mutating func connected(to engine: DiscoveryEngineKind) -> [EngineCommand<DiscoveryEvent>] {
         waiting = Set(types)
         isSettled = false
-        let resumed: [EngineCommand<DiscoveryEvent>] = wasConnected ? [.emit(.resumed)] : []
-        wasConnected = true
+        let resumed: [EngineCommand<DiscoveryEvent>] = self.engine == nil ? [] : [.emit(.resumed(engine))]
+        self.engine = engine
         return types.map { .browse($0) } + resumed + settleIfDone()
     }
 
@@ -64,10 +67,11 @@ package struct BrowseProgram: EngineProgram {
         case .resolved(let instance, let resolution):
             guard present.contains(instance) else { return [] }
             failures[instance] = nil
+            vanished.remove(instance)
             return finish(instance, table.resolved(instance, resolution))
         case .resolveFailed(let instance):
             guard present.contains(instance) else { return [] }
-            return finish(instance, table.failed(instance)) + retryLater(instance)
+            return finish(instance, unresolved(instance)) + retryLater(instance)
         case .retryDue(let instance):
             return retry(instance)
         case .ready, .registering, .hostNameCollision, .lost, .published, .nameCollision, .publishFailed:
@@ -82,17 +86,26 @@ package struct BrowseProgram: EngineProgram {
         resolving = []
         finished = []
         failures = [:]
-        return [.emit(.interrupted(error))]
+        vanished = []
+        return engine.map { [.emit(.interrupted(error, $0))] } ?? []
     }
 
     private mutating func left(_ instance: ServiceInstance) -> [EngineCommand<DiscoveryEvent>] {
         guard present.remove(instance) != nil else { return [] }
         failures[instance] = nil
+        vanished.remove(instance)
         var commands: [EngineCommand<DiscoveryEvent>] = table.removed(instance).map { .emit($0) }
         if let index = queue.firstIndex(of: instance) { queue.remove(at: index) }
         let wasFinished = finished.firstIndex(of: instance).map { finished.remove(at: $0) } != nil
         if resolving.remove(instance) != nil || wasFinished { commands.append(.release(instance)) }
         return commands + startResolving() + settleIfDone()
+    }
+
+    /// An instance that never resolved is a host of which no more is known. One that did, and does not any more, is gone:
+    /// its PTR record lives for 75 minutes, the others for two (RFC 6762, section 10).
+    private mutating func unresolved(_ instance: ServiceInstance) -> [DiscoveryEvent] {
+        if keepsWatching, table.isResolved(instance) { vanished.insert(instance) }
+        return vanished.contains(instance) ? table.removed(instance) : table.failed(instance)
     }
 
     private mutating func finish(

@@ -120,6 +120,10 @@ actor DaemonEngine: DiscoveryEngine {
         connection.loop.locked { connection.loop.remind(connection.sink, of: instance, after: pause) }
     }
 
+    func abandon(_ error: DiscoveryError) {
+        connection?.sink.send(.lost(error))
+    }
+
     func close() {
         guard let connection else { return }
         self.connection = nil

@@ -141,6 +141,10 @@ actor EmbeddedEngine: DiscoveryEngine {
         connection.loop.locked { connection.loop.remind(connection.sink, of: instance, after: pause) }
     }
 
+    func abandon(_ error: DiscoveryError) {
+        connection?.sink.send(.lost(error))
+    }
+
     func close() {
         guard let connection else { return }
         self.connection = nil

@@ -1,4 +1,5 @@
 import CAvahi
+import CAvahiCore
 
 // What the callbacks of both engines have in common. All of it runs on Avahi's thread.
 

@@ -51,10 +51,12 @@ struct DiscoverySurvey: Sendable {
             }
         case .removed(let host): hosts.removeAll { $0.id == host.id && $0.family == host.family }
         case .settled: isSettled = true
-        case .interrupted(let error):
+        case .interrupted(let error, _):
             isSettled = false
             problem = error.description
-        case .resumed: problem = nil
+        case .resumed(let engine):
+            problem = nil
+            self.engine = engine
         }
     }
 }

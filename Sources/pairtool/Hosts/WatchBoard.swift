@@ -1,0 +1,116 @@
+import CompanionWire
+import Discovery
+import PairingAgent
+
+/// What `pairtool discover --watch` knows: which hosts are there, what the last probe of each said, and which probe is next.
+/// A state machine, fed with what happens.
+struct WatchBoard: Sendable {
+    enum Action: Sendable {
+        case show(Change, DiscoveredRow)
+        /// To be answered by ``probed(_:_:)``.
+        case probe(DiscoveredRow)
+    }
+
+    enum Change: String, Sendable {
+        case added, changed, removed
+        /// What the host says of itself is news.
+        case probed
+    }
+
+    private struct Key: Hashable {
+        var id: String
+        var family: HostFamily
+    }
+
+    /// How many hosts are asked at a time.
+    static let probeLimit = 16
+
+    private let paired: PairedHosts
+    private let probes: Bool
+    private var rows: [Key: DiscoveredRow] = [:]
+    /// First come, first served; each at most once.
+    private var queue: [Key] = []
+    private var running: Set<Key> = []
+
+    init(paired: PairedHosts, probes: Bool) {
+        self.paired = paired
+        self.probes = probes
+    }
+
+    mutating func added(_ host: DiscoveredHost) -> [Action] {
+        show(.added, host)
+    }
+
+    mutating func changed(_ host: DiscoveredHost) -> [Action] {
+        show(.changed, host)
+    }
+
+    mutating func removed(_ host: DiscoveredHost) -> [Action] {
+        let row = DiscoveredRow(host, paired: paired)
+        let key = Self.key(of: row)
+        rows[key] = nil
+        queue.removeAll { $0 == key }
+        return [.show(.removed, row)]
+    }
+
+    /// It is time to ask all hosts again. Those that have not yet answered the last time keep their place.
+    mutating func roundIsDue() -> [Action] {
+        for key in rows.keys.sorted(by: { $0.id < $1.id }) { enqueue(key) }
+        return startProbes()
+    }
+
+    /// A probe has ended.
+    mutating func probed(_ asked: DiscoveredRow, _ result: ProbeResult) -> [Action] {
+        let key = Self.key(of: asked)
+        running.remove(key)
+        var actions: [Action] = []
+        if var row = rows[key] {
+            if row.endpoints != asked.endpoints {
+                // It has moved in the meantime: the answer is about another place.
+                enqueue(key)
+            } else if row.probe?.isNews(result) ?? true {
+                row.probe = result
+                rows[key] = row
+                actions.append(.show(.probed, row))
+            }
+        }
+        return actions + startProbes()
+    }
+
+    private mutating func show(_ change: Change, _ host: DiscoveredHost) -> [Action] {
+        var row = DiscoveredRow(host, paired: paired)
+        let key = Self.key(of: row)
+        let old = rows[key]
+        row.probe = old?.probe
+        rows[key] = row
+        if old?.endpoints != row.endpoints { enqueue(key) }
+        return [.show(change, row)] + startProbes()
+    }
+
+    private mutating func enqueue(_ key: Key) {
+        guard probes, !running.contains(key), !queue.contains(key) else { return }
+        queue.append(key)
+    }
+
+    private mutating func startProbes() -> [Action] {
+        var actions: [Action] = []
+        while running.count < Self.probeLimit, !queue.isEmpty {
+            let key = queue.removeFirst()
+            guard let row = rows[key] else { continue }
+            running.insert(key)
+            actions.append(.probe(row))
+        }
+        return actions
+    }
+
+    private static func key(of row: DiscoveredRow) -> Key {
+        Key(id: row.id, family: row.family)
+    }
+}
+
+extension ProbeResult {
+    /// Whether another answer says something else of the host. The reason why it is down may be put in other words.
+    func isNews(_ other: ProbeResult) -> Bool {
+        (state, service, version) != (other.state, other.service, other.version)
+    }
+}

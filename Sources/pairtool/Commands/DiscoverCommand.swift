@@ -39,7 +39,7 @@ struct DiscoverCommand: AsyncParsableCommand {
         let output = options.output
         let paired = try PairedHostStore(directory: output.context.paths.data).load()
         let types = types.isEmpty ? ServiceType.all : types
-        let client = discovery.client(context: output.context)
+        let client = try discovery.client(context: output.context)
         if watch {
             try await DiscoveryWatch(output: output, paired: paired, probes: probe)
                 .run(client: client, types: types, limit: timeout?.duration)

@@ -47,7 +47,9 @@ struct HostOptions: ParsableArguments {
         let environment = output.context.environment["PAIRTOOL_HOST"]
         var selected: PairedHost
         var places: [CompanionEndpoint]?
-        if let word = host ?? environment, let place = HostPlace(word), !hosts.hosts.contains(where: { $0.name == word }) {
+        if let word = host ?? environment, let place = HostPlace(word),
+            !hosts.hosts.contains(where: { $0.name == word })
+        {
             let usual = try? PairedHostSelection.select(host == nil ? nil : environment, in: hosts)
             (selected, places) = try await HostPlaceResolver(place: place, hosts: hosts, usual: usual).resolve()
         } else {

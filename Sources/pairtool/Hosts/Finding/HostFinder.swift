@@ -192,7 +192,9 @@ extension PairedHost {
     /// be able to hide another's.
     func candidates(in hosts: [DiscoveredHost]) -> [CompanionEndpoint] {
         claims(in: hosts).flatMap { claim in
-            guard trust == .verified else { return PairingTarget(claim, endpoints: claim.endpoints, id: id).endpoints }
+            guard trust == .verified else {
+                return PairingTarget(claim, endpoints: claim.endpoints, id: id).endpoints
+            }
             let short = claim.endpoints.filter { $0.type == .companionShort }.map(\.endpoint)
             let plain = claim.endpoints.filter { $0.type != .companionShort }.map(\.endpoint)
             let ports = claim.txt["tls"].flatMap(Int.init).map { [$0] } ?? []

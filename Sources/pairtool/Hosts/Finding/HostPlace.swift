@@ -24,7 +24,8 @@ struct HostPlace: Sendable, Hashable {
     /// Where a verified host may speak TLS there. A port may be that of its plain HTTP: TLS is one above then.
     func secureEndpoints(_ hosts: [PairedHost]) -> [CompanionEndpoint] {
         let ports =
-            port.map { [$0, $0 + 1] } ?? [HostURL.securePort] + hosts.filter { $0.trust == .verified }.map(\.endpoint.port)
+            port.map { [$0, $0 + 1] }
+            ?? [HostURL.securePort] + hosts.filter { $0.trust == .verified }.map(\.endpoint.port)
         return ports.filter { (1...65535).contains($0) }.unique.map { CompanionEndpoint(address: address, port: $0) }
     }
 }
@@ -41,7 +42,8 @@ struct HostPlaceResolver: Sendable {
     /// A key tells which host it is. Without one, the record with that address is meant, or the usual host if that is a
     /// legacy one.
     func resolve() async throws -> (host: PairedHost, endpoints: [CompanionEndpoint]) {
-        guard !hosts.hosts.isEmpty else { _ = try PairedHostSelection.select(nil, in: hosts); throw CancellationError() }
+        // Says that none is paired.
+        if hosts.hosts.isEmpty { _ = try PairedHostSelection.select(nil, in: hosts) }
         guard place.address.isLocal else {
             throw CommandError(
                 .usage,

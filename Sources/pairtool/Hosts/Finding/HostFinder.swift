@@ -38,7 +38,7 @@ struct HostFinder: Sendable {
                     switch action {
                     case .attempt(let endpoint): group.addTask { sink.yield(await attempt(endpoint, prove)) }
                     case .browse: group.addTask { sink.yield(.browseEnded(await browse(sink))) }
-                    case .use(let endpoint, _): return endpoint
+                    case .use(let endpoint, let origin): return (endpoint: endpoint, origin: origin)
                     case .giveUp: throw failure(search)
                     }
                 }
@@ -49,7 +49,7 @@ struct HostFinder: Sendable {
         for failure in search.tried where failure.error.code == .pinMismatch {
             output.say(TerminalText.line("\(failure.error.message) Looked further."))
         }
-        return try await settle(at: found)
+        return try await settle(at: found.endpoint, found.origin)
     }
 
     /// What an address has to do to count.
@@ -119,9 +119,9 @@ struct HostFinder: Sendable {
 
 extension HostFinder {
     /// Asks where that has to be, and keeps the address.
-    private func settle(at endpoint: CompanionEndpoint) async throws -> PairedHost {
+    private func settle(at endpoint: CompanionEndpoint, _ origin: HostSearch.Origin) async throws -> PairedHost {
         guard endpoint != host.endpoint else { return host }
-        if host.trust == .legacy { try await consent(to: endpoint) }
+        if host.trust == .legacy { try await consent(to: endpoint, origin) }
         try PairedHostStore(directory: output.context.paths.data).move(host, to: endpoint)
         output.say(TerminalText.line("\(host.name) moved to \(endpoint)."))
         var moved = host
@@ -130,28 +130,23 @@ extension HostFinder {
     }
 
     /// A legacy host proves nothing: only the user can tell whether it is the same.
-    private func consent(to endpoint: CompanionEndpoint) async throws {
+    private func consent(to endpoint: CompanionEndpoint, _ origin: HostSearch.Origin) async throws {
         guard !allowsLegacy else { return }
+        var error = CommandError(
+            .legacyRefused,
+            "host.moved_legacy",
+            "\(host.name) may be at \(endpoint) now, but it is a legacy host and cannot prove it; nothing was sent there but a "
+                + "question for its health",
+            next: "accept it: pairtool status --host \(origin == .named ? "\(endpoint)" : "\(host.id.prefix(8))") "
+                + "--allow-legacy"
+        )
+        guard output.context.canAsk else { throw error }
         let place = endpoint.port == host.endpoint.port ? "\(endpoint.address)" : "\(endpoint)"
-        let retry = "accept it: pairtool status --host '\(host.id.prefix(8))' --allow-legacy"
-        guard output.context.canAsk else {
-            throw CommandError(
-                .legacyRefused,
-                "host.moved_legacy",
-                "\(host.name) may be at \(endpoint) now, but it is a legacy host and cannot prove it; nothing was sent there "
-                    + "but a question for its health",
-                next: retry
-            )
-        }
-        output.say("\(host.name) does not answer at \(host.endpoint) any more, and proves nothing (trust: legacy).")
+        output.say("\(host.name) was at \(host.endpoint), and proves nothing (trust: legacy).")
         guard try await Question(context: output.context).confirm("Is \(TerminalText.line(host.name)) now at \(place)?")
         else {
-            throw CommandError(
-                .legacyRefused,
-                "host.moved_legacy",
-                "\(host.name) was not spoken to at \(endpoint); its record was left as it was",
-                next: retry
-            )
+            error.message = "\(host.name) was not spoken to at \(endpoint); its record was left as it was"
+            throw error
         }
     }
 

@@ -84,8 +84,8 @@ struct HostRunCommand: AsyncParsableCommand {
         let context = output.context
         let directory = context.paths.data + "/host"
         let discoveryClient = CompanionDiscoveryClient(
-            engine: discovery.engine,
-            interface: lan ? discovery.interface : "lo",
+            engine: try discovery.engine(context: context),
+            interface: lan ? discovery.interface(context: context) : "lo",
             logger: LoggingSetup.logger("discovery", context: context)
         )
         try discoveryClient.checkInterface()

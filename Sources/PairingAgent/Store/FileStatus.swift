@@ -60,3 +60,13 @@ package struct FileStatus: Sendable, Hashable {
         size = Int(status.st_size)
     }
 }
+
+/// The room on a file system.
+package enum DiskSpace {
+    /// The bytes that this user can still write where a path leads; nil where that cannot be had.
+    package static func free(at path: String) -> Int? {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { return nil }
+        return Int(clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+    }
+}

@@ -16,7 +16,7 @@ enum Advice: String, Sendable, CaseIterable {
     case allowMDNS = "Let mDNS through: sudo ufw allow 5353/udp, sudo firewall-cmd --add-service=mdns, or a rule of yours that accepts UDP port 5353"
     case asRoot = "Have the rules looked at as root: sudo pairtool doctor"
     case installFirewallTool = "Install what lists the rules: sudo apt install nftables"
-    case findFilter = "Look for what drops UDP port 5353 on this machine: sudo pairtool doctor"
+    case findFilter = "Let the firewall of this machine pass UDP port 5353; what finds the rule: sudo pairtool doctor"
     case passMulticast = "See that the network passes multicast (guest networks and Wi-Fi isolation do not), or name the host by its address: pairtool pair --url http://ADDRESS:7878"
     case advertise = "Start the host with pairtool host --lan; deployed Macs do not advertise themselves, name them by address: pairtool pair --url http://ADDRESS:7878"
     case resolve = "Ask the host itself: pairtool discover --probe"

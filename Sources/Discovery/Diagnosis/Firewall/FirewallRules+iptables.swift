@@ -32,6 +32,13 @@ extension FirewallRules {
         }
     }
 
+    /// The tables of nftables that the text shows in iptables' own words: `ip filter` and the like.
+    package static func tables(inIPTables text: String, isIPv6: Bool) -> Set<String> {
+        guard text.contains("(nf_tables)") else { return [] }
+        let names = text.split(separator: "\n").filter { $0.hasPrefix("*") }
+        return Set(names.map { "\(isIPv6 ? "ip6" : "ip") \($0.dropFirst())" })
+    }
+
     /// Words between blanks; quotes hold blanks together.
     private static func words(_ line: Substring) -> [String] {
         var words: [String] = []

@@ -6,12 +6,13 @@ extension FirewallRules {
     ///
     /// Tables with parts that only iptables understands (`xt`) are left out: `iptables-save` has them.
     ///
+    /// - Parameter known: Tables that are known from elsewhere, such as `ip filter`, and left out too.
     /// - Returns: nil where that is no such list.
-    package init?(nftables json: [UInt8]) {
+    package init?(nftables json: [UInt8], without known: Set<String> = []) {
         struct List: Decodable { var nftables: [[String: NFTValue]] }
         guard let list = try? JSONDecoder().decode(List.self, from: Data(json)) else { return nil }
         let rules = list.nftables.compactMap { $0["rule"] }
-        let foreign = Set(rules.filter { $0["expr"]?.mentions("xt") == true }.map(Self.table))
+        let foreign = known.union(rules.filter { $0["expr"]?.mentions("xt") == true }.map(Self.table))
         for chain in list.nftables.compactMap({ $0["chain"] }) where !foreign.contains(Self.table(of: chain)) {
             let name = Self.name(of: chain)
             chains[name] = []

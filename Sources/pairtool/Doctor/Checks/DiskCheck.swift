@@ -1,5 +1,5 @@
-import FoundationEssentials
 import Glibc
+import PairingAgent
 
 /// Whether there is room where the tool keeps its files.
 struct DiskCheck: DoctorCheck {
@@ -24,12 +24,13 @@ struct DiskCheck: DoctorCheck {
                     findings.append(.problem(.disk, about: place, "cannot be written: \(reason)", .makeWritable, ["DIRECTORY": place]))
                     continue
                 }
-                let attributes = try FileManager.default.attributesOfFileSystem(forPath: place)
-                let free = (attributes[.systemFreeSize] as? any BinaryInteger).map { Int(clamping: $0) } ?? .max
+                guard let free = DiskSpace.free(at: place) else { continue }
                 least = min(least, free)
                 if let finding = Self.finding(directory, free: free) { findings.append(finding) }
             }
-            return findings.isEmpty ? [.ok(.disk, "at least \(Self.text(least)) free")] : findings
+            guard findings.isEmpty else { return findings }
+            guard least < .max else { return [.skipped(.disk, "the system does not say how much is free")] }
+            return [.ok(.disk, "at least \(Self.text(least)) free")]
         }
     }
 

@@ -19,12 +19,14 @@ struct FirewallCheck: DoctorCheck {
         async let iptables = Self.output(of: "iptables-save", [])
         async let ip6tables = Self.output(of: "ip6tables-save", [])
         var rules: [FirewallRules] = []
-        if let list = try await nftables, let read = FirewallRules(nftables: list) { rules.append(read) }
-        if let list = try await iptables {
-            rules.append(FirewallRules(iptables: String(decoding: list, as: UTF8.self), isIPv6: false))
+        var shown: Set<String> = []
+        for (list, isIPv6) in [(try await iptables, false), (try await ip6tables, true)] {
+            guard let text = list.map({ String(decoding: $0, as: UTF8.self) }) else { continue }
+            rules.append(FirewallRules(iptables: text, isIPv6: isIPv6))
+            shown.formUnion(FirewallRules.tables(inIPTables: text, isIPv6: isIPv6))
         }
-        if let list = try await ip6tables {
-            rules.append(FirewallRules(iptables: String(decoding: list, as: UTF8.self), isIPv6: true))
+        if let list = try await nftables, let read = FirewallRules(nftables: list, without: shown) {
+            rules.append(read)
         }
         guard !rules.isEmpty else {
             return [.skipped(.firewall, "neither nft nor iptables-save can list the rules", .installFirewallTool)]
@@ -61,9 +63,11 @@ struct FirewallCheck: DoctorCheck {
         // A rule that drops for certain in one place need not be suspected in another.
         possible.removeAll { suspect in certain.contains { $0.rule == suspect.rule } }
         let findings =
-            certain.map { Finding.problem(.firewall, "\($0.rule) drops mDNS (\($0.places.joined(separator: ", ")))", .allowMDNS) }
-            + possible.map {
-                Finding.warning(.firewall, "\($0.rule) may drop mDNS (\($0.places.joined(separator: ", ")))", .allowMDNS)
+            certain.map { rule, places in
+                Finding.problem(.firewall, "\(rule) drops mDNS (\(places.joined(separator: ", ")))", .allowMDNS)
+            }
+            + possible.map { rule, places in
+                Finding.warning(.firewall, "\(rule) may drop mDNS (\(places.joined(separator: ", ")))", .allowMDNS)
             }
         guard findings.isEmpty else { return findings }
         return [.ok(.firewall, rules.allSatisfy(\.isEmpty) ? "no rules" : "no rule drops mDNS")]

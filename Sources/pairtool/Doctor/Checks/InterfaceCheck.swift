@@ -36,22 +36,15 @@ struct InterfaceCheck: DoctorCheck {
             )
         }
         guard only == nil else { return findings }
-        for interface in all where interface.isUp && interface.isRunning {
-            switch interface.kind {
-            case .container:
-                findings.append(
-                    .warning(
-                        .interfaces,
-                        about: interface.name,
-                        "belongs to containers or virtual machines; it is searched too",
-                        .chooseInterface,
-                        ["IF": candidates.first?.name ?? "IF"]
-                    )
-                )
-            case .tunnel:
-                findings.append(.warning(.interfaces, about: interface.name, "is a VPN or tunnel", .behindTunnel))
-            case .loopback, .network: break
-            }
+        let active = all.filter { $0.isUp && $0.isRunning }
+        let containers = active.filter { $0.kind == .container }.map(\.name).sorted()
+        if !containers.isEmpty {
+            let evidence = "\(containers.joined(separator: ", ")): of containers or virtual machines, searched too"
+            let values = ["IF": candidates.first?.name ?? "IF"]
+            findings.append(.warning(.interfaces, evidence, .chooseInterface, values))
+        }
+        for interface in active where interface.kind == .tunnel {
+            findings.append(.warning(.interfaces, about: interface.name, "is a VPN or tunnel", .behindTunnel))
         }
         return findings
     }

@@ -23,12 +23,13 @@ struct MulticastCheck: DoctorCheck {
 
     static func finding(_ interface: NetworkInterface, tests: [MulticastTest]) -> Finding {
         let name = interface.name
+        let tests = tests.filter { $0.outcome != .noAddress }
         guard !tests.isEmpty else { return .problem(.multicast, about: name, "it has no address", .connect) }
         var broken: [String] = []
         for test in tests {
             let version = test.isIPv6 ? "IPv6" : "IPv4"
             switch test.outcome {
-            case .heard: break
+            case .heard, .noAddress: break
             case .silent: broken.append("the test packet did not come back over \(version)")
             case .portTaken: broken.append("UDP port \(PortCheck.port) is taken for \(version)")
             case .failed(let reason): broken.append("\(version): \(reason)")
@@ -38,12 +39,16 @@ struct MulticastCheck: DoctorCheck {
         let heard = "the test packet came back over " + versions.joined(separator: " and ")
         guard broken.isEmpty else {
             let evidence = (broken + (versions.isEmpty ? [] : [heard])).joined(separator: "; ")
+            let advice = tests.contains { $0.outcome == .portTaken } ? Advice.endPortOwner : .findFilter
+            let values = ["PROGRAM": "the program that has it"]
             return versions.isEmpty
-                ? .problem(.multicast, about: name, evidence, .findFilter) : .warning(.multicast, about: name, evidence, .findFilter)
+                ? .problem(.multicast, about: name, evidence, advice, values)
+                : .warning(.multicast, about: name, evidence, advice, values)
         }
         let others = tests.flatMap(\.others).sorted()
         guard others.isEmpty else {
-            return .ok(.multicast, about: name, "\(heard); heard others: \(others.prefix(3).map(\.description).joined(separator: ", "))")
+            let names = others.prefix(3).map(\.description).joined(separator: ", ")
+            return .ok(.multicast, about: name, "\(heard); heard others: \(names)")
         }
         guard !interface.isLoopback else { return .ok(.multicast, about: name, heard) }
         return .warning(.multicast, about: name, "\(heard), but no other machine was heard", .passMulticast)

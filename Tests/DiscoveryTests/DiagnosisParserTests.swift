@@ -51,7 +51,8 @@ import Testing
             ("docker0", 0x1043, NetworkInterface.Kind.container), ("br-1a2b3c4d5e6f", 0x1043, .container),
             ("veth12ab", 0x1043, .container), ("virbr0", 0x1043, .container), ("tun0", 0x1051, .tunnel),
             ("wg0", 0x1091, .tunnel), ("tailscale0", 0x1051, .tunnel), ("ppp7", 0x51, .tunnel),
-            ("eth0", 0x1043, .network), ("wlp3s0", 0x1043, .network), ("br0", 0x1043, .network), ("lo", 0x49, .loopback),
+            ("eth0", 0x1043, .network), ("wlp3s0", 0x1043, .network), ("br0", 0x1043, .network),
+            ("lo", 0x49, .loopback),
             ("company-vpn", 0x1051, .tunnel),
         ]
     )
@@ -102,7 +103,9 @@ import Testing
         #expect(read.kind == .error && read.replySerial == 3)
         #expect(read.errorName == "org.freedesktop.DBus.Error.ServiceUnknown")
         let number: [UInt8] =
-            [0x6C, 2, 1, 1, 4, 0, 0, 0, 1, 0, 0, 0, 15, 0, 0, 0] + [5, 1, 0x75, 0, 4, 0, 0, 0, 8, 1, 0x67, 0, 1, 0x69, 0, 0]
+            [0x6C, 2, 1, 1, 4, 0, 0, 0, 1, 0, 0, 0, 15, 0, 0, 0] + [
+                5, 1, 0x75, 0, 4, 0, 0, 0, 8, 1, 0x67, 0, 1, 0x69, 0, 0,
+            ]
             + [2, 0, 0, 0]
         #expect(try BusMessage(parsing: number).value == .number(2))
     }

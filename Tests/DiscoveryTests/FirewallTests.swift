@@ -80,7 +80,10 @@ private let accept = #"{"accept": null}"#
             match(#"{"meta": {"key": "iifname"}}"#, #"{"set": ["wlan0", "eth0"]}"#),
             match(#"{"meta": {"key": "iifname"}}"#, #""eth*""#),
             match(#"{"meta": {"key": "l4proto"}}"#, #"{"set": ["tcp", "udp"]}"#),
-            match(#"{"payload": {"protocol": "ip", "field": "daddr"}}"#, #"{"prefix": {"addr": "224.0.0.0", "len": 4}}"#),
+            match(
+                #"{"payload": {"protocol": "ip", "field": "daddr"}}"#,
+                #"{"prefix": {"addr": "224.0.0.0", "len": 4}}"#
+            ),
             match(#"{"fib": {"result": "type", "flags": ["daddr"]}}"#, #""multicast""#),
             match(#"{"meta": {"key": "pkttype"}}"#, #""unicast""#, "!="), match(udpPort, "53", "!="),
             match(#"{"ct": {"key": "state"}}"#, #"["new"]"#, "in"),
@@ -103,7 +106,8 @@ private let accept = #"{"accept": null}"#
     func unknown() throws {
         let sender = match(#"{"payload": {"protocol": "ip", "field": "saddr"}}"#, #""10.0.0.9""#)
         #expect(
-            try ruleset("\(sender), \(drop)").fate(of: inward) == .perhapsDropped(by: "rule 3 of chain c in table inet t")
+            try ruleset("\(sender), \(drop)").fate(of: inward)
+                == .perhapsDropped(by: "rule 3 of chain c in table inet t")
         )
         #expect(
             try ruleset(policy: "drop", "\(sender), \(accept)").fate(of: inward)
@@ -177,7 +181,8 @@ private let accept = #"{"accept": null}"#
     @Test(
         "Rules that drop mDNS are found",
         arguments: [
-            "-A INPUT -p udp -m udp --dport 5353 -j DROP", "-A INPUT -i eth+ -p udp -m multiport --dports 53,5000:5400 -j REJECT --reject-with icmp-port-unreachable",
+            "-A INPUT -p udp -m udp --dport 5353 -j DROP",
+            "-A INPUT -i eth+ -p udp -m multiport --dports 53,5000:5400 -j REJECT --reject-with icmp-port-unreachable",
             "-A INPUT -d 224.0.0.0/4 -j DROP", "-A INPUT -m addrtype --dst-type MULTICAST -j DROP",
             "-A INPUT -m comment --comment \"no -j here\" ! -i lo -j DROP",
             "-A INPUT -m conntrack --ctstate NEW,INVALID -j DROP",

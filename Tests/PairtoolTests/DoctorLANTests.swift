@@ -125,7 +125,10 @@ struct DoctorLANTests {
         let out = try run.examined("out")
         #expect(out["firewall"]?.evidence.hasSuffix("drops mDNS (IPv4 to eth0)") == true)
         let iptables = try run.examined("iptables")
-        #expect(iptables["firewall"]?.evidence.hasPrefix("iptables rule -A INPUT -p udp -m udp --dport 5353 -j DROP") == true)
+        #expect(
+            iptables["firewall"]?.evidence.hasPrefix("iptables rule -A INPUT -p udp -m udp --dport 5353 -j DROP")
+                == true
+        )
         #expect(iptables.rows.filter { $0.check == "firewall" }.count == 2, "\(iptables.rows)")
         // The likeliest causes where nothing is found.
         #expect(run.output.contains("discover 3"))

@@ -29,9 +29,17 @@ import Testing
         #expect(findings[0].evidence.contains("was not done"))
     }
 
-    @Test("Text has a verdict, a check, the evidence and what to do; colour only where it is asked for, and no control character of a peer")
+    @Test(
+        "Text has a verdict, a check, the evidence and what to do; colour only where it is asked for, and no control character of a peer"
+    )
     func text() {
-        let finding = Finding.problem(.host, about: "Ev\u{1B}[2Jil", "at 10.0.0.1:7878", .reach, ["HOST": "Evil\u{202E}"])
+        let finding = Finding.problem(
+            .host,
+            about: "Ev\u{1B}[2Jil",
+            "at 10.0.0.1:7878",
+            .reach,
+            ["HOST": "Evil\u{202E}"]
+        )
         #expect(
             finding.text(colour: false) == """
                 problem  host         Ev␛[2Jil: at 10.0.0.1:7878

@@ -122,11 +122,13 @@ private struct Run {
         if test.isIPv6 {
             let level = Int32(IPPROTO_IPV6)
             options += [
-                (level, IPV6_V6ONLY, Self.one), (level, IPV6_MULTICAST_IF, index), (level, IPV6_MULTICAST_LOOP, Self.one),
+                (level, IPV6_V6ONLY, Self.one), (level, IPV6_MULTICAST_IF, index),
+                (level, IPV6_MULTICAST_LOOP, Self.one),
                 (level, IPV6_MULTICAST_HOPS, Self.number(255)),
             ]
             // struct ipv6_mreq: the group's address, the interface's number.
-            isBound = set(options) && bindToGroup()
+            isBound =
+                set(options) && bindToGroup()
                 && set([(level, IPV6_JOIN_GROUP, Array(destination[8..<24]) + index)])
         } else {
             let level = Int32(IPPROTO_IP)

@@ -50,7 +50,9 @@ struct DoctorCommand: AsyncParsableCommand {
 
     private func hosts(_ output: Output) throws -> [any DoctorCheck] {
         let store = PairedHostStore(directory: output.context.paths.data)
-        if let host { return [HostCheck(host: try PairedHostSelection.select(host, in: try store.load()), output: output)] }
+        if let host {
+            return [HostCheck(host: try PairedHostSelection.select(host, in: try store.load()), output: output)]
+        }
         // Records that cannot be read are what the check of the files tells of.
         let hosts = (try? store.load())?.hosts ?? []
         return hosts.isEmpty ? [NoHostCheck()] : hosts.map { HostCheck(host: $0, output: output) }

@@ -102,7 +102,9 @@ private struct NFTRuleReader {
     }
 
     private func condition(_ match: NFTValue) -> FirewallCondition {
-        guard let left = match["left"], let right = match["right"], let sign = match["op"]?.text else { return .unknown }
+        guard let left = match["left"], let right = match["right"], let sign = match["op"]?.text else {
+            return .unknown
+        }
         let condition = condition(on: left, equals: right)
         switch sign {
         case "==", "in": return condition

@@ -9,7 +9,12 @@ struct AdvertCheck: DoctorCheck {
     var limit = Duration.seconds(5)
 
     func findings() async throws -> [Finding] {
-        let survey = try await DiscoverySurvey.run(client: client, types: ServiceType.all, limit: limit, until: \.isSettled)
+        let survey = try await DiscoverySurvey.run(
+            client: client,
+            types: ServiceType.all,
+            limit: limit,
+            until: \.isSettled
+        )
         return Self.findings(survey.hosts)
     }
 

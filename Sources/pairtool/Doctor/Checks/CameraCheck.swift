@@ -16,7 +16,15 @@ struct CameraCheck: DoctorCheck {
         }
         guard let usable = paths.first(where: { access($0, R_OK | W_OK) == 0 }) else {
             let group = FileStatus(paths[0])?.groupName ?? "video"
-            return [.warning(.camera, about: paths[0], "may be used by the group \(group) only", .joinGroup, ["GROUP": group])]
+            return [
+                .warning(
+                    .camera,
+                    about: paths[0],
+                    "may be used by the group \(group) only",
+                    .joinGroup,
+                    ["GROUP": group]
+                )
+            ]
         }
         return [.ok(.camera, about: usable, "may be used")]
     }

@@ -21,7 +21,15 @@ struct DiskCheck: DoctorCheck {
                 let place = Self.existing(directory)
                 guard access(place, W_OK) == 0 else {
                     let reason = String(cString: strerror(errno))
-                    findings.append(.problem(.disk, about: place, "cannot be written: \(reason)", .makeWritable, ["DIRECTORY": place]))
+                    findings.append(
+                        .problem(
+                            .disk,
+                            about: place,
+                            "cannot be written: \(reason)",
+                            .makeWritable,
+                            ["DIRECTORY": place]
+                        )
+                    )
                     continue
                 }
                 guard let free = DiskSpace.free(at: place) else { continue }
@@ -38,7 +46,8 @@ struct DiskCheck: DoctorCheck {
         let values = ["DIRECTORY": directory]
         return switch free {
         case ..<nothing: .problem(.disk, about: directory, "the disk is full: \(text(free)) free", .makeRoom, values)
-        case ..<little: .warning(.disk, about: directory, "the disk is almost full: \(text(free)) free", .makeRoom, values)
+        case ..<little:
+            .warning(.disk, about: directory, "the disk is almost full: \(text(free)) free", .makeRoom, values)
         default: nil
         }
     }

@@ -44,7 +44,13 @@ struct FileCheck: DoctorCheck {
         let values = ["DIRECTORY": path]
         // Names alone are seen in a directory that is open to readers: the files are closed by themselves.
         return status.permissions & 0o022 != 0
-            ? .problem(.files, about: path, "other users may put files into it (mode \(mode))", .protectDirectory, values)
+            ? .problem(
+                .files,
+                about: path,
+                "other users may put files into it (mode \(mode))",
+                .protectDirectory,
+                values
+            )
             : .warning(.files, about: path, "other users may look into it (mode \(mode))", .protectDirectory, values)
     }
 

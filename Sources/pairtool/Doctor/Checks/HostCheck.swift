@@ -22,7 +22,9 @@ struct HostCheck: DoctorCheck {
 
     func findings() async throws -> [Finding] {
         guard host.family == .copilotforge else {
-            return [.skipped(.host, about: host.name, "this version does not speak to \(host.family.displayName) hosts")]
+            return [
+                .skipped(.host, about: host.name, "this version does not speak to \(host.family.displayName) hosts")
+            ]
         }
         do {
             let configuration = CompanionClientConfiguration(timeouts: Self.timeouts)
@@ -79,10 +81,21 @@ struct HostCheck: DoctorCheck {
         let evidence = "\(program), protocol \(versions.map(String.init).joined(separator: " and "))"
         let needed = host.trust == .verified ? 2 : 1
         guard versions.contains(needed) else {
-            return .problem(.version, about: host.name, "\(evidence), but it was paired by \(needed)", .update, ["HOST": host.name])
+            return .problem(
+                .version,
+                about: host.name,
+                "\(evidence), but it was paired by \(needed)",
+                .update,
+                ["HOST": host.name]
+            )
         }
         guard needed == 2 || !versions.contains(2) else {
-            return .warning(.version, about: host.name, "\(evidence), but it was paired by 1 and proves nothing", .prove)
+            return .warning(
+                .version,
+                about: host.name,
+                "\(evidence), but it was paired by 1 and proves nothing",
+                .prove
+            )
         }
         return .ok(.version, about: host.name, evidence)
     }
@@ -91,7 +104,13 @@ struct HostCheck: DoctorCheck {
         switch signedIn {
         case true?: .ok(.signIn, about: host.name, "the assistant's account is signed in")
         case false?:
-            .problem(.signIn, about: host.name, "the assistant's account is not signed in", .signIn, ["HOST": host.name])
+            .problem(
+                .signIn,
+                about: host.name,
+                "the assistant's account is not signed in",
+                .signIn,
+                ["HOST": host.name]
+            )
         case nil: .skipped(.signIn, about: host.name, "the host does not say")
         }
     }

@@ -96,6 +96,8 @@ let modules: [Target] = [
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            .product(name: "Subprocess", package: "swift-subprocess"),
+            .product(name: "SystemPackage", package: "swift-system"),
         ],
         swiftSettings: strict,
         linkerSettings: [.unsafeFlags(["-Xlinker", "--no-export-dynamic"])]

@@ -88,7 +88,11 @@ struct DiscoverCommand: AsyncParsableCommand {
             return survey.isSettled && !waits
         }
         var rows = survey.hosts.map { DiscoveredRow($0, paired: paired) }
-        guard !rows.isEmpty else { throw Self.nothingFound(survey) }
+        guard !rows.isEmpty else {
+            var error = Self.nothingFound(survey)
+            error.details = try await LikelyCauses.find(interface: discovery.interface)
+            throw error
+        }
         if probe { await Probe.fill(&rows) }
         output.list(rows, columns: Self.columns(probe: probe), id: \.id)
         if !survey.isSettled, !first {

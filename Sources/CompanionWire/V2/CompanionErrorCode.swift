@@ -27,6 +27,8 @@ package struct CompanionErrorCode: RawRepresentable, Codable, Sendable, Hashable
     package static let sessionExpired = CompanionErrorCode("session.expired")
     package static let sessionBadSignature = CompanionErrorCode("session.bad_signature")
     package static let sessionReplayed = CompanionErrorCode("session.replayed")
+    /// A device asks for sessions too often.
+    package static let sessionRateLimited = CompanionErrorCode("session.rate_limited")
 
     package static let deviceUnknown = CompanionErrorCode("device.unknown")
     package static let deviceRevoked = CompanionErrorCode("device.revoked")

@@ -153,6 +153,7 @@ let tests: [Target] = [
         dependencies: [
             "CompanionClient", "CompanionHost", "CompanionWire", "PairingAgent",
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             .product(name: "NIOCore", package: "swift-nio"),

@@ -104,6 +104,9 @@ package final class CompanionBridgeServer: Service {
             timeout: configuration.turnTimeout,
             events: sink,
             logger: logger,
+            revocations: revocations,
+            clock: clock,
+            expiry: { devices.device(id: $0)?.expiresAt },
             mayWork: devices.mayWork
         )
         socket = LiveSocket(feed: sink.live, revocations: revocations, clock: clock, hostID: identity.id)
@@ -148,7 +151,7 @@ package final class CompanionBridgeServer: Service {
                 identity: identity,
                 gate: gate,
                 store: store,
-                maker: maker,
+                makeProject: { try await maker.make(name: $0, localPath: $1, catalog: catalog) },
                 turns: turns,
                 agent: agent,
                 clock: clock,
@@ -232,9 +235,11 @@ package final class CompanionBridgeServer: Service {
             group.addTask {
                 try await gracefulShutdown()
                 try await Task.sleep(for: Self.shutdownLimit)
+                // Time is up for the others.
+                throw CancellationError()
             }
             do {
-                // Whichever ends first: all three work until the shutdown.
+                // The other three work until the shutdown, and this one only watches how long they take to end.
                 for _ in 0..<3 { try await group.next() }
             } catch is CancellationError {
                 group.cancelAll()

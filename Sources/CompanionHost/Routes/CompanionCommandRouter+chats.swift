@@ -43,7 +43,15 @@ extension CompanionCommandRouter {
     }
 
     private func continueChat(_ request: Request, _ context: HostRequestContext) async throws -> Response {
-        let sender = try await admit(request, context, for: .chatSend)
+        var context = context
+        let sender: AuthenticatedDevice
+        do {
+            sender = try await admit(request, context, for: .chatSend)
+        } catch {
+            if context.version == 1 { try await context.checkBody(ofRefused: request) }
+            throw error
+        }
+        try await context.readBody(of: request, upTo: BodyLimit.device)
         let device = sender.id
         guard agent.isAvailable() else { throw HostResponseError.agentUnavailable }
         let chatID = try context.parameter("id")
@@ -70,7 +78,7 @@ extension CompanionCommandRouter {
         guard let frames = try await turns.log.reader(turnID: id) else {
             throw HostResponseError(.internalServerError, HostErrorText.internalError)
         }
-        return .eventStream(frames)
+        return .eventStream(frames, until: access(of: sender, context))
     }
 
     /// Where a turn works: at `projectPath` when it is inside a listed project, else at the chat's project.

@@ -13,6 +13,7 @@ package enum HostErrorText {
     package static let pairingProven = "Version 2 pairs with pairing/hello, pairing/share and pairing/confirm"
     package static let malformedPath = "Malformed path"
     package static let bodyTooLarge = "Request body is over 1 MiB"
+    package static let bodyTooLargeForAnybody = "Request body is over 8 KiB"
     package static let foreignHostName = "This host answers to its own names and addresses only"
     package static let browserOrigin = "Requests from web pages are refused"
     package static let loopbackOnly = "Pairing can only be started on the host machine itself"

@@ -29,6 +29,8 @@ package struct CompanionErrorCode: RawRepresentable, Codable, Sendable, Hashable
     /// The request was signed for another host.
     package static let sessionWrongAudience = CompanionErrorCode("session.wrong_audience")
     package static let sessionReplayed = CompanionErrorCode("session.replayed")
+    /// A device asks for sessions too often.
+    package static let sessionRateLimited = CompanionErrorCode("session.rate_limited")
 
     package static let deviceUnknown = CompanionErrorCode("device.unknown")
     package static let deviceRevoked = CompanionErrorCode("device.revoked")

@@ -27,7 +27,7 @@ enum LANWatch {
     /// - `watch MACHINE ARGUMENT...`: starts the watch, its id in `$watch`, and waits until it has settled.
     /// - `mark WORD`: begins a section of the output.
     /// - `seen PATTERN [SECONDS]`: waits for a line of this section.
-    /// - `latest [-v] PATTERN`: whether the last line has (-v: lacks) a pattern.
+    /// - `latest [-v] PATTERN`: whether there is a last line, and it has (-v: lacks) a pattern.
     private static let functions = """
         trap 'cat $LAN/watch; cat $LAN/watch.err >&2' EXIT
         : >>$LAN/watch
@@ -46,7 +46,7 @@ enum LANWatch {
         }
         lan_seen() { tail -n +$((marked + 1)) $LAN/watch | grep -q -e "$1"; }
         seen() { wait_until ${2:-20} lan_seen "$1"; }
-        latest() { tail -n 1 $LAN/watch | grep -q "$@"; }
+        latest() { [ "$(wc -l <$LAN/watch)" -gt $marked ] && tail -n 1 $LAN/watch | grep -q "$@"; }
 
         """
 

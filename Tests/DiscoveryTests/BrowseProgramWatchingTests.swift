@@ -84,6 +84,36 @@ struct BrowseProgramWatchingTests {
         #expect(program.handle(.retryDue(.fixture("A"))) == [.release(.fixture("B")), .resolve(.fixture("A"))])
     }
 
+    @Test("What had resolved and does not any more is removed, stays away while it fails, and is added when it is back")
+    func expires() {
+        var program = watching()
+        _ = program.handle(.found(.fixture()))
+        _ = program.handle(.resolved(.fixture(), .fixture()))
+        let commands = program.handle(.resolveFailed(.fixture()))
+        guard case .emit(.removed(let host)) = commands.first else {
+            Issue.record("no removal in \(commands)")
+            return
+        }
+        #expect(!host.unresolved)
+        #expect(commands.contains(.retry(.fixture(), after: .seconds(2))))
+        #expect(program.handle(.retryDue(.fixture())) == [.release(.fixture()), .resolve(.fixture())])
+        #expect(program.handle(.resolveFailed(.fixture())) == [.retry(.fixture(), after: .seconds(4))])
+        guard case .emit(.added) = program.handle(.resolved(.fixture(), .fixture())).first else {
+            Issue.record("it is not added")
+            return
+        }
+    }
+
+    @Test("An interruption names the engine that is gone, and the next word the one that goes on")
+    func engines() {
+        var program = BrowseProgram(types: [], keepsWatching: true)
+        let lost = DiscoveryError(.engineLost, "gone")
+        _ = program.connected(to: .daemon)
+        #expect(program.disconnected(lost) == [.emit(.interrupted(lost, .daemon))])
+        #expect(program.connected(to: .embedded).contains(.emit(.resumed(.embedded))))
+        #expect(program.disconnected(lost) == [.emit(.interrupted(lost, .embedded))])
+    }
+
     @Test("Without watching, nothing is tried again")
     func plain() {
         var program = BrowseProgram(types: [.companion])

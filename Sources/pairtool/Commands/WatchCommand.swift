@@ -21,10 +21,10 @@ struct WatchCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        try await host.withSession(options) { session in
+        try await host.withSessions(options) { session in
             let writer = LiveWriter(output: session.output)
             if session.isVerified {
-                try await LiveFeed(client: session.client).run { writer.write($0) }
+                try await LiveFeed(client: session.client, patience: HostOptions.patience).run { writer.write($0) }
             } else {
                 try await LegacyWatch(session: session, interval: interval.duration).run { writer.write($0) }
             }

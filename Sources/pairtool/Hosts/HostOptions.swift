@@ -42,6 +42,25 @@ struct HostOptions: ParsableArguments {
         return result
     }
 
+    /// Runs a body with the host again and again, for as long as it takes: a body returns when the host is gone from where it
+    /// was, and it is looked for then.
+    func withSessions(_ options: OutputOptions, _ body: (HostSession) async throws -> Void) async throws {
+        try await withSession(options, body)
+        while true {
+            do {
+                try await withSession(options, body)
+            } catch let error as CommandError where error.status == .unreachable {
+                // It may be on its way to another place, or be off for the night.
+                try await ContinuousClock().sleep(for: Self.pause)
+            }
+        }
+    }
+
+    /// Between two searches for a host that is nowhere.
+    private static let pause = Duration.seconds(5)
+    /// How many connections may fail in a row before a watched host is looked for elsewhere.
+    static let patience = 2
+
     /// The host that is meant, with the address at which it answers now.
     private func locate(in hosts: PairedHosts, output: Output) async throws -> PairedHost {
         let environment = output.context.environment["PAIRTOOL_HOST"]

@@ -144,7 +144,7 @@ extension PairCommand {
     ) async throws -> (PairingTarget, PairingRoute) {
         let finder = PairingTargetFinder(
             output: output,
-            client: discovery.client(context: output.context),
+            client: try discovery.client(context: output.context),
             limit: timeout.duration
         )
         let target: PairingTarget

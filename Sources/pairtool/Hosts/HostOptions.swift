@@ -1,5 +1,6 @@
 import ArgumentParser
 import CompanionClient
+import CompanionWire
 import FoundationEssentials
 import PairingAgent
 
@@ -7,13 +8,19 @@ import PairingAgent
 struct HostOptions: ParsableArguments {
     @Option(
         name: .customLong("host"),
-        help: "The paired host, by name or id prefix. Default: $PAIRTOOL_HOST, then the default host.",
+        help:
+            "The paired host, by name, id prefix or address (ADDRESS[:PORT], past mDNS). Default: $PAIRTOOL_HOST, then the default host.",
         completion: .custom { _, _, _ in Completions.hosts() }
     )
     var host: String?
 
     @Option(help: "Refuse a host that proves less (exit code 13): verified.")
     var require: RequiredTrust?
+
+    @Flag(help: "Take a legacy host for the same one where it seems to be at another address now.")
+    var allowLegacy = false
+
+    @OptionGroup(title: "Finding the host where it has moved") var discovery: DiscoveryOptions
 
     /// Runs a body with the host that the options, the environment or the default name.
     func withSession<R>(
@@ -24,11 +31,7 @@ struct HostOptions: ParsableArguments {
         let output = options.output
         let context = output.context
         let store = PairedHostStore(directory: context.paths.data)
-        let selected = try PairedHostSelection.select(
-            host ?? context.environment["PAIRTOOL_HOST"],
-            in: try store.load()
-        )
-        try require?.check(selected)
+        let selected = try await locate(in: try store.load(), output: output)
         let result = try await HostSession.with(
             selected,
             output: output,
@@ -37,6 +40,29 @@ struct HostOptions: ParsableArguments {
         )
         try noteContact(with: selected, store: store, now: context.now())
         return result
+    }
+
+    /// The host that is meant, with the address at which it answers now.
+    private func locate(in hosts: PairedHosts, output: Output) async throws -> PairedHost {
+        let environment = output.context.environment["PAIRTOOL_HOST"]
+        var selected: PairedHost
+        var places: [CompanionEndpoint]?
+        if let word = host ?? environment, let place = HostPlace(word),
+            !hosts.hosts.contains(where: { $0.name == word })
+        {
+            let usual = try? PairedHostSelection.select(host == nil ? nil : environment, in: hosts)
+            (selected, places) = try await HostPlaceResolver(place: place, hosts: hosts, usual: usual).resolve()
+        } else {
+            selected = try PairedHostSelection.select(host ?? environment, in: hosts)
+        }
+        try require?.check(selected)
+        guard selected.family == .copilotforge else { return selected }
+        return try await HostFinder(
+            host: selected,
+            output: output,
+            discovery: try discovery.client(context: output.context, findingAgain: selected),
+            allowsLegacy: allowLegacy
+        ).find(at: places)
     }
 
     /// Keeps when the host was last reached; not more than once a minute, for it is a write to the disk.

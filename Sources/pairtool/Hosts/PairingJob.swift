@@ -83,7 +83,8 @@ struct PairingJob: Sendable {
             certificate: Base64.encode(certificate.der),
             hostPublicKey: outcome.hostPublicKey,
             permissions: outcome.permissions,
-            plainPort: plainPort
+            plainPort: plainPort,
+            namedEndpoint: PairingTarget(payload: payload)?.secureEndpoints.first
         )
         let plain = target.endpoints.filter { $0.port == plainPort }
         try SessionTokenStore(directory: context.paths.data).keep(outcome.session, hostID: host.id)

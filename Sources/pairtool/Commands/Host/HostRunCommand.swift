@@ -108,8 +108,8 @@ struct HostRunCommand: AsyncParsableCommand {
         )
         let advertiser = HostAdvertiser(
             client: CompanionDiscoveryClient(
-                engine: discovery.engine,
-                interface: lan ? discovery.interface : "lo",
+                engine: try discovery.engine(context: context),
+                interface: lan ? discovery.interface(context: context) : "lo",
                 logger: LoggingSetup.logger("discovery", context: context)
             ),
             name: name,

@@ -25,6 +25,8 @@ package final class CompanionBridgeServer: Service {
     private let database: HostDatabase
     private let certificate: HostCertificate
     private let ports: NIOLockedValueBox<HostPorts?>
+    /// Who this host is to its devices.
+    package let identity: HostIdentity
     /// For somebody at this machine: nothing of it is reachable over the network.
     package let administration: HostAdministration
 
@@ -80,7 +82,7 @@ package final class CompanionBridgeServer: Service {
         let revocations = RevocationCenter(clock: clock)
         let keyDirectory = configuration.keyDirectory ?? stateDirectory
         certificate = try HostCertificate(directory: keyDirectory)
-        let identity = try Self.identity(in: keyDirectory, spki: certificate.spki, configuration: configuration)
+        identity = try Self.identity(in: keyDirectory, spki: certificate.spki, configuration: configuration)
         let ports = NIOLockedValueBox<HostPorts?>(nil)
         self.ports = ports
         pairing = try CompanionPairingService(
@@ -124,6 +126,7 @@ package final class CompanionBridgeServer: Service {
             audit: AuditLog(database: database)
         )
         let gate = DeviceGate(
+            hostID: identity.id,
             devices: devices,
             sessions: sessions,
             revocations: revocations,

@@ -176,8 +176,10 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
         _ servers: Servers,
         listening: @escaping @Sendable (Int) -> Void
     ) async throws {
+        // What the server's library calls errors are connections and listeners that were closed while it ended; what fails
+        // is thrown.
         var quiet = logger
-        quiet.logLevel = max(logger.logLevel, .notice)
+        quiet.logLevel = logger.logLevel <= .debug ? .notice : .critical
         let application = Application(
             responder: kind == .plain ? plain : secure,
             server: try builder(kind),

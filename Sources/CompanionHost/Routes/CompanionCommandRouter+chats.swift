@@ -56,9 +56,7 @@ extension CompanionCommandRouter {
             throw HostResponseError(.badRequest, CompanionErrorResponse.Text.promptRequired)
         }
         // A prompt to a chat that does not exist makes one.
-        if sender.protocolVersion >= 2, !sender.permissions.contains(.chatCreate),
-            try await store.projectID(ofChat: chatID) == nil
-        {
+        if !sender.permissions.contains(.chatCreate), try await store.projectID(ofChat: chatID) == nil {
             throw HostResponseError.permissionDenied
         }
         let (project, directory) = try await workplace(chatID: chatID, projectPath: body.projectPath)

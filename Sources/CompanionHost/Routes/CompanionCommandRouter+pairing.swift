@@ -62,7 +62,11 @@ extension CompanionCommandRouter {
                 return .json(CompanionStatusResponse(connectedDevice: nil))
             }
             try requireManager(context)
-            try await control.revoke(id)
+            // Who speaks v1 has proven nothing that would outweigh a proven pairing.
+            guard (devices.device(id: id)?.protocolVersion ?? 1) < 2 else {
+                throw HostResponseError(.forbidden, HostErrorText.onlyAtHost)
+            }
+            try await control.revoke(id, by: try address(of: context))
             return status(for: context)
         }
     }

@@ -19,6 +19,8 @@ package enum HostErrorText {
     package static let otherAddress = "Paired from another address: pair again from this machine"
     package static let otherAddressManages = "Only the paired device or the host machine itself may do this"
     package static let projectNotListed = "projectPath is not inside a project of this host"
+    package static let pathNotListed =
+        "A project can only be made of a directory that is inside one of this host's projects"
     package static let projectPathRelative = "projectPath has to be an absolute path"
     package static let noProject = "This host lists no project: projectPath is required"
     package static let chatIDTooLong = "Chat id is over 200 bytes"
@@ -38,6 +40,8 @@ package enum HostErrorText {
     package static let deviceRevoked = "This device was revoked at the host: pair again"
     package static let deviceExpired = "The time that this device was let in for is over: pair again"
     package static let permissionDenied = "This device may not do that; the host's owner can allow it"
+    package static let provenKey =
+        "The key belongs to a device that was paired with proof: pair by protocol 2, or revoke that device at the host"
     package static let onlyAtHost = "Only the host machine itself may do this: pairtool host revoke"
     package static let turnUnknown = "Unknown turn"
     package static let lastEventID = "Last-Event-ID is not the number of a frame of this turn"

@@ -12,6 +12,7 @@ struct DeviceGate: Sendable {
     static let maximumAge: TimeInterval = 300
     static let maximumLead: TimeInterval = 60
 
+    let hostID: String
     let devices: CompanionDeviceStore
     let sessions: SessionStore
     let revocations: RevocationCenter
@@ -55,10 +56,15 @@ struct DeviceGate: Sendable {
     /// Gives a device that signed for it a session. Nonce and session are stored together, before the answer.
     ///
     /// - Throws: ``SignedCommandError`` for the shape; ``HostResponseError``: as ``activeDevice(_:)``,
-    ///   `session.bad_signature`, `session.expired` for a request from another time, `session.replayed`.
+    ///   `session.wrong_audience`, `session.bad_signature`, `session.expired` for a request from another time,
+    ///   `session.replayed`.
     func open(_ body: [UInt8], address: String) async throws -> SessionGrant {
         let request = try SessionRequest.parse(body)
         let device = try activeDevice(request.deviceId)
+        // A host that was asked may pass the request on.
+        guard request.audience ?? hostID == hostID else {
+            throw HostResponseError(.forbidden, "The request is for another host", code: .sessionWrongAudience)
+        }
         guard let key = Base64.decode(device.publicKey),
             Ed25519.verify(signature: request.signatureBytes, message: request.signedBytes, publicKey: key)
         else {

@@ -32,11 +32,11 @@ struct DoctorCommand: AsyncParsableCommand {
 
     private func checks(_ output: Output) throws -> [any DoctorCheck] {
         let context = output.context
-        let client = discovery.client(context: context)
-        let only = discovery.interface
+        let client = try discovery.client(context: context)
+        let only = discovery.interface(context: context)
         return [
             EngineCheck(
-                choice: discovery.engine,
+                choice: try discovery.engine(context: context),
                 client: client,
                 busAddress: context.environment["DBUS_SYSTEM_BUS_ADDRESS"]
             ),

@@ -60,7 +60,7 @@ struct LiveWriter: Sendable {
         if let turn = event.turnId { words.append("turn \(turn.prefix(8))") }
         if let ok = event.ok { words.append(ok ? "ok" : "failed") }
         if let address = event.address { words.append("from \(address)") }
-        if let left = event.triesLeft { words.append("\(left) tries left") }
+        if let left = event.triesLeft { words.append(left == 1 ? "1 try left" : "\(left) tries left") }
         return words.joined(separator: "  ")
     }
 }

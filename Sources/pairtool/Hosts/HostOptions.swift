@@ -101,11 +101,13 @@ enum PairedHostSelection {
                 next: "use more of the id: pairtool hosts"
             )
         }
+        let isShort = word.count < 4 && hosts.hosts.contains { $0.id.hasPrefix(word) }
         throw CommandError(
             .notPaired,
             "host.unknown",
             "no paired host is called “\(word)”; paired are: \(names(hosts.hosts))",
-            next: "pairtool pair '\(word)'"
+            next: isShort
+                ? "give four characters of the id, or more" : "pairtool hosts, or to pair with it: pairtool pair"
         )
     }
 

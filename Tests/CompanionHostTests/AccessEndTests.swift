@@ -215,6 +215,7 @@ struct AccessEndTests {
 
 /// What a device signs with, by the host's clock.
 private struct Credentials: DeviceCredentials {
+    let hostID: String
     let keys: SecureKeyStore
     let token: NIOLockedValueBox<String?>
     let clock: TestClock
@@ -222,6 +223,7 @@ private struct Credentials: DeviceCredentials {
     let kept = NIOLockedValueBox(0)
 
     init(_ device: TestDevice, clock: TestClock) {
+        hostID = device.host.server.identity.id
         keys = device.keys
         token = NIOLockedValueBox(device.token)
         self.clock = clock
@@ -234,7 +236,9 @@ private struct Credentials: DeviceCredentials {
         kept.withLockedValue { $0 += 1 }
     }
 
-    func sessionRequest(now: Date) throws -> [UInt8] { try SessionRequest.make(key: keys, now: clock.now).body }
+    func sessionRequest(now: Date) throws -> [UInt8] {
+        try SessionRequest.make(audience: hostID, key: keys, now: clock.now).body
+    }
 
     func signedCommand(_ payload: CommandPayload, id: UUID, now: Date) throws -> [UInt8] {
         throw TestFailure("no command was expected")

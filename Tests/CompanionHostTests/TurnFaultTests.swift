@@ -215,7 +215,7 @@ struct CommandMomentTests {
         let clock = TestClock()
         try await HostParts.with(clock: clock.hostClock) { parts in
             func open(_ keys: SecureKeyStore) async throws {
-                let request = try SessionRequest.make(key: keys, now: clock.now)
+                let request = try SessionRequest.make(audience: parts.identity.id, key: keys, now: clock.now)
                 _ = try await parts.gate.open(request.body, address: "127.0.0.1")
             }
             func openUntilRefused() async throws -> Int {

@@ -29,6 +29,7 @@ struct DeviceGate: Sendable {
     private let lastPrune = NIOLockedValueBox(Date.distantPast)
 
     init(
+        hostID: String,
         devices: CompanionDeviceStore,
         sessions: SessionStore,
         revocations: RevocationCenter,
@@ -36,6 +37,7 @@ struct DeviceGate: Sendable {
         events: HostEventSink,
         logger: Logger
     ) {
+        self.hostID = hostID
         self.devices = devices
         self.sessions = sessions
         self.revocations = revocations

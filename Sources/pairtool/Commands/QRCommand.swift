@@ -80,7 +80,7 @@ struct QRCommand: AsyncParsableCommand {
         }
         guard var content else {
             throw file == "-"
-                ? CommandError(.failed, "qr.payloadTooLong", "standard input is longer than any QR code")
+                ? CommandError(.failed, "qr.payload_too_long", "standard input is longer than any QR code")
                 : CommandError(.nothingFound, "qr.io", "\(file): there is no such file")
         }
         // A line end belongs to the file, not to the text.

@@ -96,7 +96,10 @@ struct HostParts: Sendable {
             expiry: { _ in nil },
             mayWork: devices.mayWork
         )
+        let identity = HostIdentity(id: "0123456789abcdef", publicKey: "", name: "Test", spki: [])
+        self.identity = identity
         gate = DeviceGate(
+            hostID: identity.id,
             devices: devices,
             sessions: try SessionStore(database: database, clock: clock),
             revocations: revocations,
@@ -104,7 +107,6 @@ struct HostParts: Sendable {
             events: sink,
             logger: .silent
         )
-        identity = HostIdentity(id: "0123456789abcdef", publicKey: "", name: "Test", spki: [])
         let maker = ProjectMaker(directory: directory + "/projects")
         commands = SignedCommandService(
             identity: identity,

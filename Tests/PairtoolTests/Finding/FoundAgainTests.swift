@@ -91,7 +91,7 @@ struct FoundAgainTests {
         let (expected, other) = (try #require(run.notes["expected"]), try #require(run.notes["other"]))
         let gone = try #require(run.steps["gone"])
         #expect(gone.status == 1 && gone.out.isEmpty, "\(gone)")
-        #expect(gone.err.contains("host.pinMismatch"), "\(gone.err)")
+        #expect(gone.err.contains("host.pin_mismatch"), "\(gone.err)")
         #expect(gone.err.contains("10.77.0.3:7879") && gone.err.contains(expected) && gone.err.contains(other))
         #expect(run.notes["gone"] == "10.77.0.1:7879", "the record stays as it was")
         let back = try #require(run.steps["back"])
@@ -188,7 +188,7 @@ struct FoundAgainTests {
             #expect(step.status == 0 && step.out.contains(#""name":"Other""#), "\(step)")
         }
         let refused = try #require(run.steps["refused"])
-        #expect(refused.status == 1 && refused.out.isEmpty && refused.err.contains("host.pinMismatch"), "\(refused)")
+        #expect(refused.status == 1 && refused.out.isEmpty && refused.err.contains("host.pin_mismatch"), "\(refused)")
         #expect(refused.err.contains(try #require(run.notes["expected"])))
         #expect(refused.err.contains(try #require(run.notes["stranger"])))
         let asked = try #require(run.steps["asked"])

@@ -16,7 +16,7 @@ struct AddressedHost: Sendable {
         guard place.address.isLocal else {
             throw CommandError(
                 .usage,
-                "host.refusedAddress",
+                "host.refused_address",
                 "\(place.address) is not an address on this machine, your network or your VPN; nothing was sent"
             )
         }
@@ -40,7 +40,8 @@ struct AddressedHost: Sendable {
         CompanionClientConfiguration(timeouts: HostFinder.timeouts)
     }
 
-    private func health(at endpoint: CompanionEndpoint, _ security: HostSecurity) async throws -> CompanionHealthResponse
+    private func health(at endpoint: CompanionEndpoint, _ security: HostSecurity) async throws
+        -> CompanionHealthResponse
     {
         try await CompanionAPIClient.withClient(
             endpoint: endpoint,

@@ -156,7 +156,8 @@ extension HostFinder {
             tried.map { "\($0.origin.rawValue): \($0.error.message)" } + (search.browseOutcome.map { [$0] } ?? [])
         // A key that is not the host's says more than silence, and a stranger more than nothing.
         let telling =
-            tried.first { $0.error.code == .pinMismatch } ?? tried.first { $0.error.code != .unreachable } ?? tried.first
+            tried.first { $0.error.code == .pinMismatch } ?? tried.first { $0.error.code != .unreachable }
+            ?? tried.first
         guard let telling else {
             return CommandError(.unreachable, "host.unreachable", "\(host.name) has no address")
         }

@@ -47,7 +47,7 @@ struct HostPlaceResolver: Sendable {
         guard place.address.isLocal else {
             throw CommandError(
                 .usage,
-                "host.refusedAddress",
+                "host.refused_address",
                 "\(place.address) is not an address on this machine, your network or your VPN; nothing was sent"
             )
         }
@@ -88,7 +88,7 @@ struct HostPlaceResolver: Sendable {
             let expected = (usual.map { [$0] } ?? verified).compactMap(\.spki).joined(separator: " or ")
             return CommandError(
                 .failed,
-                "host.pinMismatch",
+                "host.pin_mismatch",
                 "\(stranger.endpoint) shows a TLS key that no paired host has: expected \(expected), shown \(stranger.pin). "
                     + "Nothing was sent.",
                 next: "check the address; a host that was set up anew has to be paired again: pairtool pair"

@@ -56,6 +56,7 @@ let modules: [Target] = [
             .product(name: "NIOHTTP1", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            .product(name: "NIOTLS", package: "swift-nio"),
             .product(name: "NIOWebSocket", package: "swift-nio"),
         ],
         swiftSettings: strict
@@ -95,6 +96,8 @@ let modules: [Target] = [
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            .product(name: "Subprocess", package: "swift-subprocess"),
+            .product(name: "SystemPackage", package: "swift-system"),
         ],
         swiftSettings: strict,
         linkerSettings: [.unsafeFlags(["-Xlinker", "--no-export-dynamic"])]
@@ -150,6 +153,7 @@ let tests: [Target] = [
         dependencies: [
             "CompanionClient", "CompanionHost", "CompanionWire", "PairingAgent",
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             .product(name: "NIOCore", package: "swift-nio"),

@@ -25,6 +25,8 @@ package final class CompanionBridgeServer: Service {
     private let database: HostDatabase
     private let certificate: HostCertificate
     private let ports: NIOLockedValueBox<HostPorts?>
+    /// Who this host is to its devices.
+    package let identity: HostIdentity
     /// For somebody at this machine: nothing of it is reachable over the network.
     package let administration: HostAdministration
 
@@ -80,7 +82,7 @@ package final class CompanionBridgeServer: Service {
         let revocations = RevocationCenter(clock: clock)
         let keyDirectory = configuration.keyDirectory ?? stateDirectory
         certificate = try HostCertificate(directory: keyDirectory)
-        let identity = try Self.identity(in: keyDirectory, spki: certificate.spki, configuration: configuration)
+        identity = try Self.identity(in: keyDirectory, spki: certificate.spki, configuration: configuration)
         let ports = NIOLockedValueBox<HostPorts?>(nil)
         self.ports = ports
         pairing = try CompanionPairingService(
@@ -102,6 +104,9 @@ package final class CompanionBridgeServer: Service {
             timeout: configuration.turnTimeout,
             events: sink,
             logger: logger,
+            revocations: revocations,
+            clock: clock,
+            expiry: { devices.device(id: $0)?.expiresAt },
             mayWork: devices.mayWork
         )
         socket = LiveSocket(feed: sink.live, revocations: revocations, clock: clock, hostID: identity.id)
@@ -124,6 +129,7 @@ package final class CompanionBridgeServer: Service {
             audit: AuditLog(database: database)
         )
         let gate = DeviceGate(
+            hostID: identity.id,
             devices: devices,
             sessions: sessions,
             revocations: revocations,
@@ -145,7 +151,7 @@ package final class CompanionBridgeServer: Service {
                 identity: identity,
                 gate: gate,
                 store: store,
-                maker: maker,
+                makeProject: { try await maker.make(name: $0, localPath: $1, catalog: catalog) },
                 turns: turns,
                 agent: agent,
                 clock: clock,
@@ -229,9 +235,11 @@ package final class CompanionBridgeServer: Service {
             group.addTask {
                 try await gracefulShutdown()
                 try await Task.sleep(for: Self.shutdownLimit)
+                // Time is up for the others.
+                throw CancellationError()
             }
             do {
-                // Whichever ends first: all three work until the shutdown.
+                // The other three work until the shutdown, and this one only watches how long they take to end.
                 for _ in 0..<3 { try await group.next() }
             } catch is CancellationError {
                 group.cancelAll()

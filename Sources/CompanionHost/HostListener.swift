@@ -5,6 +5,7 @@ import HummingbirdTLS
 import Logging
 import NIOCore
 import NIOSSL
+import ServiceLifecycle
 
 /// The host's sockets, for plain HTTP and for HTTPS: one for IPv4 and IPv6 of all interfaces, or one for each loopback
 /// address.
@@ -41,51 +42,107 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
     ) async throws {
         let (plainPorts, plainPort) = AsyncStream.makeStream(of: Int.self)
         let (securePorts, securePort) = AsyncStream.makeStream(of: Int.self)
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        let servers = Servers()
+        let failure = await withTaskGroup(of: Ending.self) { group in
             group.addTask {
                 defer { plainPort.finish() }
-                try await serve(.plain, port: configuration.port) { plainPort.yield($0) }
+                return await ending { try await serve(.plain, port: configuration.port, servers) { plainPort.yield($0) } }
             }
             group.addTask {
                 defer { securePort.finish() }
                 // A port that was not chosen beside one that was: any free one.
                 let port = configuration.tlsPort ?? (configuration.port == 0 ? 0 : configuration.port + 1)
-                try await serve(.secure, port: port) { securePort.yield($0) }
+                return await ending { try await serve(.secure, port: port, servers) { securePort.yield($0) } }
             }
+            var listeners = 2
             if let port = await plainPorts.first(where: { _ in true }),
                 let tlsPort = await securePorts.first(where: { _ in true })
             {
                 let ports = HostPorts(plain: port, secure: tlsPort)
                 listening(ports)
-                group.addTask { await whileListening(ports) }
+                group.addTask {
+                    await whileListening(ports)
+                    return .follower
+                }
                 if !configuration.lan {
-                    group.addTask { await serveIPv6Loopback(.plain, port: port) }
-                    group.addTask { await serveIPv6Loopback(.secure, port: tlsPort) }
+                    for (kind, port) in [(Kind.plain, port), (.secure, tlsPort)] {
+                        group.addTask {
+                            await serveIPv6Loopback(kind, port: port, servers)
+                            return .follower
+                        }
+                    }
                 }
             }
-            // The pairing service and the sockets end with the shutdown; one that fails ends the others.
-            while try await group.next() != nil {}
+            // The pairing service and the sockets end with the shutdown. One that fails ends the others as a shutdown does: a
+            // server that is cancelled while it shuts down closes its socket twice.
+            var failure: (any Error)?
+            for await ending in group {
+                guard case .listener(let error) = ending else { continue }
+                listeners -= 1
+                if failure == nil { failure = error }
+                if error != nil { await servers.shutDown() }
+                if listeners == 0 { group.cancelAll() }
+            }
+            return failure
+        }
+        if let failure { throw failure }
+    }
+
+    /// How a child of the listener ended.
+    private enum Ending: Sendable {
+        case listener((any Error)?)
+        case follower
+    }
+
+    private func ending(_ body: () async throws -> Void) async -> Ending {
+        do {
+            try await body()
+            return .listener(nil)
+        } catch {
+            return .listener(error)
+        }
+    }
+
+    /// The servers that run, so that they can be ended together.
+    private actor Servers {
+        private var groups: [ServiceGroup] = []
+        private var isShutDown = false
+
+        /// - Returns: Whether the server may run.
+        func add(_ group: ServiceGroup) -> Bool {
+            if !isShutDown { groups.append(group) }
+            return !isShutDown
+        }
+
+        func shutDown() async {
+            isShutDown = true
+            for group in groups { await group.triggerGracefulShutdown() }
         }
     }
 
     /// Serves a main socket.
-    private func serve(_ kind: Kind, port: Int, listening: @escaping @Sendable (Int) -> Void) async throws {
+    private func serve(
+        _ kind: Kind,
+        port: Int,
+        _ servers: Servers,
+        listening: @escaping @Sendable (Int) -> Void
+    ) async throws {
         guard configuration.lan else {
-            try await application(kind, host: "127.0.0.1", port: port, listening: listening)
+            try await application(kind, host: "127.0.0.1", port: port, servers, listening: listening)
             return
         }
         do {
             // IPv4 arrives there too, as mapped addresses.
-            try await application(kind, host: "::", port: port, listening: listening)
+            try await application(kind, host: "::", port: port, servers, listening: listening)
         } catch let error as CompanionHostError where error.code == .cannotListen {
             logger.notice("no IPv6 here", metadata: ["reason": "\(error)"])
-            try await application(kind, host: "0.0.0.0", port: port, listening: listening)
+            try await application(kind, host: "0.0.0.0", port: port, servers, listening: listening)
         }
     }
 
-    private func serveIPv6Loopback(_ kind: Kind, port: Int) async {
+    private func serveIPv6Loopback(_ kind: Kind, port: Int, _ servers: Servers) async {
         do {
-            try await application(kind, host: "::1", port: port) { _ in }
+            try await application(kind, host: "::1", port: port, servers) { _ in }
         } catch {
             logger.notice("not listening on ::1", metadata: ["reason": "\(error)"])
         }
@@ -116,10 +173,13 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
         _ kind: Kind,
         host: String,
         port: Int,
+        _ servers: Servers,
         listening: @escaping @Sendable (Int) -> Void
     ) async throws {
+        // What the server's library calls errors are connections and listeners that were closed while it ended; what fails
+        // is thrown.
         var quiet = logger
-        quiet.logLevel = max(logger.logLevel, .notice)
+        quiet.logLevel = logger.logLevel <= .debug ? .notice : .critical
         let application = Application(
             responder: kind == .plain ? plain : secure,
             server: try builder(kind),
@@ -133,7 +193,8 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
             logger: quiet
         )
         do {
-            try await application.run()
+            let group = ServiceGroup(services: [application], logger: quiet)
+            if await servers.add(group) { try await group.run() }
         } catch let error as IOError {
             if error.errnoCode == EADDRINUSE {
                 throw CompanionHostError(
@@ -144,6 +205,9 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
                     underlying: error
                 )
             }
+            throw CompanionHostError(.cannotListen, "\(host) port \(port) cannot be listened on.", underlying: error)
+        } catch let error as SocketAddressError.UnknownHost {
+            // The resolver does not even take an address of a family that the machine does not have.
             throw CompanionHostError(.cannotListen, "\(host) port \(port) cannot be listened on.", underlying: error)
         }
     }

@@ -18,6 +18,11 @@ package struct CompanionDiscoveryClient: Sendable {
         self.logger = logger
     }
 
+    /// - Throws: ``DiscoveryError/Code/invalidInterface`` where this machine has no such interface.
+    package func checkInterface() throws(DiscoveryError) {
+        if let interface { _ = try interfaceIndex(interface) }
+    }
+
     /// Which engine the choice comes to, on this machine, now.
     ///
     /// - Throws: ``DiscoveryError/Code/engineUnavailable``, ``DiscoveryError/Code/invalidInterface``.

@@ -16,6 +16,7 @@ struct Pairtool: AsyncParsableCommand {
                 name: "Finding and pairing",
                 subcommands: [
                     DiscoverCommand.self, ScanCommand.self, QRCommand.self, PairCommand.self, HostsCommand.self,
+                    DoctorCommand.self,
                 ]
             ),
             CommandGroup(

@@ -43,29 +43,40 @@ struct HTTPGuardTests {
         }
     }
 
-    @Test("Malformed JSON is a JSON 400 on any path, before the gate", arguments: ["{", "nonsense", "5", #"{"a" 1}"#])
+    @Test(
+        "Malformed JSON is a JSON 400 on any path that takes JSON, before the gate",
+        arguments: ["{", "nonsense", "5", #"{"a" 1}"#]
+    )
     func malformed(body: String) async throws {
         try await withHost { host in
-            for path in ["/companion/pairing/complete", "/companion/chats/x/continue", "/nowhere"] {
+            for path in ["/companion/pairing/complete", "/companion/chats/x/continue"] {
                 let reply = try await host.post(path, body)
                 #expect(reply.status == 400 && reply.error == HostErrorText.malformedJSON, "\(path)")
             }
         }
     }
 
-    @Test("A body of 1 MiB passes and one byte more is 413, with and without a length")
-    func bodySize() async throws {
+    @Test(
+        "A body as large as may be passes and one byte more is 413, with and without a length",
+        arguments: [
+            ("/companion/chats/c/continue", 1 << 20, HostErrorText.bodyTooLarge),
+            ("/companion/pairing/start", 8 << 10, HostErrorText.bodyTooLargeForAnybody),
+        ]
+    )
+    func bodySize(path: String, limit: Int, text: String) async throws {
         try await withHost { host in
-            let frame = #"{"a":""}"#.utf8.count
-            let full = #"{"a":"\#(String(repeating: "x", count: (1 << 20) - frame))"}"#
-            #expect(try await host.post("/companion/disconnect", full).status == 200)
-            let reply = try await host.post("/companion/disconnect", full + " ")
-            #expect(reply.status == 413 && reply.error == HostErrorText.bodyTooLarge)
-            let chunk = String(repeating: "x", count: 0x10000)
-            let chunks = String(repeating: "10000\r\n\(chunk)\r\n", count: 17) + "0\r\n\r\n"
+            try await host.pair()
+            let frame = #"{"prompt":"help","model":"builtin","a":""}"#
+            let filler = String(repeating: "x", count: limit - frame.utf8.count)
+            let full = String(frame.dropLast(2)) + filler + #""}"#
+            #expect(try await host.post(path, full).status == 200)
+            let reply = try await host.post(path, full + " ")
+            #expect(reply.status == 413 && reply.error == text)
+            let chunk = String(repeating: "x", count: 0x1000)
+            let chunks = String(repeating: "1000\r\n\(chunk)\r\n", count: limit / 0x1000 + 1) + "0\r\n\r\n"
             let chunked = try await host.raw(
                 "POST",
-                "/companion/disconnect",
+                path,
                 headers: ["Host: localhost", "Transfer-Encoding: chunked", "Connection: close", "", chunks]
             )
             #expect(chunked.status == 413)

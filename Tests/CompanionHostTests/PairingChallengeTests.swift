@@ -1,6 +1,8 @@
-import CompanionHost
+import CompanionWire
 import FoundationEssentials
 import Testing
+
+@testable import CompanionHost
 
 @Suite("The pairing state machine")
 struct PairingChallengeTests {
@@ -83,5 +85,62 @@ struct PairingChallengeTests {
     )
     func clamp(seconds: Double?, expected: Int) {
         #expect(CompanionPairingService.clamped(ttlSeconds: seconds) == expected)
+    }
+}
+
+@Suite("Guesses that open exchanges hold")
+struct PairingReservationTests {
+    private let start = Date(timeIntervalSince1970: 1000)
+    private var exchanges = PairingExchanges<Int>()
+
+    private mutating func hold(_ id: String, from address: String, challenge: Int = 1, at seconds: Double = 0) -> Bool {
+        let now = start.addingTimeInterval(seconds)
+        let exchange = PairingExchanges<Int>.Exchange(
+            id: id,
+            challenge: challenge,
+            address: address,
+            clientNonce: [],
+            hostNonce: [],
+            startedAt: now,
+            deadline: now.addingTimeInterval(300)
+        )
+        guard exchanges.add(exchange), exchanges.reserve(exchange, guesses: 3, now: now) else { return false }
+        let share = PairingExchanges<Int>.Share(
+            method: .code,
+            deviceName: "",
+            devicePublicKey: "",
+            permissions: [],
+            secret: 0
+        )
+        exchanges.setShare(share, of: id, now: now)
+        return true
+    }
+
+    @Test("A machine that holds several guesses gives one to another machine, not to itself")
+    mutating func greedy() {
+        let first = ["a", "b", "c", "d"].enumerated().map { hold($1, from: "mallory", at: Double($0) / 10) }
+        #expect(first == [true, true, true, false])
+        let other = hold("e", from: "alice", at: 0.5)
+        #expect(other)
+        #expect(exchanges.exchange("a") == nil, "the oldest gave way")
+    }
+
+    @Test("Three machines with a guess each are not disturbed, unless they are slow")
+    mutating func slow() {
+        for (index, id) in ["a", "b", "c"].enumerated() {
+            let isHeld = hold(id, from: id, at: Double(index))
+            #expect(isHeld)
+        }
+        let early = hold("d", from: "d", at: 2.9)
+        let late = hold("e", from: "e", at: 3)
+        #expect(!early && late)
+        #expect(exchanges.exchange("a") == nil && exchanges.exchange("b") != nil)
+    }
+
+    @Test("What is left of another challenge holds nothing")
+    mutating func otherChallenge() {
+        for id in ["a", "b", "c"] { _ = hold(id, from: "x") }
+        let isHeld = hold("d", from: "x", challenge: 2)
+        #expect(isHeld && exchanges.exchange("a") != nil)
     }
 }

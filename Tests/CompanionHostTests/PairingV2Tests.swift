@@ -105,6 +105,60 @@ struct PairingV2Tests {
         }
     }
 
+    @Test("Who begins pairings and does not finish them does not keep others from pairing")
+    func unfinished() async throws {
+        let clock = TestClock()
+        try await withHostAndDevice(clock: clock.hostClock) { host, device in
+            let challenge = try await host.challenge()
+            var held: [TestDevice.Exchange] = []
+            for _ in 0..<3 { held.append(try await device.exchange(.code("no code"))) }
+            #expect(try await device.guessWrong().code == .pairingRateLimited)
+            clock.advance(by: 4)
+            try await device.pair(.code(challenge.code))
+            // Whatever gave way, or belongs to a challenge that is over, is judged no more.
+            for exchange in held { #expect(try await device.confirm(exchange).code == .pairingNotActive) }
+        }
+    }
+
+    @Test("A challenge has all of its guesses, whatever is left over from the one before")
+    func replacedGuesses() async throws {
+        try await withHostAndDevice { host, device in
+            for _ in 0..<3 { _ = try await device.exchange(.code("no code")) }
+            let start = try await host.server.administration.startPairing(ttlSeconds: nil, grant: nil)
+            try await device.pair(.code(start.code))
+        }
+    }
+
+    @Test("By v1 nobody takes the place of a device that has proven its key, or its access")
+    func provenKeysAreKept() async throws {
+        try await withHost { host in
+            try await host.withDevice { device in
+                try await device.pair(grant: PairingGrant(permissions: [.chatSend]))
+                let code = try await host.server.administration.startPairing(ttlSeconds: nil, grant: .readOnly).code
+                let reply = try await host.complete(code: code, key: device.identity.publicKeyText)
+                #expect(reply.status == 403 && reply.error == HostErrorText.provenKey)
+                #expect(try await host.get("/companion/projects").status == 403, "nobody is connected by v1")
+                try await host.pair()
+                let revocation = try await host.send("DELETE", "/companion/devices/\(device.id)")
+                #expect(revocation.status == 403)
+                let status = try await device.get("/companion/status").decoded(CompanionStatusResponse.self)
+                #expect(status.permissions == [.chatSend])
+            }
+        }
+    }
+
+    @Test("A device of v1 makes no chats without the permission")
+    func legacyPermissions() async throws {
+        try await withHost { host in
+            let code = try await host.server.administration.startPairing(
+                ttlSeconds: nil,
+                grant: PairingGrant(permissions: [.chatSend])
+            ).code
+            #expect(try await host.complete(code: code).status == 200)
+            #expect(try await host.ask("list").status == 403)
+        }
+    }
+
     @Test("Sixteen exchanges are in flight at most")
     func inFlight() async throws {
         try await withHostAndDevice { _, device in

@@ -45,7 +45,7 @@ struct SessionTests {
     func sessionRequests() async throws {
         try await withHostAndDevice { host, device in
             try await device.pair()
-            let request = try SessionRequest.make(key: device.keys, now: Date())
+            let request = try SessionRequest.make(audience: host.server.identity.id, key: device.keys, now: Date())
             let first = try await device.send("POST", "/companion/session", body: request.body)
             let again = try await device.send("POST", "/companion/session", body: request.body)
             let old = try await device.openSession(now: Date(timeIntervalSinceNow: -301))
@@ -55,12 +55,28 @@ struct SessionTests {
                 let id = device.id
                 let request = try SessionRequest(
                     deviceId: id,
+                    audience: nil,
                     issuedAt: Date(),
                     nonce: SecureRandom.bytes(16),
                     sign: other.keys.sign
                 )
                 return try await other.send("POST", "/companion/session", body: request.body)
             }
+            // A host that was asked for a session passes the request on.
+            let elsewhere = try SessionRequest.make(
+                audience: String(repeating: "0", count: 16),
+                key: device.keys,
+                now: Date()
+            )
+            let passedOn = try await device.send("POST", "/companion/session", body: elsewhere.body)
+            let unaddressed = try SessionRequest(
+                deviceId: device.id,
+                audience: nil,
+                issuedAt: Date(),
+                nonce: SecureRandom.bytes(16),
+                sign: device.keys.sign
+            )
+            let anywhere = try await device.send("POST", "/companion/session", body: unaddressed.body)
             let shape = try await device.send("POST", "/companion/session", body: Array("{}".utf8))
             #expect(first.status == 200)
             #expect(again.status == 409 && again.code == .sessionReplayed)
@@ -69,6 +85,8 @@ struct SessionTests {
             #expect(stranger.code == .deviceUnknown)
             #expect(forged.status == 401 && forged.code == .sessionBadSignature)
             #expect(shape.code == .requestInvalid)
+            #expect(passedOn.status == 403 && passedOn.code == .sessionWrongAudience)
+            #expect(anywhere.status == 200)
         }
     }
 
@@ -121,18 +139,6 @@ struct SessionTests {
                 #expect(try await device.get("/companion/projects").code == .sessionExpired)
                 let rows = try await host.server.administration.audit.rows()
                 #expect(rows.map(\.kind) == ["pairing.paired", "device.revoked", "pairing.paired", "device.revoked"])
-            }
-        }
-    }
-
-    @Test("A device of v1 cannot take the place of one of v2")
-    func legacyKeepsV2() async throws {
-        try await withHost { host in
-            try await host.withDevice { device in
-                try await device.pair(permissions: [.chatSend])
-                try await host.pair(key: device.identity.publicKeyText)
-                let status = try await device.get("/companion/status").decoded(CompanionStatusResponse.self)
-                #expect(status.permissions == [.chatSend])
             }
         }
     }

@@ -259,6 +259,12 @@ struct SignedCommandTests {
                 let made = try await device.command(.projectCreate(name: "in", localPath: inside))
                     .result(as: CompanionProject.self)
                 #expect(made.localPath == inside)
+                let later = directory + "/project/later"
+                try FileManager.default.createDirectory(atPath: later, withIntermediateDirectories: true)
+                for name in [" ", "a\nb", "a\u{1b}[31m", "a\u{2028}b", "a\u{202e}b"] {
+                    let reply = try await device.command(.projectCreate(name: name, localPath: later))
+                    #expect(reply.code == .requestInvalid, "\(name.debugDescription)")
+                }
                 let fresh = try await device.command(.projectCreate(name: "fresh", localPath: nil))
                 let again = try await device.command(.projectCreate(name: "fresh", localPath: nil))
                 #expect(fresh.status == 200 && again.status == 409)
@@ -266,6 +272,45 @@ struct SignedCommandTests {
             try await withHostAndDevice(in: directory) { host, device in
                 try await device.pair()
                 #expect(Set(try await device.projects().map(\.name)) == ["project", "in", "fresh"])
+            }
+        }
+    }
+
+    @Test("Of two commands for the same project one makes it, and a repeated one makes nothing more")
+    func projectOnce() async throws {
+        try await withHostAndDevice { host, device in
+            try await device.pair()
+            let payload = CommandPayload.projectCreate(name: "shared", localPath: nil)
+            let commands = [try await device.sign(payload), try await device.sign(payload)]
+            let replies = try await withThrowingTaskGroup(of: Reply.self) { [device] group in
+                for command in commands + commands { group.addTask { try await device.send(command) } }
+                return try await group.reduce(into: [Reply]()) { $0.append($1) }
+            }
+            #expect(replies.map(\.status).sorted() == [200, 200, 409, 409])
+            #expect(try replies.filter { $0.status == 200 }.count { try $0.outcome().replayed } == 1)
+            #expect(try await device.projects().count { $0.name == "shared" } == 1)
+        }
+    }
+
+    @Test("A command that is refused makes no directory")
+    func refusedProject() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withHostAndDevice(in: directory) { host, device in
+                try await device.pair()
+                let nonce = SecureRandom.bytes(16)
+                let made = try await device.send(
+                    try await device.sign(.projectCreate(name: "made", localPath: nil), nonce: nonce)
+                )
+                let used = try await device.send(
+                    try await device.sign(.projectCreate(name: "used", localPath: nil), nonce: nonce)
+                )
+                _ = try await host.server.administration.setPermissions([], of: device.id)
+                let denied = try await device.command(.projectCreate(name: "denied", localPath: nil))
+                #expect(made.status == 200)
+                #expect(used.code == .commandReplayed)
+                #expect(denied.code == .permissionDenied)
+                let names = try FileManager.default.contentsOfDirectory(atPath: directory + "/state/projects")
+                #expect(names == ["made"])
             }
         }
     }

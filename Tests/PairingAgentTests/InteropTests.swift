@@ -86,7 +86,10 @@ import Testing
             )
             return (
                 publicKey,
-                [("command", command.body), ("session", try SessionRequest.make(key: key, now: Date()).body)]
+                [
+                    ("command", command.body),
+                    ("session", try SessionRequest.make(audience: "8899aabbccddeeff", key: key, now: Date()).body),
+                ]
             )
         }
         for (kind, body) in bodies {

@@ -87,7 +87,7 @@ import Testing
     @Test("No bit of a request for a session can be changed")
     func sessionBits() throws {
         try withKey { key, identity in
-            let request = try SessionRequest.make(key: key, now: Self.now)
+            let request = try SessionRequest.make(audience: "8899aabbccddeeff", key: key, now: Self.now)
             #expect(try SessionRequest.parse(request.body).isSigned(by: identity))
             #expect(request.issuedAt == Self.now)
             for bit in 0..<(request.body.count * 8) {

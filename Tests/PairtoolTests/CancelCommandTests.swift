@@ -32,6 +32,23 @@ import Testing
         }
     }
 
+    @Test("In the interactive chat, /cancel ends the turn that goes on at the host")
+    func inChat() async throws {
+        try await withWaitingAgent { events, _, user in
+            async let sent = user.spawn(["send", "--new", "--project", "garden", "dig", "--json"])
+            let started = try await events.first("turn_started")
+            let chatID = try #require(started["chatId"]?.string)
+            let chat = await user.run("chat", chatID, "--history", "0", stdin: "/cancel\n/quit\n")
+            #expect(chat.status == 0, "\(chat)")
+            #expect(chat.err.contains(": cancelled"), "\(chat)")
+            #expect(try await events.first("turn_finished")["turnId"] == started["turnId"])
+            #expect(try await sent.status == 1)
+            // In a chat that has not begun there is nothing to end, and the chat goes on.
+            let new = await user.run("chat", "--project", "garden", stdin: "/cancel\n/quit\n")
+            #expect(new.status == 0 && new.err.contains("No turn was begun"), "\(new)")
+        }
+    }
+
     @Test("A turn is ended by its id from another machine that may, and not by one that may only read")
     func namedTurn() async throws {
         try await withWaitingAgent { events, host, user in

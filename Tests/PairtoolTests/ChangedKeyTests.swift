@@ -34,7 +34,7 @@ import Testing
                         #expect(result.status == 1, "\(command) \(result)")
                         #expect(result.out.isEmpty, "\(command)")
                         let code = try result.errorCode
-                        #expect(code == "host.pinMismatch", "\(command)")
+                        #expect(code == "host.pin_mismatch", "\(command)")
                         #expect(result.err.contains(pin), "\(command) \(result.err)")
                         #expect(result.err.contains(interceptor.certificate.spki), "\(command) \(result.err)")
                     }

@@ -48,7 +48,7 @@ import Testing
         try await Sandbox.with { user in
             let result = try await user.spawn(["host"] + arguments + ["--json"])
             #expect(result.status == 10, "\(result)")
-            #expect(try result.errorCode == "host.notRunning")
+            #expect(try result.errorCode == "host.not_running")
             #expect(result.out.isEmpty)
         }
     }
@@ -140,7 +140,7 @@ import Testing
                     environment: ["XDG_DATA_HOME": user.directory + "/other"]
                 )
                 #expect(second.status == 1, "\(second)")
-                #expect(try second.errorCode == "host.anotherHost")
+                #expect(try second.errorCode == "host.another_host")
                 #expect(try await user.spawn(["host", "status", "-q"]).status == 0)
             }
             #expect(!FileManager.default.fileExists(atPath: user.directory + "/run/pairtool/host.sock"))

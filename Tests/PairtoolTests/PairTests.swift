@@ -49,6 +49,60 @@ import Testing
         }
     }
 
+    @Test("The digits may be typed as hosts show them", arguments: ["482 913", " 482-913 "])
+    func groupedDigits(code: String) async throws {
+        try await withFakeMac { mac in
+            try await Sandbox.with { user in
+                let pair = ["pair", "--url", mac.endpointText, "--allow-legacy", "--code-stdin"]
+                let result = await user.run(pair, stdin: code + "\n")
+                #expect(result.status == 0, "\(result.err)")
+                #expect(
+                    result.err.contains("anyone on this network can read"),
+                    "accepted in advance, it is said all the same"
+                )
+            }
+        }
+    }
+
+    @Test(
+        "What a legacy host cannot promise is not asked of it",
+        arguments: [["--read-only"], ["--permission", "chat.send"]]
+    )
+    func legacyLimits(limit: [String]) async throws {
+        try await withFakeMac { mac in
+            try await Sandbox.with { user in
+                let pair = ["pair", "--url", mac.endpointText, "--allow-legacy", "--code-stdin"]
+                let result = await user.run(pair + limit, stdin: "482913\n")
+                #expect(result.status == 13)
+                #expect(result.err.contains("knows no permissions"))
+                #expect(mac.requests("POST", "/companion/pairing/complete").isEmpty)
+            }
+        }
+    }
+
+    @Test("After a second host it is said which one commands go to, and how to reach the new one")
+    func secondHost() async throws {
+        try await withFakeMac { first in
+            try await withFakeMac { second in
+                try await Sandbox.with { user in
+                    func pair(_ mac: FakeMac) async -> Sandbox.Result {
+                        await user.run(
+                            ["pair", "--url", mac.endpointText, "--allow-legacy", "--code-stdin"],
+                            stdin: "482913\n"
+                        )
+                    }
+                    #expect(await pair(first).err.contains("Next: pairtool projects\n"))
+                    let result = await pair(second)
+                    #expect(result.err.contains("Commands still go to"))
+                    let next = try #require(result.err.split(separator: "\n").last { $0.hasPrefix("Next: ") })
+                    let words = next.split(separator: " ").dropFirst(2).map(String.init)
+                    #expect(await user.run(words).status == 0)
+                    #expect(!second.requests("GET", "/companion/projects").isEmpty)
+                }
+            }
+        }
+    }
+
     @Test(
         "What is no code is refused before anything is sent",
         arguments: ["", "12345", "1234567", "12345a", "１２３４５６"]

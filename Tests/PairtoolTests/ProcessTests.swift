@@ -102,6 +102,21 @@ import Testing
         }
     }
 
+    @Test("A host whose port for HTTPS is taken says that, and nothing of the server that it ends for it")
+    func takenPort() async throws {
+        try await withFakeMac { taken in
+            try await withProject { host, _ in
+                let ports = ["--port", "0", "--tls-port", "\(taken.port)", "--engine", "embedded"]
+                // What ends first is a matter of chance.
+                for _ in 0..<5 {
+                    let result = try await host.spawn(["host", "--project", host.directory + "/garden"] + ports)
+                    #expect(result.status == 1)
+                    #expect(result.err.hasPrefix("pairtool: Port \(taken.port) is taken"), "\(result.err)")
+                }
+            }
+        }
+    }
+
     @Test("A disk that is full is an error, not a short answer")
     func fullDisk() async throws {
         try await Sandbox.with { user in

@@ -45,7 +45,7 @@ extension CompanionClientError {
         case .deviceExpired:
             (.revoked, "This device's time at \(endpoint) is over.")
         case .permissionDenied:
-            (.forbidden, "This device may not do that at \(endpoint).")
+            (.forbidden, "\(endpoint) refuses it.")
         case .hostAgentUnavailable:
             (.hostSignedOut, "The assistant is not available on \(endpoint).")
         case .chatBusy:

@@ -83,14 +83,11 @@ package final class AdminServer: Service {
     }
 
     private func serve(_ connection: Connection, _ places: Places) async {
-        guard places.take() else {
-            try? await connection.channel.close()
-            return
-        }
-        defer { places.give() }
         do {
-            let user = try await Self.user(of: connection.channel)
             try await connection.executeThenClose { inbound, outbound in
+                guard places.take() else { return }
+                defer { places.give() }
+                let user = try await Self.user(of: connection.channel)
                 guard user == owner else {
                     logger.notice("another user at the admin socket", metadata: ["user": "\(user)"])
                     let refusal = AdminResponse(error: .requestForbidden, "This host belongs to another user.")

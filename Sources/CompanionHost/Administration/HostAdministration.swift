@@ -46,7 +46,7 @@ package struct HostAdministration: Sendable {
 
     /// - Returns: Whether there was such a device.
     package func revoke(_ id: String) async throws -> Bool {
-        try await control.revoke(id)
+        try await control.revoke(id, by: "host")
     }
 
     /// - Returns: Whether there is such a device.

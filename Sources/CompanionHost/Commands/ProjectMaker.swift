@@ -1,4 +1,5 @@
 import CompanionWire
+import Dispatch
 import Glibc
 import HTTPTypes
 import PairingAgent
@@ -6,32 +7,76 @@ import PairingAgent
 /// Makes the projects that devices ask for: a directory of their own below one that the host's owner chose, or a
 /// directory inside a project that is listed already. Nothing else of the file system can be reached.
 struct ProjectMaker: Sendable {
+    /// A project, before anybody lists it.
+    struct Made: Sendable {
+        var project: ProjectCatalog.Project
+        /// Removes a directory that was made for it.
+        var discard: @Sendable () async -> Void = {}
+    }
+
     /// Where new directories are made; made itself (0700) when it is needed.
     let directory: String
+    /// Disks and mounts may take their time: a thread for them alone.
+    private let queue = DispatchQueue(label: "pairtool-host.projects")
 
-    /// - Throws: ``HostResponseError``: 400 for a name that is no name of a directory, 403 for a path outside of the
-    ///   listed projects, 409 for a directory that is there already.
-    func make(name: String, localPath: String?, catalog: ProjectCatalog) throws -> ProjectCatalog.Project {
+    init(directory: String) {
+        self.directory = directory
+    }
+
+    /// - Throws: ``HostResponseError``: 400 for a name that is none, 403 for a path outside of the listed projects, 409
+    ///   for a directory that is there already.
+    func make(name: String, localPath: String?, catalog: ProjectCatalog) async throws -> Made {
+        let (project, isNew) = try await blocking {
+            try makeNow(name: name, localPath: localPath, catalog: catalog)
+        }
+        guard isNew else { return Made(project: project) }
+        // What is not empty stays.
+        return Made(project: project) { _ = try? await blocking { rmdir(project.path) } }
+    }
+
+    private func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Result { try work() }) }
+        }
+    }
+
+    private func makeNow(
+        name: String,
+        localPath: String?,
+        catalog: ProjectCatalog
+    ) throws -> (project: ProjectCatalog.Project, isNew: Bool) {
         let name = name.trimmingWhitespace()
+        guard !name.isEmpty, name.unicodeScalars.allSatisfy(Self.isShown) else {
+            throw HostResponseError(
+                .badRequest,
+                "A project's name is not blank, and has no line breaks and no control characters",
+                code: .requestInvalid
+            )
+        }
         if let localPath, !localPath.isEmpty {
             guard let place = catalog.locate(localPath) else {
                 throw HostResponseError(.forbidden, HostErrorText.projectNotListed, code: .requestForbidden)
             }
             // A directory is one project, by whatever name.
-            if let known = catalog.projects.first(where: { $0.path == place.directory }) { return known }
-            return ProjectCatalog.Project(madeAt: place.directory, name: name)
+            if let known = catalog.projects.first(where: { $0.path == place.directory }) { return (known, false) }
+            return (ProjectCatalog.Project(madeAt: place.directory, name: name), false)
         }
-        let isName =
-            !name.isEmpty && !name.hasPrefix(".") && !name.contains("/")
-            && name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control && $0 != "\0" }
-        guard isName else {
+        guard !name.hasPrefix("."), !name.contains("/") else {
             throw HostResponseError(
                 .badRequest,
-                "A project's name has no slash and no control characters, and does not begin with a dot",
+                "The name of a new directory has no slash, and does not begin with a dot",
                 code: .requestInvalid
             )
         }
-        return ProjectCatalog.Project(madeAt: try makeDirectory(name, catalog: catalog), name: name)
+        return (ProjectCatalog.Project(madeAt: try makeDirectory(name, catalog: catalog), name: name), true)
+    }
+
+    /// Whether a character may be in a name: none that ends a line or changes how other text is shown.
+    private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: false
+        default: !scalar.properties.isBidiControl
+        }
     }
 
     /// Whether a project that was made earlier is where a device may still have one.

@@ -10,16 +10,33 @@ extension SignedCommandService {
         command: SignedCommand,
         digest: [UInt8]
     ) async throws -> Outcome {
-        let now = clock.now()
-        return try await once(command, digest: digest, permission: .projectCreate) { [store, maker, events] database in
-            let made = try maker.make(name: name, localPath: localPath, catalog: store.catalog)
-            let project = try store.add(made, at: now, in: database)
-            // Served once it is stored; a project of a transaction that fails is listed by no database.
-            database.afterNextTransaction { _ in
-                store.catalog.add(made)
-                events.send(.projectCreated(project, device: command.deviceId))
+        // First of all without an effect: what is refused or repeated makes no directory.
+        let known = try await database.readChecked { database -> JSONValue? in
+            if let result = try Self.result(of: command, digest: digest, in: database) { return result }
+            guard try !SeenNonces.contains(command.nonce, of: command.deviceId, in: database) else {
+                throw HostResponseError.nonceUsed
             }
-            return try JSONValue(encoding: project)
+            try requirePermission(.projectCreate, of: command)
+            return nil
+        }
+        if let known { return Outcome(result: known, isReplay: true) }
+        // Outside of any transaction: a slow disk or mount holds up nothing but this. A directory that a crash leaves
+        // without its project is empty, and the repetition takes it.
+        let made = try await makeProject(name, localPath)
+        let now = clock.now()
+        do {
+            return try await once(command, digest: digest, permission: .projectCreate) { [store, events] database in
+                let project = try store.add(made.project, at: now, in: database)
+                // Served once it is stored; a project of a transaction that fails is listed by no database.
+                database.afterNextTransaction { _ in
+                    store.catalog.add(made.project)
+                    events.send(.projectCreated(project, device: command.deviceId))
+                }
+                return try JSONValue(encoding: project)
+            }
+        } catch let refusal as HostResponseError {
+            await made.discard()
+            throw refusal
         }
     }
 
@@ -71,7 +88,7 @@ extension SignedCommandService {
         }
         // The host may have ended between the two: then the turn is begun now.
         let id = outcome.result["turnId"]?.string ?? turnID
-        if outcome.isReplay, try await turns.log.turn(id: id) != nil { return outcome }
+        if outcome.isReplay, try await turns.log.knows(turnID: id) { return outcome }
         guard let projectID = try await store.projectID(ofChat: chatID),
             let project = store.catalog.project(id: projectID)
         else { throw HostResponseError(.notFound, "Unknown chat", code: .requestNotFound) }
@@ -89,14 +106,16 @@ extension SignedCommandService {
                 device: command.deviceId,
                 id: id
             )
-        } catch {
+        } catch let refusal as HostResponseError {
+            // Nothing has begun. After any other error the turn may go on, and the command has to be known for it.
             try await forget(command)
-            throw Self.describingRefusal(error)
+            throw Self.describingRefusal(refusal)
         }
         return outcome
     }
 
-    /// Ends a turn. Twice is no error, so it is remembered afterwards.
+    /// Ends a turn. The command is noted before, and what it came to afterwards: twice is no error, so a repetition of
+    /// one that a crash has cut off in between ends the turn once more.
     func cancel(
         turnID: String,
         chatID: String,
@@ -104,25 +123,28 @@ extension SignedCommandService {
         digest: [UInt8]
     ) async throws -> Outcome {
         let known = try await database.writeChecked { database -> JSONValue? in
-            if let result = try Self.result(of: command, digest: digest, in: database) { return result }
-            guard try !SeenNonces.contains(command.nonce, of: command.deviceId, in: database) else {
-                throw HostResponseError(.conflict, "The nonce was used before", code: .commandReplayed)
+            if let result = try Self.result(of: command, digest: digest, in: database) {
+                guard result == Self.pending else { return result }
+                try requirePermission(.chatSend, of: command)
+                return nil
             }
-            guard try gate.activeDevice(command.deviceId).may(.chatSend) else {
-                throw HostResponseError.permissionDenied
-            }
+            try admit(command, for: .chatSend, in: database)
+            try Self.remember(command, digest: digest, result: Self.pending, in: database)
             return nil
         }
         if let known { return Outcome(result: known, isReplay: true) }
         guard let turn = try await turns.cancel(turnID: turnID, chatID: chatID) else {
+            try await forget(command)
             throw HostResponseError.turnUnknown
         }
         let result = try JSONValue(encoding: turn)
-        return try await once(command, digest: digest, permission: .chatSend) { _ in result }
+        try await database.write { try Self.update(command, result: result, in: $0) }
+        return Outcome(result: result, isReplay: false)
     }
 
-    private static func describingRefusal(_ error: any Error) -> any Error {
-        guard var refusal = error as? HostResponseError, refusal.code == nil else { return error }
+    private static func describingRefusal(_ error: HostResponseError) -> HostResponseError {
+        var refusal = error
+        guard refusal.code == nil else { return refusal }
         switch refusal.status {
         case .conflict:
             refusal.code = .chatBusy

@@ -23,10 +23,17 @@ extension SignedCommandService {
     /// The checks that belong to the transaction of the effect: the nonce, then the permission as it is now.
     func admit(_ command: SignedCommand, for permission: CompanionPermission, in database: Database) throws {
         guard try SeenNonces.note(command.nonce, of: command.deviceId, until: command.expiresAt, in: database) else {
-            throw HostResponseError(.conflict, "The nonce was used before", code: .commandReplayed)
+            throw HostResponseError.nonceUsed
         }
+        try requirePermission(permission, of: command)
+    }
+
+    func requirePermission(_ permission: CompanionPermission, of command: SignedCommand) throws {
         guard try gate.activeDevice(command.deviceId).may(permission) else { throw HostResponseError.permissionDenied }
     }
+
+    /// The result of a command that has been noted and not come to anything yet.
+    static let pending = JSONValue.null
 
     /// Remembers a command and what it came to, within a transaction.
     static func remember(
@@ -42,6 +49,14 @@ extension SignedCommandService {
             command.commandId, Data(digest), command.deviceId, Data(result.canonical),
             CompanionTimestamp.string(from: command.expiresAt),
         ])
+    }
+
+    /// Remembers what a noted command came to, within a transaction.
+    static func update(_ command: SignedCommand, result: JSONValue, in database: Database) throws {
+        try database.execute(
+            sql: "UPDATE seenCommand SET result = ? WHERE commandId = ?",
+            arguments: [Data(result.canonical), command.commandId]
+        )
     }
 
     /// Executes a command in one transaction, or gives its stored result.
@@ -79,4 +94,8 @@ extension SignedCommandService {
             )
         }
     }
+}
+
+extension HostResponseError {
+    static let nonceUsed = HostResponseError(.conflict, "The nonce was used before", code: .commandReplayed)
 }

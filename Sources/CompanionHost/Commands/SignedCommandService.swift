@@ -4,20 +4,17 @@ import FoundationEssentials
 import GRDB
 import HTTPTypes
 import Logging
-import NIOConcurrencyHelpers
 import PairingAgent
 
 /// Judges signed commands and executes each of them once (companion-v2, Signed commands).
 ///
-/// A command's id, nonce, result and effect are stored in one transaction, before the answer. With WAL and
+/// A command's id, nonce, result and effect in the database are stored in one transaction, before the answer. With WAL and
 /// `synchronous = NORMAL` a crash of this process loses none of them; a power cut may lose the last transactions, but
 /// then effect and memory of a command are lost together, so that its repetition is right to execute it. Waiting for the
 /// disk (`FULL`) would gain nothing more, and cost most of the speed.
 struct SignedCommandService: Sendable {
     /// Seconds that a command's `issuedAt` may be ahead of the host's clock.
     static let maximumLead: TimeInterval = 60
-    /// Seconds between two removals of what nobody can repeat any more.
-    static let pruneInterval: TimeInterval = 30
 
     /// What a command came to.
     struct Outcome: Sendable {
@@ -28,14 +25,14 @@ struct SignedCommandService: Sendable {
     let identity: HostIdentity
     let gate: DeviceGate
     let store: CompanionHostStore
-    let maker: ProjectMaker
+    /// Makes or finds the directory of a project that a device asks for by a name and, perhaps, a path.
+    let makeProject: @Sendable (_ name: String, _ localPath: String?) async throws -> ProjectMaker.Made
     let turns: TurnRunner
     let agent: any Agent
     let clock: HostClock
     let events: HostEventSink
     let logger: Logger
     let serial = KeyedSerial()
-    let lastPrune = NIOLockedValueBox(Date.distantPast)
 
     var database: HostDatabase { store.database }
 
@@ -54,7 +51,7 @@ struct SignedCommandService: Sendable {
             try CommandLimits.check(payload)
             device = try gate.activeDevice(command.deviceId).id
             let digest = try check(command)
-            await pruneIfDue()
+            await gate.pruneIfDue()
             let outcome = try await perform(payload, of: command, digest: digest)
             log(outcome.isReplay ? "replayed" : "executed", type: type, device: device, start: start)
             return CommandResponse(
@@ -110,7 +107,12 @@ struct SignedCommandService: Sendable {
     ) async throws -> Outcome {
         switch payload {
         case .projectCreate(let name, let localPath):
-            return try await createProject(name: name, localPath: localPath, command: command, digest: digest)
+            return try await serial.run(command.commandId) {
+                // Of two at the same time one finds the other's.
+                try await serial.run("project") {
+                    try await createProject(name: name, localPath: localPath, command: command, digest: digest)
+                }
+            }
         case .sessionCreate(let projectID):
             let chat = try newChat(projectID: projectID, title: nil)
             return try await createChat(chat, result: ["sessionId": .string(chat.id)], command: command, digest: digest)
@@ -129,21 +131,6 @@ struct SignedCommandService: Sendable {
             return try await serial.run(command.commandId) {
                 try await cancel(turnID: turnID, chatID: chatID, command: command, digest: digest)
             }
-        }
-    }
-
-    private func pruneIfDue() async {
-        let now = clock.now()
-        let isDue = lastPrune.withLockedValue { last in
-            guard now.timeIntervalSince(last) >= Self.pruneInterval else { return false }
-            last = now
-            return true
-        }
-        guard isDue else { return }
-        do {
-            try await database.write { try SeenNonces.prune(now: now, in: $0) }
-        } catch {
-            logger.error("old commands not removed", metadata: ["reason": "\(error)"])
         }
     }
 

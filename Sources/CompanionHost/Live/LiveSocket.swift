@@ -23,6 +23,8 @@ struct LiveSocket: Sendable {
         case gone
         case tooSlow
         case revoked
+        case deviceExpired
+        case sessionOver
         case shutdown
         case unexpectedData
         case unmasked
@@ -35,6 +37,8 @@ struct LiveSocket: Sendable {
             // 1013, “try again later”, of the registry that the section sets up.
             case .tooSlow: (.unknown(1013), "too slow")
             case .revoked: (.policyViolation, CompanionErrorCode.deviceRevoked.rawValue)
+            case .deviceExpired: (.policyViolation, CompanionErrorCode.deviceExpired.rawValue)
+            case .sessionOver: (.policyViolation, CompanionErrorCode.sessionExpired.rawValue)
             case .shutdown: (.goingAway, "the host is shutting down")
             case .unexpectedData: (.unacceptableData, "this connection is for the host's events")
             case .unmasked: (.protocolError, "frames of a client are masked")
@@ -74,8 +78,11 @@ struct LiveSocket: Sendable {
             group.addTask { await receive(inbound, outbound, signs: signs) }
             group.addTask { await ping(outbound, signs: signs) }
             group.addTask {
-                await revocations.wait(for: device)
-                return .revoked
+                switch await revocations.wait(for: device) {
+                case .deviceExpired: return .deviceExpired
+                case .sessionOver: return .sessionOver
+                case .ended, nil: return .revoked
+                }
             }
             group.addTask {
                 try? await gracefulShutdown()

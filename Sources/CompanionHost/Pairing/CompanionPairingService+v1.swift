@@ -2,6 +2,7 @@ import CompanionWire
 import FoundationEssentials
 import HTTPTypes
 import Logging
+import PairingAgent
 
 extension CompanionPairingService {
     /// Judges a device of v1 and, when it is right, connects it.
@@ -35,10 +36,9 @@ extension CompanionPairingService {
         case .accepted: break
         }
         let grant = grant
-        noteSuccess()
         let name = body.deviceName.trimmingWhitespace()
         let device = PairedDevice(
-            id: CompanionDeviceStore.id(publicKey: key),
+            id: DeviceIdentity.deviceID(publicKeyText: key),
             name: name.isEmpty ? PairedDevice.nameless : name,
             publicKey: key,
             permissions: grant.permissions,
@@ -47,10 +47,12 @@ extension CompanionPairingService {
             pairedAt: now,
             lastSeenAt: now
         )
-        try await devices.connect(device, address: address) { database in
-            try PairingBudget.storeReset(in: database)
-            let detail: JSONValue = ["address": .string(address.description), "version": 1]
-            try AuditLog.append(.paired, device: device.id, detail: detail, at: now, in: database)
+        try await succeed {
+            try await devices.connect(device, address: address) { database in
+                try PairingBudget.storeReset(in: database)
+                let detail: JSONValue = ["address": .string(address.description), "version": 1]
+                try AuditLog.append(.paired, device: device.id, detail: detail, at: now, in: database)
+            }
         }
         var metadata = Logger.Metadata.event("pairing", outcome: "paired", device: device.id)
         metadata["address"] = "\(address)"

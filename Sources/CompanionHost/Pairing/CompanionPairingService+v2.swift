@@ -17,13 +17,13 @@ extension CompanionPairingService {
             throw HostResponseError(.badRequest, "clientNonce has to be 16 bytes in base64url", code: .requestInvalid)
         }
         renew()
-        guard let offer = challenge.offer else { throw HostResponseError.pairingNotActive }
+        guard let offer = challenge.offer else { throw noChallenge(now: now) }
         let exchange = PairingExchanges<PairingResponder>.Exchange(
-            id: Base64URL.encode(PairingSecrets.bytes(16)),
+            id: Base64URL.encode(SecureRandom.bytes(16)),
             challenge: challenge.number,
             address: address,
             clientNonce: clientNonce,
-            hostNonce: PairingSecrets.bytes(16),
+            hostNonce: SecureRandom.bytes(16),
             startedAt: now,
             deadline: offer.expiresAt
         )
@@ -51,7 +51,7 @@ extension CompanionPairingService {
             throw HostResponseError.pairingNotActive
         }
         try Self.check(request)
-        guard exchanges.reserved < min(challenge.triesLeft, budget.left) else {
+        guard exchanges.reserve(exchange, guesses: min(challenge.triesLeft, budget.left), now: now) else {
             throw HostResponseError.pairingTooOften
         }
         let responder: PairingResponder
@@ -121,10 +121,9 @@ extension CompanionPairingService {
         }
         let grant = grant
         challenge.use(now: now)
-        noteSuccess()
         let name = share.deviceName.trimmingWhitespace()
         let device = PairedDevice(
-            id: CompanionDeviceStore.id(publicKey: share.devicePublicKey),
+            id: DeviceIdentity.deviceID(publicKeyText: share.devicePublicKey),
             name: name.isEmpty ? PairedDevice.nameless : name,
             publicKey: share.devicePublicKey,
             permissions: grant.granted(of: share.permissions),
@@ -134,7 +133,9 @@ extension CompanionPairingService {
             lastSeenAt: now
         )
         let session = SessionStore.Session(device: device.id, now: now)
-        try await enroll(device, session: session, method: share.method, address: address)
+        try await succeed {
+            try await enroll(device, session: session, method: share.method, address: address)
+        }
         return PairingConfirmResponse(
             tag: Base64.encode(ownTag),
             connectedDevice: ConnectedCompanionDevice(
@@ -186,7 +187,11 @@ extension CompanionPairingService {
         guard !budget.isLocked else { throw HostResponseError.pairingLocked }
         let known = exchanges.exchange(id)
         renew()
-        exchanges.prune(now: now)
+        for lapsed in exchanges.prune(now: now) where lapsed.share != nil {
+            var metadata = Logger.Metadata.event("pairing", outcome: "unfinished")
+            metadata["address"] = "\(lapsed.address)"
+            logger.notice("a pairing was begun and not finished", metadata: metadata)
+        }
         if let known, let end = challenge.end(ofChallenge: known.challenge) {
             exchanges.remove(id)
             throw end == .expired ? HostResponseError.pairingExpired : HostResponseError.pairingNotActive

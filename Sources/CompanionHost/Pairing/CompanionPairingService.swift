@@ -95,10 +95,12 @@ package actor CompanionPairingService {
         return start(seconds: Self.clamped(ttlSeconds: ttlSeconds), grant: grant ?? usualGrant)
     }
 
-    /// Opens pairing again after too many failures. To be called for somebody at this machine only.
+    /// Opens pairing again after too many failures, and forgets those that did not lock it yet. To be called for somebody at
+    /// this machine only.
     package func unlock() async throws {
         let now = clock.now()
         let failures = budget.failuresInARow
+        guard failures > 0 || pausedUntil != nil else { return }
         try await devices.database.write { database in
             try PairingBudget.storeReset(in: database)
             let detail: JSONValue = ["failures": .integer(Int64(failures))]
@@ -153,6 +155,19 @@ package actor CompanionPairingService {
     /// Whether no challenge runs because several were burnt.
     var isPaused: Bool { pausedUntil != nil }
 
+    /// Why nobody can pair now: for some seconds after several codes were burnt, else because no challenge runs.
+    func noChallenge(now: Date) -> HostResponseError {
+        guard let pausedUntil, pausedUntil > now else { return .pairingNotActive }
+        let seconds = Int(pausedUntil.timeIntervalSince(now).rounded(.up))
+        return HostResponseError(
+            .tooManyRequests,
+            "After so many wrong codes the next one comes in \(seconds) s",
+            code: .pairingRateLimited,
+            retryable: true,
+            headers: [.retryAfter: "\(seconds)"]
+        )
+    }
+
     private func start(seconds: Int, grant: PairingGrant) -> PairingStartResponse {
         // Full milliseconds, so that the texts, the payload and the check agree.
         let now = Date(timeIntervalSince1970: (clock.now().timeIntervalSince1970 * 1000).rounded(.down) / 1000)
@@ -181,13 +196,15 @@ package actor CompanionPairingService {
         return response
     }
 
-    /// Notes that the running challenge was proven to be known: it is used up, and the failures are forgotten.
-    func noteSuccess() {
-        burntInARow = 0
-        budget.reset()
+    /// Follows a proof that the running challenge is known: it is used up, and the failures are forgotten once the device
+    /// is stored.
+    func succeed(storing store: () async throws -> Void) async throws {
         exchanges.removeAll()
         events.send(.challengeEnded(reason: .used))
-        wake.yield()
+        defer { wake.yield() }
+        try await store()
+        burntInARow = 0
+        budget.reset()
     }
 
     /// Notes a wrong try that was counted against the challenge already; stored before it is told to anybody.

@@ -4,7 +4,8 @@ import FoundationEssentials
 /// The pairings of v2 that are under way. A value; times come in.
 ///
 /// An exchange that got the host's share holds a guess: no more of them are open than guesses are left, so that trying
-/// at the same time gains nothing.
+/// at the same time gains nothing. When none is left, who holds several or does not finish soon gives way: one machine
+/// cannot keep the guesses from others by not using them.
 struct PairingExchanges<Secret: Sendable>: Sendable {
     /// Exchanges at a time (companion-v2, Guess budget).
     static var limit: Int { 16 }
@@ -12,6 +13,8 @@ struct PairingExchanges<Secret: Sendable>: Sendable {
     static var patience: TimeInterval { 30 }
     /// Seconds after which an exchange that only said hello gives way to another one.
     static var courtesy: TimeInterval { 20 }
+    /// Seconds after which an exchange that holds a guess gives way to another one: a device needs milliseconds.
+    static var haste: TimeInterval { 3 }
 
     struct Exchange: Sendable {
         var id: String
@@ -36,9 +39,6 @@ struct PairingExchanges<Secret: Sendable>: Sendable {
 
     private var exchanges: [String: Exchange] = [:]
 
-    /// Guesses that open exchanges hold.
-    var reserved: Int { exchanges.values.count { $0.share != nil } }
-
     /// Adds an exchange.
     ///
     /// - Returns: Whether there was a place.
@@ -58,6 +58,23 @@ struct PairingExchanges<Secret: Sendable>: Sendable {
 
     func exchange(_ id: String) -> Exchange? { exchanges[id] }
 
+    /// Makes room for the guess of an exchange: whatever gives way for it can never be confirmed.
+    ///
+    /// - Parameter guesses: How many the challenge has left.
+    /// - Returns: Whether there is a guess left for it.
+    mutating func reserve(_ exchange: Exchange, guesses: Int, now: Date) -> Bool {
+        let holders = exchanges.values.filter { $0.share != nil && $0.challenge == exchange.challenge }
+            .sorted { $0.deadline < $1.deadline }
+        guard holders.count >= guesses else { return true }
+        guard guesses > 0 else { return false }
+        let counts = holders.reduce(into: [:]) { $0[$1.address, default: 0] += 1 }
+        let greedy = counts[exchange.address] == nil ? holders.first { counts[$0.address, default: 0] > 1 } : nil
+        let slow = holders.first { $0.deadline.timeIntervalSince(now) <= Self.patience - Self.haste }
+        guard let given = greedy ?? slow else { return false }
+        exchanges[given.id] = nil
+        return true
+    }
+
     /// Notes the shares of an exchange, which has to be confirmed soon.
     mutating func setShare(_ share: Share, of id: String, now: Date) {
         exchanges[id]?.share = share
@@ -72,7 +89,13 @@ struct PairingExchanges<Secret: Sendable>: Sendable {
         exchanges = [:]
     }
 
-    mutating func prune(now: Date) {
-        exchanges = exchanges.filter { $0.value.deadline > now }
+    /// Ends the exchanges whose time is over.
+    ///
+    /// - Returns: Those that were ended.
+    @discardableResult
+    mutating func prune(now: Date) -> [Exchange] {
+        let over = exchanges.values.filter { $0.deadline <= now }
+        for exchange in over { exchanges[exchange.id] = nil }
+        return over
     }
 }

@@ -1,4 +1,5 @@
 import CompanionWire
+import PairingAgent
 
 /// Codes and tokens from the system's cryptographic generator.
 enum PairingSecrets {
@@ -10,13 +11,7 @@ enum PairingSecrets {
     }
 
     /// 128 random bits, base64url: 22 characters.
-    static func token() -> String { Base64URL.encode(bytes(16)) }
-
-    /// Random bytes for nonces and names that nobody can guess.
-    static func bytes(_ count: Int) -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
-        return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-    }
+    static func token() -> String { Base64URL.encode(SecureRandom.bytes(16)) }
 }
 
 /// Lower-case hex digits of bytes.

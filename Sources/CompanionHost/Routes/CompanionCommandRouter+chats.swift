@@ -43,7 +43,15 @@ extension CompanionCommandRouter {
     }
 
     private func continueChat(_ request: Request, _ context: HostRequestContext) async throws -> Response {
-        let sender = try await admit(request, context, for: .chatSend)
+        var context = context
+        let sender: AuthenticatedDevice
+        do {
+            sender = try await admit(request, context, for: .chatSend)
+        } catch {
+            if context.version == 1 { try await context.checkBody(ofRefused: request) }
+            throw error
+        }
+        try await context.readBody(of: request, upTo: BodyLimit.device)
         let device = sender.id
         guard agent.isAvailable() else { throw HostResponseError.agentUnavailable }
         let chatID = try context.parameter("id")
@@ -56,9 +64,7 @@ extension CompanionCommandRouter {
             throw HostResponseError(.badRequest, CompanionErrorResponse.Text.promptRequired)
         }
         // A prompt to a chat that does not exist makes one.
-        if sender.protocolVersion >= 2, !sender.permissions.contains(.chatCreate),
-            try await store.projectID(ofChat: chatID) == nil
-        {
+        if !sender.permissions.contains(.chatCreate), try await store.projectID(ofChat: chatID) == nil {
             throw HostResponseError.permissionDenied
         }
         let (project, directory) = try await workplace(chatID: chatID, projectPath: body.projectPath)
@@ -72,7 +78,7 @@ extension CompanionCommandRouter {
         guard let frames = try await turns.log.reader(turnID: id) else {
             throw HostResponseError(.internalServerError, HostErrorText.internalError)
         }
-        return .eventStream(frames)
+        return .eventStream(frames, until: access(of: sender, context))
     }
 
     /// Where a turn works: at `projectPath` when it is inside a listed project, else at the chat's project.

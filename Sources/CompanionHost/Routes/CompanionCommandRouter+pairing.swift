@@ -17,14 +17,14 @@ extension CompanionCommandRouter {
             }
             return .json(DevicesListResponse(devices: devices.devices().map(\.companionDevice)))
         }
-        add(.post, "/companion/pairing/start", to: router) { _, context in
+        add(.post, "/companion/pairing/start", bodyLimit: BodyLimit.anybody, to: router) { _, context in
             guard context.isLoopback, context.version == 1, !context.isSecure else {
                 throw HostResponseError(.forbidden, HostErrorText.loopbackOnly)
             }
             let body = try HostJSON.decode(PairingStartBody.self, from: context.json)
             return .json(try await pairing.start(ttlSeconds: body.ttlSeconds))
         }
-        add(.post, "/companion/pairing/complete", to: router) { _, context in
+        add(.post, "/companion/pairing/complete", bodyLimit: BodyLimit.anybody, to: router) { _, context in
             guard context.version == 1 else { throw HostResponseError(.forbidden, HostErrorText.pairingProven) }
             guard let peer = context.peer else { throw HostResponseError(.badRequest, HostErrorText.internalError) }
             let body = try HostJSON.decode(PairingCompleteBody.self, from: context.json)
@@ -62,29 +62,33 @@ extension CompanionCommandRouter {
                 return .json(CompanionStatusResponse(connectedDevice: nil))
             }
             try requireManager(context)
-            try await control.revoke(id)
+            // Who speaks v1 has proven nothing that would outweigh a proven pairing.
+            guard (devices.device(id: id)?.protocolVersion ?? 1) < 2 else {
+                throw HostResponseError(.forbidden, HostErrorText.onlyAtHost)
+            }
+            try await control.revoke(id, by: try address(of: context))
             return status(for: context)
         }
     }
 
     /// The steps of a pairing and the opening of a session by v2.
     func addPairingV2Routes(to router: Router<HostRequestContext>) {
-        add(.post, "/companion/pairing/hello", to: router) { _, context in
+        add(.post, "/companion/pairing/hello", bodyLimit: BodyLimit.anybody, to: router) { _, context in
             try requireV2(context)
             let body = try HostJSON.decodeStrictly(PairingHelloRequest.self, from: context.json)
             return .json(try await pairing.hello(body, address: try address(of: context)))
         }
-        add(.post, "/companion/pairing/share", to: router) { _, context in
+        add(.post, "/companion/pairing/share", bodyLimit: BodyLimit.anybody, to: router) { _, context in
             try requireV2(context)
             let body = try HostJSON.decodeStrictly(PairingShareRequest.self, from: context.json)
             return .json(try await pairing.share(body))
         }
-        add(.post, "/companion/pairing/confirm", to: router) { _, context in
+        add(.post, "/companion/pairing/confirm", bodyLimit: BodyLimit.anybody, to: router) { _, context in
             try requireV2(context)
             let body = try HostJSON.decodeStrictly(PairingConfirmRequest.self, from: context.json)
             return .json(try await pairing.confirm(body, address: try address(of: context)))
         }
-        add(.post, "/companion/session", to: router) { _, context in
+        add(.post, "/companion/session", bodyLimit: BodyLimit.anybody, to: router) { _, context in
             try requireV2(context)
             let start = ContinuousClock.now
             do {

@@ -16,11 +16,15 @@ extension CompanionCommandRouter {
                 guard let frames = try await turns.log.reader(turnID: turnID, after: number) else {
                     throw HostResponseError.turnUnknown
                 }
-                return .turnEvents(frames, device: device, revocations: revocations, channel: context.channel)
+                return .turnEvents(frames, until: access(of: device, context))
             } catch is LastEventIDError {
                 throw HostResponseError(.badRequest, HostErrorText.lastEventID)
             }
         }
+    }
+
+    func access(of device: AuthenticatedDevice, _ context: HostRequestContext) -> StreamAccess {
+        StreamAccess(device: device, revocations: revocations, channel: context.channel)
     }
 
     /// The number of the last frame that a client has; 0 without a header.
@@ -53,62 +57,77 @@ extension Response {
     }
 
     /// The frames of an answer as v1 has them. `[DONE]` ends it, except after an error, where deployed hosts just close.
-    static func eventStream(_ frames: TurnReader) -> Response {
-        let body = ResponseBody { writer in
-            var frames = frames
-            defer { frames.close() }
-            loop: while true {
-                switch try await frames.next() {
-                case .frames(let frames): try await writer.write(contentsOf: frames.map(\.data))
-                case .heartbeat: break
-                case .end(let outcome):
-                    if outcome == .finished { try await writer.write(ByteBuffer(string: ContinueChatFrame.end)) }
-                    break loop
-                }
+    static func eventStream(_ frames: TurnReader, until access: StreamAccess) -> Response {
+        stream(frames, until: access) { item in
+            switch item {
+            case .frames(let frames): (frames.map(\.data), false)
+            case .heartbeat: ([], false)
+            case .end(.finished): ([ByteBuffer(string: ContinueChatFrame.end)], true)
+            case .end: ([], true)
             }
-            try await writer.finish(nil)
         }
-        return Response(status: .ok, headers: eventStreamHeaders, body: body)
     }
 
     /// The numbered frames of a turn, with signs of life, ended by `[DONE]` in any case. (companion-v2, Streams)
+    static func turnEvents(_ frames: TurnReader, until access: StreamAccess) -> Response {
+        stream(frames, until: access) { item in
+            switch item {
+            case .frames(let frames): (frames.map(\.bytes), false)
+            case .heartbeat: ([ByteBuffer(staticString: ": \n\n")], false)
+            case .end: ([ByteBuffer(string: ContinueChatFrame.end)], true)
+            }
+        }
+    }
+
+    /// A turn's frames. The connection is cut when the access ends that they were asked for with.
     ///
-    /// The connection is cut when the device's access ends.
-    static func turnEvents(
+    /// - Parameter write: What is sent for an item, and whether it is the last.
+    private static func stream(
         _ frames: TurnReader,
-        device: AuthenticatedDevice,
-        revocations: RevocationCenter,
-        channel: any Channel
+        until access: StreamAccess,
+        write: @escaping @Sendable (TurnReader.Item) -> (buffers: [ByteBuffer], isLast: Bool)
     ) -> Response {
         let body = ResponseBody { writer in
             var frames = frames
             try await withThrowingTaskGroup(of: Void.self) { [end = frames] group in
                 group.addTask {
-                    await revocations.wait(for: device)
+                    defer { end.close() }
                     // Also ends a write that waits for a slow client.
-                    if !Task.isCancelled { channel.close(promise: nil) }
-                    end.close()
+                    if await access.hasEnded() { access.channel.close(promise: nil) }
                 }
                 defer { group.cancelAll() }
-                while let buffers = try await frames.nextBytes() { try await writer.write(contentsOf: buffers) }
+                while true {
+                    let (buffers, isLast) = write(try await frames.next())
+                    if !buffers.isEmpty { try await writer.write(contentsOf: buffers) }
+                    if isLast { break }
+                }
+                try await writer.finish(nil)
             }
-            try await writer.write(ByteBuffer(string: ContinueChatFrame.end))
-            try await writer.finish(nil)
         }
-        return Response(status: .ok, headers: eventStreamHeaders, body: body)
+        let headers: HTTPFields = [
+            .contentType: "text/event-stream", .cacheControl: "no-cache", .connection: "keep-alive",
+        ]
+        return Response(status: .ok, headers: headers, body: body)
     }
 }
 
-extension TurnReader {
-    fileprivate static let comment = ByteBuffer(string: ": \n\n")
+/// The access that a stream was asked for with, and the connection that ends with it.
+struct StreamAccess: Sendable {
+    /// What a stream of v1 has left for its last frame, which says why it ends. (Revocation leaves a second.)
+    private static let grace = Duration.milliseconds(500)
 
-    /// What is to be sent next; nil at the end.
-    fileprivate mutating func nextBytes() async throws -> [ByteBuffer]? {
-        switch try await next() {
-        case .frames(let frames): frames.map(\.bytes)
-        case .heartbeat: [Self.comment]
-        case .end: nil
-        }
+    let device: AuthenticatedDevice
+    let revocations: RevocationCenter
+    let channel: any Channel
+
+    /// Returns when the connection is to be cut, or when the task is cancelled.
+    ///
+    /// - Returns: Whether it is to be cut.
+    func hasEnded() async -> Bool {
+        guard await revocations.wait(for: device) != nil else { return false }
+        // Where the access of v1 ends its turns end too, and clients of v1 hear of it by a frame or never.
+        if device.protocolVersion < 2 { try? await Task.sleep(for: Self.grace) }
+        return !Task.isCancelled
     }
 }
 

@@ -35,7 +35,6 @@ package struct CompanionCommandRouter: Sendable {
         router.add(middleware: ErrorMiddleware(clock: clock))
         router.add(middleware: BrowserGuard())
         router.add(middleware: VersionGate(isSecure: isSecure, legacy: legacy))
-        router.add(middleware: BodyMiddleware())
         add(.get, "/health", to: router) { _, _ in .json(health()) }
         add(.get, "/models", to: router) { request, context in
             if context.version >= 2 { _ = try await authenticate(request, context) }
@@ -45,11 +44,13 @@ package struct CompanionCommandRouter: Sendable {
             if context.version >= 2 { _ = try await authenticate(request, context) }
             return .json(CompanionAuthStatusResponse(authenticated: agent.isAvailable()))
         }
-        add(.post, "/companion/command", to: router) { _, context in
+        add(.post, "/companion/command", to: router) { request, context in
             // v1 has the path, and hosts of it that do nothing with it.
             guard context.isSecure, context.version >= 2 else {
                 throw HostResponseError(.notImplemented, HostErrorText.commandNotImplemented)
             }
+            var context = context
+            try await readCommand(of: request, &context)
             guard let body = context.json else {
                 throw SignedCommandError(.commandBadShape, "The body has to be application/json")
             }
@@ -63,14 +64,34 @@ package struct CompanionCommandRouter: Sendable {
         return router
     }
 
+    /// Reads a command, which proves by its own signature who sends it. A larger one has to come with a session, so that
+    /// nothing large is kept for strangers.
+    ///
+    /// - Throws: As ``DeviceGate/authenticate(_:)`` for a large one.
+    private func readCommand(of request: Request, _ context: inout HostRequestContext) async throws {
+        if let length = request.bodyLength, length <= BodyLimit.anybody {
+            return try await context.readBody(of: request, upTo: BodyLimit.anybody)
+        }
+        if request.hasBody { _ = try await gate.authenticate(request.headers) }
+        try await context.readBody(of: request, upTo: BodyLimit.device)
+    }
+
     /// Adds a path that knows exactly one method.
+    ///
+    /// - Parameter bodyLimit: Bytes of a body that is read before anything else. nil: the route has none, or reads it
+    ///   itself when it knows who sends it.
     func add(
         _ method: HTTPRequest.Method,
         _ path: RouterPath,
+        bodyLimit: Int? = nil,
         to router: Router<HostRequestContext>,
         use handler: @escaping @Sendable (Request, HostRequestContext) async throws -> Response
     ) {
-        router.on(path, method: method, use: handler)
+        router.on(path, method: method) { request, context -> Response in
+            var context = context
+            if let bodyLimit { try await context.readBody(of: request, upTo: bodyLimit) }
+            return try await handler(request, context)
+        }
         let others: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
         for other in others where other != method {
             router.on(path, method: other) { _, _ -> Response in

@@ -3,9 +3,8 @@ import Glibc
 import HTTPTypes
 import Hummingbird
 import Logging
-import NIOCore
 
-/// Turns every error into JSON. The outermost one.
+/// Turns every error into JSON: outside of everything that refuses requests.
 struct ErrorMiddleware: RouterMiddleware {
     let clock: HostClock
 
@@ -69,44 +68,5 @@ struct BrowserGuard: RouterMiddleware {
         var buffer = [CChar](repeating: 0, count: 256)
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return "localhost" }
         return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
-}
-
-/// Reads the body, at most 1 MiB of it, and checks that it is JSON where it says so. As on deployed hosts this comes
-/// before everything else: a malformed body is 400 on any path.
-struct BodyMiddleware: RouterMiddleware {
-    static let maximumSize = 1 << 20
-
-    func handle(
-        _ request: Request,
-        context: HostRequestContext,
-        next: (Request, HostRequestContext) async throws -> Response
-    ) async throws -> Response {
-        let length = request.headers[.contentLength].flatMap { Int($0) }
-        guard length ?? 0 > 0 || request.headers[.transferEncoding] != nil else {
-            return try await next(request, context)
-        }
-        // Closing spares reading the rest of what is too large.
-        let tooLarge = HostResponseError(.contentTooLarge, HostErrorText.bodyTooLarge, headers: [.connection: "close"])
-        if let length, length > Self.maximumSize { throw tooLarge }
-        var body = ByteBuffer()
-        for try await var part in request.body {
-            guard body.readableBytes + part.readableBytes <= Self.maximumSize else { throw tooLarge }
-            body.writeBuffer(&part)
-        }
-        var context = context
-        if Self.isJSON(request.headers[.contentType]), body.readableBytes > 0 {
-            // Requests of v2 have codes of their own for what they cannot read.
-            guard context.version >= 2 || HostJSON.isObjectOrArray(body) else {
-                throw HostResponseError(.badRequest, HostErrorText.malformedJSON)
-            }
-            context.json = body
-        }
-        return try await next(request, context)
-    }
-
-    private static func isJSON(_ contentType: String?) -> Bool {
-        let type = contentType?.split(separator: ";").first.map { String($0).trimmingWhitespace().lowercased() }
-        return type == "application/json"
     }
 }

@@ -10,17 +10,20 @@ package struct AuthenticatedDevice: Sendable, Hashable {
     package var permissions: [CompanionPermission]
     /// When the device's access ends; nil without end.
     package var expiresAt: Date?
+    /// When the session that the request came with ends; nil for a device of v1.
+    package var sessionEnd: Date?
     /// 1 for a device of v1, 2 for one with a session.
     package var protocolVersion: Int
     /// The access that the request came with. It grows when sessions of the device are ended, so that what an earlier
     /// one began can be told apart.
     package var epoch: UInt64
 
-    init(_ device: PairedDevice, protocolVersion: Int, epoch: UInt64) {
+    init(_ device: PairedDevice, sessionEnd: Date? = nil, protocolVersion: Int, epoch: UInt64) {
         id = device.id
         name = device.name
         permissions = device.permissions ?? CompanionPermission.all
         expiresAt = device.expiresAt
+        self.sessionEnd = sessionEnd
         self.protocolVersion = protocolVersion
         self.epoch = epoch
     }

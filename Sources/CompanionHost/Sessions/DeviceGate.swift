@@ -4,6 +4,7 @@ import GRDB
 import HTTPTypes
 import Hummingbird
 import Logging
+import NIOConcurrencyHelpers
 import PairingAgent
 
 /// Who may come in by v2: sessions, and the signatures that give new ones (companion-v2, Sessions).
@@ -11,13 +12,37 @@ struct DeviceGate: Sendable {
     /// How old a request for a session may be, and how far ahead of the host's clock.
     static let maximumAge: TimeInterval = 300
     static let maximumLead: TimeInterval = 60
+    /// Sessions that a device may open at once, and seconds after which it may open one more.
+    static let burst = 20
+    static let interval: TimeInterval = 3
+    /// Seconds between two removals of what nobody can repeat any more.
+    static let pruneInterval: TimeInterval = 30
 
+    let hostID: String
     let devices: CompanionDeviceStore
     let sessions: SessionStore
     let revocations: RevocationCenter
     let clock: HostClock
     let events: HostEventSink
     let logger: Logger
+    private let limiter = NIOLockedValueBox(AddressLimiter(burst: burst, interval: interval))
+    private let lastPrune = NIOLockedValueBox(Date.distantPast)
+
+    init(
+        devices: CompanionDeviceStore,
+        sessions: SessionStore,
+        revocations: RevocationCenter,
+        clock: HostClock,
+        events: HostEventSink,
+        logger: Logger
+    ) {
+        self.devices = devices
+        self.sessions = sessions
+        self.revocations = revocations
+        self.clock = clock
+        self.events = events
+        self.logger = logger
+    }
 
     /// The device that a session token belongs to.
     ///
@@ -33,7 +58,7 @@ struct DeviceGate: Sendable {
             throw HostResponseError.sessionExpired
         }
         await devices.touch(device.id)
-        return AuthenticatedDevice(device, protocolVersion: 2, epoch: epoch)
+        return AuthenticatedDevice(device, sessionEnd: entry.expiresAt, protocolVersion: 2, epoch: epoch)
     }
 
     /// A device of v2 that is paired, not revoked, and whose time is not over.
@@ -55,10 +80,15 @@ struct DeviceGate: Sendable {
     /// Gives a device that signed for it a session. Nonce and session are stored together, before the answer.
     ///
     /// - Throws: ``SignedCommandError`` for the shape; ``HostResponseError``: as ``activeDevice(_:)``,
-    ///   `session.bad_signature`, `session.expired` for a request from another time, `session.replayed`.
+    ///   `session.wrong_audience`, `session.bad_signature`, `session.expired` for a request from another time,
+    ///   `session.rate_limited`, `session.replayed`.
     func open(_ body: [UInt8], address: String) async throws -> SessionGrant {
         let request = try SessionRequest.parse(body)
         let device = try activeDevice(request.deviceId)
+        // A host that was asked may pass the request on.
+        guard request.audience ?? hostID == hostID else {
+            throw HostResponseError(.forbidden, "The request is for another host", code: .sessionWrongAudience)
+        }
         guard let key = Base64.decode(device.publicKey),
             Ed25519.verify(signature: request.signatureBytes, message: request.signedBytes, publicKey: key)
         else {
@@ -74,6 +104,11 @@ struct DeviceGate: Sendable {
                 retryable: true
             )
         }
+        // Behind the signature: nobody else uses up what a device may have.
+        guard limiter.withLockedValue({ $0.take(device.id, now: now) }) else {
+            throw HostResponseError.sessionTooOften
+        }
+        await pruneIfDue()
         let session = SessionStore.Session(device: device.id, now: now)
         let end = request.issuedAt.addingTimeInterval(Self.maximumAge)
         let isNew = !sessions.hasSession(device.id, now: now)
@@ -89,6 +124,22 @@ struct DeviceGate: Sendable {
         }
         if isNew { events.send(.connected(device.companionDevice, address: address)) }
         return session.grant
+    }
+
+    /// Removes the nonces and commands that nobody can repeat any more, every now and then.
+    func pruneIfDue() async {
+        let now = clock.now()
+        let isDue = lastPrune.withLockedValue { last in
+            guard now.timeIntervalSince(last) >= Self.pruneInterval else { return false }
+            last = now
+            return true
+        }
+        guard isDue else { return }
+        do {
+            try await devices.database.write { try SeenNonces.prune(now: now, in: $0) }
+        } catch {
+            logger.error("old commands not removed", metadata: ["reason": "\(error)"])
+        }
     }
 
     private static func token(in headers: HTTPFields) -> String? {
@@ -140,6 +191,13 @@ extension HostResponseError {
         code: .sessionExpired,
         retryable: true,
         headers: [.wwwAuthenticate: "Bearer"]
+    )
+    static let sessionTooOften = HostResponseError(
+        .tooManyRequests,
+        "This device opens sessions too often: try again in a few seconds",
+        code: .sessionRateLimited,
+        retryable: true,
+        headers: [.retryAfter: "\(Int(DeviceGate.interval))"]
     )
     static let permissionDenied = HostResponseError(
         .forbidden,

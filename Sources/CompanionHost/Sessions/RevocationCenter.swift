@@ -1,5 +1,15 @@
-import FoundationEssentials
+package import FoundationEssentials
 import NIOConcurrencyHelpers
+
+/// Why what a device has begun is not served any more.
+package enum AccessEnd: Sendable, Hashable {
+    /// The device was revoked or disconnected, or has paired again.
+    case ended
+    /// The time that the device was let in for is over.
+    case deviceExpired
+    /// The session is over. The device may have another, and what it has set going goes on.
+    case sessionOver
+}
 
 /// Tells whoever serves a device that it is to stop: the device was revoked, disconnected, or its time is over.
 package final class RevocationCenter: Sendable {
@@ -38,25 +48,42 @@ package final class RevocationCenter: Sendable {
         for end in ended { end() }
     }
 
-    /// Returns as soon as a device's access has ended (at once when it ended since it was authenticated), or when the
-    /// task is cancelled.
-    package func wait(for device: AuthenticatedDevice) async {
+    /// Returns as soon as an access has ended (at once when it ended since it was authenticated), or when the task is
+    /// cancelled.
+    ///
+    /// - Returns: Why it has ended; nil when the task was cancelled.
+    package func wait(for device: AuthenticatedDevice) async -> AccessEnd? {
+        let ends = [(device.expiresAt, AccessEnd.deviceExpired), (device.sessionEnd, .sessionOver)]
+        let first = ends.compactMap { time, end in time.map { (time: $0, end: end) } }.min { $0.time < $1.time }
+        let isEnded = await waitForEnd(of: device.id, since: device.epoch, until: first?.time)
+        guard !Task.isCancelled else { return nil }
+        return isEnded ? .ended : first?.end
+    }
+
+    /// Returns when a device's accesses have been ended since an epoch, when a time has come, or when the task is
+    /// cancelled.
+    ///
+    /// - Parameter time: nil waits for the first alone.
+    /// - Returns: Whether they have been ended.
+    @discardableResult
+    package func waitForEnd(of deviceID: String, since epoch: UInt64, until time: Date?) async -> Bool {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.waitForEnd(of: device) }
-            if let end = device.expiresAt {
-                group.addTask { [clock] in try? await clock.sleepUntil(end) }
+            group.addTask { await self.waitForEnd(of: deviceID, since: epoch) }
+            if let time {
+                group.addTask { [clock] in try? await clock.sleepUntil(time) }
             }
             await group.next()
             group.cancelAll()
         }
+        return self.epoch(of: deviceID) != epoch
     }
 
-    private func waitForEnd(of device: AuthenticatedDevice) async {
+    private func waitForEnd(of deviceID: String, since epoch: UInt64) async {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         let number = state.withLockedValue { state -> UInt64? in
-            guard (state.epochs[device.id] ?? 0) == device.epoch else { return nil }
+            guard (state.epochs[deviceID] ?? 0) == epoch else { return nil }
             state.nextWatcher += 1
-            state.watchers[state.nextWatcher] = Watcher(device: device.id) { end.finish() }
+            state.watchers[state.nextWatcher] = Watcher(device: deviceID) { end.finish() }
             return state.nextWatcher
         }
         guard let number else { return }

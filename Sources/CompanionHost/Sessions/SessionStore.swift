@@ -3,6 +3,7 @@ import Crypto
 import FoundationEssentials
 import GRDB
 import NIOConcurrencyHelpers
+import PairingAgent
 
 /// The sessions of v2 devices (companion-v2, Sessions). The tokens themselves are kept nowhere, only their SHA-256.
 final class SessionStore: Sendable {
@@ -19,7 +20,7 @@ final class SessionStore: Sendable {
         var expiresAt: Date
 
         init(device: String, now: Date) {
-            token = Base64URL.encode(PairingSecrets.bytes(32))
+            token = Base64URL.encode(SecureRandom.bytes(32))
             hash = SessionStore.hash(token)
             self.device = device
             expiresAt = now.addingTimeInterval(SessionStore.lifetime)

@@ -1,6 +1,7 @@
 import CompanionWire
 import FoundationEssentials
 import GRDB
+import HTTPTypes
 import NIOConcurrencyHelpers
 
 extension CompanionDeviceStore {
@@ -9,12 +10,13 @@ extension CompanionDeviceStore {
 
     /// Stores a device of v1 and connects it in place of the connected one, which stays listed.
     ///
-    /// A v1 pairing proves nothing about a key: a device of v2 keeps what its own pairing gave it.
+    /// - Throws: ``HostResponseError`` where the key is that of a device of v2: a pairing by v1 proves nothing about keys,
+    ///   so anybody could take that device's place.
     func connect(
         _ device: PairedDevice,
         address: IPAddress,
         also: @escaping Extra
-    ) async throws(CompanionHostError) {
+    ) async throws {
         let time = CompanionTimestamp.string(from: device.pairedAt)
         let connected = ConnectedCompanionDevice(
             id: device.id,
@@ -23,12 +25,9 @@ extension CompanionDeviceStore {
             lastSeenAt: device.pairedAt
         )
         let connection = Connection(device: connected, address: address, pairedAt: device.pairedAt)
-        _ = try await database.write { [self] database -> PairedDevice in
-            var device = device
+        try await database.writeChecked { [self] database in
             if let known = self.device(id: device.id), known.protocolVersion >= 2, !known.isRevoked {
-                device.protocolVersion = known.protocolVersion
-                device.permissions = known.permissions
-                device.expiresAt = known.expiresAt
+                throw HostResponseError(.forbidden, HostErrorText.provenKey, code: .requestForbidden)
             }
             try device.store(in: database)
             try database.execute(
@@ -36,8 +35,7 @@ extension CompanionDeviceStore {
                 arguments: [device.id, address.description, time]
             )
             try also(database)
-            return device
-        } committed: { [state] device in
+        } committed: { [state] in
             state.withLockedValue { state in
                 state.known[device.id] = device
                 state.connection = connection

@@ -1,5 +1,4 @@
 package import CompanionWire
-import Crypto
 package import FoundationEssentials
 import GRDB
 import NIOConcurrencyHelpers
@@ -42,11 +41,6 @@ package final class CompanionDeviceStore: Sendable {
             )
         }
         state = NIOLockedValueBox(stored)
-    }
-
-    /// The id of a device: first 16 hex digits of SHA-256 over the trimmed text of its public key.
-    package static func id(publicKey: String) -> String {
-        hex(SHA256.hash(data: Array(publicKey.trimmingWhitespace().utf8)).prefix(8))
     }
 
     /// The connected device of v1; nil when none is.

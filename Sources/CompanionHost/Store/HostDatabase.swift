@@ -110,6 +110,15 @@ final class HostDatabase: Sendable {
         }
     }
 
+    /// Reads like ``read(_:)``, and throws what its body throws as it is.
+    func readChecked<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        do {
+            return try await read(body)
+        } catch {
+            throw error.underlying as? HostResponseError ?? error
+        }
+    }
+
     /// Runs a transaction. It is not affected by the cancellation of the calling task: what was said is stored.
     ///
     /// - Parameter committed: Called after the commit and before the next transaction, on the writer's queue.

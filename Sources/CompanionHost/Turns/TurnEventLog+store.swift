@@ -4,7 +4,35 @@ import GRDB
 import NIOCore
 
 extension TurnEventLog {
-    static func write(_ change: Change, of feed: TurnFeed, in database: Database) throws {
+    /// Stores the changes of one turn, all or none. A fault is noted and ends that turn alone, whose last frame says so
+    /// as far as the database takes it.
+    ///
+    /// - Throws: What has ended the whole transaction.
+    static func write(_ part: inout Part, at time: Date, in database: Database) throws {
+        let (feed, changes) = (part.feed, part.changes)
+        do {
+            try database.inSavepoint {
+                for change in changes { try write(change, of: feed, in: database) }
+                return .commit
+            }
+        } catch {
+            // A full disk, for one, ends the transaction itself.
+            guard database.isInsideTransaction else { throw error }
+            part.failure = CompanionHostError(
+                .databaseUnavailable,
+                "The turn cannot be stored.",
+                underlying: error
+            )
+            try? database.inSavepoint {
+                if try turn(id: feed.id, in: database) != nil {
+                    try cutOff(feed.id, as: .failed, text: notStoredText, at: time, in: database)
+                }
+                return .commit
+            }
+        }
+    }
+
+    private static func write(_ change: Change, of feed: TurnFeed, in database: Database) throws {
         switch change {
         case .open(let device, let time):
             try database.execute(
@@ -34,17 +62,26 @@ extension TurnEventLog {
     /// Ends the turns that no host works on any more with a last frame that says so.
     static func endInterrupted(at time: Date, in database: Database) throws {
         let turns = try String.fetchAll(database, sql: "SELECT id FROM turn WHERE endedAt IS NULL")
-        for turn in turns {
-            let frame = ContinueChatFrame.encode(.error(interruptedText))
-            try database.execute(
-                sql: "INSERT INTO turnEvent (turn, number, frame) VALUES (?, ?, ?)",
-                arguments: [turn, try lastNumber(turnID: turn, in: database) + 1, Data(frame.utf8)]
-            )
-            try database.execute(
-                sql: "UPDATE turn SET state = ?, endedAt = ? WHERE id = ?",
-                arguments: [TurnState.interrupted.rawValue, CompanionTimestamp.string(from: time), turn]
-            )
-        }
+        for turn in turns { try cutOff(turn, as: .interrupted, text: interruptedText, at: time, in: database) }
+    }
+
+    /// Ends a turn with an error as its last frame.
+    private static func cutOff(
+        _ turn: String,
+        as state: TurnState,
+        text: String,
+        at time: Date,
+        in database: Database
+    ) throws {
+        let frame = ContinueChatFrame.encode(.error(text))
+        try database.execute(
+            sql: "INSERT INTO turnEvent (turn, number, frame) VALUES (?, ?, ?)",
+            arguments: [turn, try lastNumber(turnID: turn, in: database) + 1, Data(frame.utf8)]
+        )
+        try database.execute(
+            sql: "UPDATE turn SET state = ?, endedAt = ? WHERE id = ?",
+            arguments: [state.rawValue, CompanionTimestamp.string(from: time), turn]
+        )
     }
 
     static func turn(id: String, in database: Database) throws -> TurnSummary? {

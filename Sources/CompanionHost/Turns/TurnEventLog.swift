@@ -16,6 +16,7 @@ package final class TurnEventLog: Sendable {
     package static let keptFor: TimeInterval = 2 * 3600
     /// Between two signs of life in a stream. (companion-v2, Streams)
     package static let heartbeat: TimeInterval = 15
+    package static let notStoredText = "The answer could not be stored: this turn was ended"
     package static let interruptedText = "The host was restarted: this turn was interrupted"
 
     enum Change: Sendable {
@@ -23,6 +24,13 @@ package final class TurnEventLog: Sendable {
         case run
         case frame(TurnFrame)
         case end(TurnState, at: Date)
+    }
+
+    /// What a transaction has of one turn.
+    struct Part: Sendable {
+        let feed: TurnFeed
+        var changes: [Change]
+        var failure: CompanionHostError?
     }
 
     private struct State {
@@ -92,26 +100,44 @@ package final class TurnEventLog: Sendable {
 
     /// Writes all that has come up, in one transaction; what comes meanwhile makes the next one.
     private func write() {
-        let batch = NIOLockedValueBox<[(feed: TurnFeed, change: Change)]>([])
+        let batch = NIOLockedValueBox<[Part]>([])
+        let now = clock.now()
         database.enqueueWrite { [state] database in
             let changes = state.withLockedValue { state in
                 defer { state.changes = [] }
                 return state.changes
             }
-            batch.withLockedValue { $0 = changes }
-            for (feed, change) in changes { try Self.write(change, of: feed, in: database) }
+            batch.withLockedValue { $0 = Self.parts(of: changes) }
+            // A copy: nothing is locked while the database works.
+            var parts = batch.withLockedValue { $0 }
+            defer { batch.withLockedValue { $0 = parts } }
+            for index in parts.indices { try Self.write(&parts[index], at: now, in: database) }
         } completion: { result in
             self.written(batch.withLockedValue { $0 }, result: result)
         }
     }
 
-    private func written(_ batch: [(feed: TurnFeed, change: Change)], result: Result<Void, CompanionHostError>) {
-        var feeds: [ObjectIdentifier: (feed: TurnFeed, changes: [Change])] = [:]
-        for (feed, change) in batch { feeds[ObjectIdentifier(feed), default: (feed, [])].changes.append(change) }
-        if case .failure(let error) = result {
-            logger.error("turn events not stored", metadata: ["reason": "\(error)"])
+    /// Puts the changes of each turn together, in their order. What comes behind a failure is dropped.
+    private static func parts(of changes: [(feed: TurnFeed, change: Change)]) -> [Part] {
+        var parts: [Part] = []
+        var places: [ObjectIdentifier: Int] = [:]
+        for (feed, change) in changes where !feed.hasFailed {
+            if let place = places[ObjectIdentifier(feed)] {
+                parts[place].changes.append(change)
+            } else {
+                places[ObjectIdentifier(feed)] = parts.count
+                parts.append(Part(feed: feed, changes: [change]))
+            }
         }
-        for (feed, changes) in feeds.values { settle(feed, changes, result) }
+        return parts
+    }
+
+    private func written(_ parts: [Part], result: Result<Void, CompanionHostError>) {
+        for part in parts {
+            var failure = part.failure
+            if case .failure(let error) = result { failure = error }
+            settle(part, failure: failure)
+        }
         let waiting = state.withLockedValue { state -> [CheckedContinuation<Void, Never>]? in
             state.isWriting = !state.changes.isEmpty
             guard !state.isWriting else { return nil }
@@ -123,15 +149,17 @@ package final class TurnEventLog: Sendable {
     }
 
     /// Shows a turn's readers what is stored now.
-    private func settle(_ feed: TurnFeed, _ changes: [Change], _ result: Result<Void, CompanionHostError>) {
-        if case .failure(let error) = result {
+    private func settle(_ part: Part, failure: CompanionHostError?) {
+        let feed = part.feed
+        if let failure {
+            logger.error("turn events not stored", metadata: ["turn": "\(feed.id)", "reason": "\(failure)"])
             state.withLockedValue { _ = $0.live.removeValue(forKey: feed.id) }
-            feed.failed(error)
+            feed.failed(failure)
             return
         }
         var frames: [TurnFrame] = []
         var outcome: TurnState?
-        for change in changes {
+        for change in part.changes {
             switch change {
             case .open: feed.opened()
             case .run: break
@@ -146,6 +174,17 @@ package final class TurnEventLog: Sendable {
     }
 
     // MARK: Reading
+
+    /// Whether there is or was such a turn. One that is being opened is waited for.
+    ///
+    /// - Throws: ``CompanionHostError`` when it cannot be opened, `CancellationError`.
+    func knows(turnID: String) async throws -> Bool {
+        if let feed = state.withLockedValue({ $0.live[turnID] }) {
+            try await feed.waitUntilOpened()
+            return true
+        }
+        return try await turn(id: turnID) != nil
+    }
 
     /// A turn that goes on, or whose frames are kept; nil for any other.
     func turn(id: String) async throws(CompanionHostError) -> TurnSummary? {

@@ -34,10 +34,13 @@ final class TurnFeed: Sendable {
     let id: String
     let chatID: String
     private let state = NIOLockedValueBox(State())
+    private let onFailure: @Sendable () -> Void
 
-    init(id: String, chatID: String) {
+    /// - Parameter onFailure: Called when the database does not take the turn's frames.
+    init(id: String, chatID: String, onFailure: @escaping @Sendable () -> Void = {}) {
         self.id = id
         self.chatID = chatID
+        self.onFailure = onFailure
     }
 
     /// Gives the next number to a frame, and hands the frame on under the same lock: numbers are in order there too.
@@ -71,10 +74,13 @@ final class TurnFeed: Sendable {
         wake { $0.outcome = outcome }
     }
 
-    /// The database does not take the turn's frames: its readers end.
+    /// The database does not take the turn's frames: its readers end, and nothing more of it is stored.
     func failed(_ failure: CompanionHostError) {
         wake { $0.failure = failure }
+        onFailure()
     }
+
+    var hasFailed: Bool { state.withLockedValue { $0.failure != nil } }
 
     /// Tells the readers that it is time for a sign of life.
     func beat() {

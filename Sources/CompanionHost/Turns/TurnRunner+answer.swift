@@ -15,12 +15,20 @@ extension TurnRunner {
             case .finished: .finished
             case .cancelled: .cancelled
             case .shuttingDown: .interrupted
-            case .failed, .timedOut, .tooLong, .deviceGone: .failed
+            case .failed, .timedOut, .tooLong, .deviceGone, .notStored: .failed
             }
         log.end(job.feed, as: outcome)
     }
 
     func perform(_ job: Job) async {
+        do {
+            // A prompt that nobody could tell of later is not executed.
+            try await job.feed.waitUntilOpened()
+        } catch is CancellationError {
+            return end(job, as: .shuttingDown)
+        } catch {
+            return
+        }
         guard mayWork(job.device) else { return end(job, as: .deviceGone) }
         guard job.startBefore > .now else {
             return end(job, as: .failed("The answer before this one took too long: the prompt was not taken"))
@@ -124,6 +132,7 @@ extension TurnRunner {
         case .tooLong: return .error("The answer is over \(AnswerSink.maximumSize >> 20) MiB: the rest was cut off")
         case .deviceGone: return .error(Self.deviceGoneText)
         case .cancelled: return .error(Self.cancelledText)
+        case .notStored: return .error(TurnEventLog.notStoredText)
         case .shuttingDown: return .error(Self.shutdownText)
         }
     }

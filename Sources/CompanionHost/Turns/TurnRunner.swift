@@ -36,6 +36,8 @@ package final class TurnRunner: Sendable {
         case tooLong
         case deviceGone
         case cancelled
+        /// The database does not take the turn's frames: nobody would hear of them.
+        case notStored
         case shuttingDown
     }
 
@@ -45,6 +47,10 @@ package final class TurnRunner: Sendable {
     let timeout: Duration
     let events: HostEventSink
     let logger: Logger
+    let revocations: RevocationCenter
+    let clock: HostClock
+    /// When a device's time is over; nil without end.
+    let expiry: @Sendable (String) -> Date?
     /// Whether a device may have turns now: a v2 device that is not revoked, or the connected one of v1. Called with
     /// the queue's lock held.
     let mayWork: @Sendable (String) -> Bool
@@ -53,6 +59,7 @@ package final class TurnRunner: Sendable {
     )
     private let jobs: AsyncStream<Job>
     private let jobSource: AsyncStream<Job>.Continuation
+    let watches: TurnWatches
 
     init(
         agent: any Agent,
@@ -61,9 +68,16 @@ package final class TurnRunner: Sendable {
         timeout: Duration,
         events: HostEventSink,
         logger: Logger,
+        revocations: RevocationCenter,
+        clock: HostClock,
+        expiry: @escaping @Sendable (String) -> Date?,
         mayWork: @escaping @Sendable (String) -> Bool
     ) {
         self.mayWork = mayWork
+        self.expiry = expiry
+        self.revocations = revocations
+        self.clock = clock
+        watches = TurnWatches()
         self.agent = agent
         self.store = store
         self.log = log
@@ -81,8 +95,9 @@ package final class TurnRunner: Sendable {
     ///   - id: The turn's id. Default: a new one.
     /// - Returns: The turn's id, once the turn is stored. Its frames are in the ``TurnEventLog``; the last is `.done`
     ///   or `.error`.
-    /// - Throws: ``HostResponseError``: 409 when too many wait, 403 when the device was disconnected in this moment;
-    ///   ``CompanionHostError`` when the turn cannot be stored.
+    /// - Throws: ``HostResponseError`` when the turn was not taken: 409 when too many wait, 403 when the device was
+    ///   disconnected in this moment. ``CompanionHostError`` when it cannot be stored: it does not run then.
+    ///   `CancellationError` when the task was cancelled: the turn goes on.
     @discardableResult
     func submit(
         _ turn: AgentTurn,
@@ -97,11 +112,16 @@ package final class TurnRunner: Sendable {
             project: project,
             model: model,
             device: device,
-            feed: TurnFeed(id: id, chatID: turn.chatID),
+            feed: TurnFeed(id: id, chatID: turn.chatID) { [queue] in
+                request.yield(.notStored)
+                // One that waits will not start; one that runs counts until its agent is gone.
+                _ = queue.withLockedValue { $0.remove { $0.feed.id == id } }
+            },
             requests: requests,
             request: request,
             startBefore: .now + timeout * 5
         )
+        watches.watch(device, until: expiry(device))
         // Under the same lock as in `endTurnsOfOthers`: no turn slips in behind it, and the log knows a turn before
         // anybody can end it.
         let admission = queue.withLockedValue { queue -> TurnQueue<Job>.Admission? in
@@ -153,6 +173,17 @@ package final class TurnRunner: Sendable {
 
     /// Runs turns until the host ends; running ones are then stored with what they have.
     package func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.runJobs() }
+            group.addTask { await self.watchDevices() }
+            // The jobs: the others are watched until they are cancelled.
+            await group.next()
+            group.cancelAll()
+        }
+        await log.drain()
+    }
+
+    private func runJobs() async {
         await withTaskCancellationOrGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in
                 for await job in jobs {
@@ -168,6 +199,5 @@ package final class TurnRunner: Sendable {
             for job in self.queue.withLockedValue({ $0.stop() }) { self.end(job, as: .shuttingDown) }
             self.jobSource.finish()
         }
-        await log.drain()
     }
 }

@@ -26,7 +26,11 @@ package struct CompanionErrorCode: RawRepresentable, Codable, Sendable, Hashable
     package static let sessionRequired = CompanionErrorCode("session.required")
     package static let sessionExpired = CompanionErrorCode("session.expired")
     package static let sessionBadSignature = CompanionErrorCode("session.bad_signature")
+    /// The request was signed for another host.
+    package static let sessionWrongAudience = CompanionErrorCode("session.wrong_audience")
     package static let sessionReplayed = CompanionErrorCode("session.replayed")
+    /// A device asks for sessions too often.
+    package static let sessionRateLimited = CompanionErrorCode("session.rate_limited")
 
     package static let deviceUnknown = CompanionErrorCode("device.unknown")
     package static let deviceRevoked = CompanionErrorCode("device.revoked")

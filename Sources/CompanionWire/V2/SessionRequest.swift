@@ -18,6 +18,9 @@ package struct SessionRequest: Sendable, Hashable {
     package static let signingPrefix = "copilotforge-session-v2\n"
 
     package let deviceId: String
+    /// The id of the host that the request is for. Where it is missing, any host that gets to see the request can pass it
+    /// on to another one that knows the device: this client always sends it.
+    package let audience: String?
     package let issuedAt: Date
     /// 16 to 64 bytes, base64url.
     package let nonce: String
@@ -35,24 +38,28 @@ package struct SessionRequest: Sendable, Hashable {
     /// Signs a new request.
     ///
     /// - Parameters:
+    ///   - audience: The id of the host that the request is for.
     ///   - nonce: 16 bytes or more that were never used before.
     ///   - sign: Gives the Ed25519 signature (64 bytes) of the bytes that it is handed.
     package init(
         deviceId: String,
+        audience: String?,
         issuedAt: Date,
         nonce: [UInt8],
         sign: ([UInt8]) throws -> [UInt8]
     ) throws {
-        let members: [String: JSONValue] = [
+        var members: [String: JSONValue] = [
             "deviceId": .string(deviceId), "issuedAt": .string(CompanionTimestamp.string(from: issuedAt)),
             "nonce": .string(Base64URL.encode(nonce)),
         ]
+        members["audience"] = audience.map(JSONValue.string)
         try self.init(SignedEnvelope(members, prefix: Self.signingPrefix, code: .requestInvalid, sign: sign))
     }
 
     private init(_ envelope: SignedEnvelope) throws(SignedCommandError) {
         self.envelope = envelope
         deviceId = try envelope.text("deviceId")
+        audience = envelope.members["audience"] == nil ? nil : try envelope.text("audience")
         issuedAt = try envelope.time("issuedAt")
         nonce = try envelope.nonce("nonce")
         signature = try envelope.text("signature")

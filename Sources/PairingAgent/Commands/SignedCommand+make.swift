@@ -2,15 +2,17 @@ package import CompanionWire
 package import FoundationEssentials
 
 extension SignedCommand {
-    /// Makes and signs a command with an id and a nonce of its own. To repeat it, send the same ``body`` again.
+    /// Makes and signs a command with a nonce of its own. To repeat it, send the same ``body`` again.
     ///
     /// - Parameters:
+    ///   - id: The command's id. Default: a new one.
     ///   - audience: The id of the host that the command is for.
     ///   - key: The device's key, which was made before.
     ///   - now: The host's clock, as far as it is known.
     ///   - lifetime: How long the host may execute it, up to 300 s. Default: 60 s.
     /// - Throws: ``KeyStoreError`` where the key cannot be used; ``SignedCommandError`` where no host would take the command.
     package static func make(
+        id: UUID = UUID(),
         payload: CommandPayload,
         audience: String,
         key: SecureKeyStore,
@@ -22,7 +24,7 @@ extension SignedCommand {
         }
         let seconds = Double(lifetime.components.seconds) + Double(lifetime.components.attoseconds) * 1e-18
         return try SignedCommand(
-            commandId: UUID(),
+            commandId: id,
             issuedAt: now,
             expiresAt: now.addingTimeInterval(seconds),
             deviceId: key.identity().deviceID,
@@ -43,12 +45,14 @@ extension SessionRequest {
     /// Makes and signs a request for a session.
     ///
     /// - Parameters:
+    ///   - audience: The id of the host that the request is for.
     ///   - key: The device's key, which was made before.
     ///   - now: The host's clock, as far as it is known.
     /// - Throws: ``KeyStoreError`` where the key cannot be used.
-    package static func make(key: SecureKeyStore, now: Date) throws -> SessionRequest {
+    package static func make(audience: String, key: SecureKeyStore, now: Date) throws -> SessionRequest {
         try SessionRequest(
             deviceId: key.identity().deviceID,
+            audience: audience,
             issuedAt: now,
             nonce: SecureRandom.bytes(16),
             sign: key.sign

@@ -62,7 +62,7 @@ package struct VerifiedPairing: Sendable {
         let clockOffset = Duration.seconds(hello.serverTime.timeIntervalSince(now()))
         let hostID = try check(hello, payload)
         let context = try context(hello, clientNonce: clientNonce, hostID: hostID, spki: transport.spki)
-        let secret = Self.secret(payload, methods: hello.methods)
+        let secret = Self.secret(payload)
         let tags = try await exchange(hello.pairingId, secret: secret, context: context, over: transport)
         let answer = try await Self.step { () throws(PairingTransportError) in
             try await transport.pairingConfirm(
@@ -134,10 +134,10 @@ package struct VerifiedPairing: Sendable {
         )
     }
 
-    /// The token where there is one and the host takes it, for nobody can guess it; else the code.
-    private static func secret(_ payload: PairingPayload, methods: [PairingMethod]) -> PairingSecret {
-        guard let token = payload.token, methods.isEmpty || methods.contains(.token) else { return .code(payload.code) }
-        return .token(token)
+    /// The token where there is one, for nobody can guess it; else the code. What the host says about its methods does not
+    /// count: nothing is proven yet, and somebody in between would say that the code is all it takes.
+    private static func secret(_ payload: PairingPayload) -> PairingSecret {
+        payload.token.map { .token($0) } ?? .code(payload.code)
     }
 
     private func exchange(

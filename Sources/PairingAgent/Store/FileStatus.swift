@@ -12,8 +12,15 @@ package struct FileStatus: Sendable, Hashable {
     package let permissions: UInt32
     /// The owner's user id.
     package let owner: UInt32
+    /// The owning group's id.
+    package let group: UInt32
     /// Bytes.
     package let size: Int
+
+    /// The owning group's name; nil where the system knows none.
+    package var groupName: String? {
+        getgrgid(group).flatMap { entry in entry.pointee.gr_name.map { String(cString: $0) } }
+    }
 
     /// - Returns: nil where there is nothing, or nothing to be seen.
     package init?(_ path: String, followingLinks: Bool = true) {
@@ -49,6 +56,19 @@ package struct FileStatus: Sendable, Hashable {
             }
         permissions = UInt32(status.st_mode) & 0o777
         owner = UInt32(status.st_uid)
+        group = UInt32(status.st_gid)
         size = Int(status.st_size)
+    }
+}
+
+/// The room on a file system.
+package enum DiskSpace {
+    /// The bytes that this user can still write where a path leads; nil where that cannot be had.
+    package static func free(at path: String) -> Int? {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { return nil }
+        return Int(
+            clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue
+        )
     }
 }

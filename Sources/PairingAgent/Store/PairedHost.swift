@@ -25,6 +25,8 @@ package struct PairedHost: Codable, Sendable, Hashable, Identifiable {
     package var permissions: [CompanionPermission]?
     /// Where it also answered in plain HTTP when it was paired: that port is never spoken to without TLS again.
     package var plainPort: Int?
+    /// Where the QR code that it was paired by said that it is: tried when it is nowhere else.
+    package var namedEndpoint: CompanionEndpoint?
 
     package init(
         id: String,
@@ -39,7 +41,8 @@ package struct PairedHost: Codable, Sendable, Hashable, Identifiable {
         certificate: String? = nil,
         hostPublicKey: String? = nil,
         permissions: [CompanionPermission]? = nil,
-        plainPort: Int? = nil
+        plainPort: Int? = nil,
+        namedEndpoint: CompanionEndpoint? = nil
     ) {
         self.id = id
         self.name = name
@@ -54,6 +57,7 @@ package struct PairedHost: Codable, Sendable, Hashable, Identifiable {
         self.hostPublicKey = hostPublicKey
         self.permissions = permissions
         self.plainPort = plainPort
+        self.namedEndpoint = namedEndpoint
     }
 
     /// Whether an address is one at which this host was, or may be, without its TLS.

@@ -1,4 +1,4 @@
-internal import CompanionWire
+package import CompanionWire
 internal import FoundationEssentials
 
 /// The records of paired hosts could not be read or written.
@@ -45,6 +45,18 @@ package struct PairedHostStore: Sendable {
                 description: "the records of paired hosts in \(path) are damaged",
                 remedy: "restore them, or move them away and pair again: mv '\(path)' '\(path).damaged'"
             )
+        }
+    }
+
+    /// Keeps where a host was found, unless it has been forgotten or paired anew meanwhile.
+    package func move(_ host: PairedHost, to endpoint: CompanionEndpoint) throws {
+        try update { hosts in
+            guard
+                let index = hosts.hosts.firstIndex(where: {
+                    $0.id == host.id && $0.trust == host.trust && $0.spki == host.spki
+                })
+            else { return }
+            hosts.hosts[index].endpoint = endpoint
         }
     }
 

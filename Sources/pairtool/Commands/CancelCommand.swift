@@ -45,7 +45,10 @@ struct CancelCommand: AsyncParsableCommand {
             let result = try await session.client.cancelTurn(chatID: chatID, turnID: turnID)
             let row = Row(chatId: chatID, turnId: turnID, state: result["state"]?.string)
             session.output.result(row, id: turnID) {
-                TerminalText.line("Turn \(turnID): \(row.state ?? "ended")")
+                let state = row.state ?? "ended"
+                let note =
+                    ["finished", "failed"].contains(state) ? " (it had ended before; nothing was cancelled)" : ""
+                return TerminalText.line("Turn \(turnID): \(state)\(note)")
             }
         }
     }

@@ -28,18 +28,38 @@ struct DiscoverCommand: AsyncParsableCommand {
     @Flag(help: "Ask each host with GET /health whether it is up and what it is.")
     var probe = false
 
+    @Option(
+        help: "Ask at this address only, past mDNS: ADDRESS[:PORT].",
+        transform: { text in
+            guard let place = HostPlace(text) else {
+                throw ValidationError("“\(TerminalText.line(text))” is no address; names are not looked up.")
+            }
+            return place
+        }
+    )
+    var host: HostPlace?
+
     @OptionGroup var discovery: DiscoveryOptions
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
         if watch, first { throw ValidationError("--watch and --first exclude each other.") }
+        if host != nil, watch || first || !types.isEmpty {
+            throw ValidationError("--host asks at one address: --watch, --first and --type do not go with it.")
+        }
     }
 
     func run() async throws {
         let output = options.output
         let paired = try PairedHostStore(directory: output.context.paths.data).load()
+        if let host {
+            let row = try await AddressedHost(place: host, paired: paired).row()
+            output.list([row], columns: Self.columns(probe: true), id: \.id)
+            if row.conflicting { output.say(TerminalText.line("Beware: \(row.probe?.reason ?? "")")) }
+            return
+        }
         let types = types.isEmpty ? ServiceType.all : types
-        let client = discovery.client(context: output.context)
+        let client = try discovery.client(context: output.context)
         if watch {
             try await DiscoveryWatch(output: output, paired: paired, probes: probe)
                 .run(client: client, types: types, limit: timeout?.duration)
@@ -68,7 +88,11 @@ struct DiscoverCommand: AsyncParsableCommand {
             return survey.isSettled && !waits
         }
         var rows = survey.hosts.map { DiscoveredRow($0, paired: paired) }
-        guard !rows.isEmpty else { throw Self.nothingFound(survey) }
+        guard !rows.isEmpty else {
+            var error = Self.nothingFound(survey)
+            error.details = try await LikelyCauses.find(interface: discovery.interface)
+            throw error
+        }
         if probe { await Probe.fill(&rows) }
         output.list(rows, columns: Self.columns(probe: probe), id: \.id)
         if !survey.isSettled, !first {

@@ -20,7 +20,7 @@ struct HostsCommand: AsyncParsableCommand {
             let output = options.output
             let hosts = try PairedHostStore(directory: output.context.paths.data).load()
             guard !hosts.hosts.isEmpty else {
-                throw CommandError(.nothingFound, "host.none_paired", "no host is paired yet", next: "pairtool pair")
+                throw CommandError(.nothingFound, "hosts.none", "no host is paired yet", next: "pairtool pair")
             }
             let now = output.context.now()
             output.list(

@@ -62,6 +62,9 @@ struct PairCommand: AsyncParsableCommand {
         if qr != nil, codeStdin { throw ValidationError("--qr and --code-stdin exclude each other.") }
         if let name { try NameRule.check(name) }
         if readOnly, !permissions.isEmpty { throw ValidationError("--read-only and --permission exclude each other.") }
+        if allowLegacy, require == .verified {
+            throw ValidationError("--allow-legacy and --require verified exclude each other.")
+        }
         if host != nil, url != nil { throw ValidationError("Name the host or its --url, not both.") }
     }
 
@@ -70,6 +73,9 @@ struct PairCommand: AsyncParsableCommand {
         let context = output.context
         let known = try PairedHostStore(directory: context.paths.data).load()
         let payload = try await givenPayload(context)
+        if !known.hosts.isEmpty, FileStatus(context.paths.data + "/identity.key") == nil {
+            output.say("This device's key is gone: it gets a new one, and has to pair with each of its hosts again.")
+        }
         let identity = try SecureKeyStore(directory: context.paths.data).identity()
         let (target, route) = try await findRoute(payload, output: output)
         let job = PairingJob(
@@ -118,7 +124,8 @@ extension PairCommand {
     }
 
     private static func payload(typed line: String) throws -> PairingPayload {
-        let code = line.trimmingBlanks()
+        // As the host shows them: in groups.
+        let code = line.filter { !$0.isWhitespace && $0 != "-" }
         guard PairingPayload.isCode(code) else {
             throw CommandError(.usage, "pairing.code_format", "a pairing code is six digits; nothing was sent")
         }
@@ -144,7 +151,7 @@ extension PairCommand {
     ) async throws -> (PairingTarget, PairingRoute) {
         let finder = PairingTargetFinder(
             output: output,
-            client: discovery.client(context: output.context),
+            client: try discovery.client(context: output.context),
             limit: timeout.duration
         )
         let target: PairingTarget
@@ -194,7 +201,16 @@ extension PairCommand {
         guard require != .verified else {
             throw CommandError(.legacyRefused, "pairing.legacy_refused", "\(warning) --require verified refuses it")
         }
-        guard target.record(in: known) == nil, !allowLegacy else { return }
+        guard !readOnly, permissions.isEmpty else {
+            throw CommandError(
+                .legacyRefused,
+                "pairing.legacy_refused",
+                "\(target.name) speaks protocol 1, which knows no permissions: a device may do everything there",
+                next: "leave out --read-only and --permission"
+            )
+        }
+        guard target.record(in: known) == nil else { return }
+        if allowLegacy { return output.say(warning) }
         guard output.context.canAsk else {
             throw CommandError(.legacyRefused, "pairing.legacy_refused", warning, next: "accept it with --allow-legacy")
         }

@@ -57,7 +57,7 @@ struct ScanCommand: AsyncParsableCommand {
         return CommandError(
             .nothingFound,
             "scan.not_a_pairing_code",
-            "there is no pairing code in it: \(what)",
+            "there is no pairing code that can be used: \(what)",
             next: "take the picture of the code that the host shows for pairing"
         )
     }

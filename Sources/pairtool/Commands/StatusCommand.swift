@@ -20,16 +20,13 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
+        if watch { return try await host.withSessions(options, follow) }
         try await host.withSession(options) { session in
-            if watch {
-                try await follow(session)
-            } else {
-                let report = try await HostStatusReport.read(session)
-                show(report, session)
-                if let status = report.exitStatus {
-                    session.output.say(report.advice ?? "")
-                    throw ExitRequest(status: status)
-                }
+            let report = try await HostStatusReport.read(session)
+            show(report, session)
+            if let status = report.exitStatus {
+                session.output.say(report.advice ?? "")
+                throw ExitRequest(status: status)
             }
         }
     }
@@ -38,7 +35,7 @@ struct StatusCommand: AsyncParsableCommand {
         guard session.isVerified else { return try await poll(session) }
         var last = try await HostStatusReport.read(session)
         show(last, session)
-        try await LiveFeed(client: session.client).run { output in
+        try await LiveFeed(client: session.client, patience: HostOptions.patience).run { output in
             let report: HostStatusReport
             switch output {
             case .event: report = try await HostStatusReport.read(session)

@@ -21,10 +21,10 @@ struct WatchCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        try await host.withSession(options) { session in
+        try await host.withSessions(options) { session in
             let writer = LiveWriter(output: session.output)
             if session.isVerified {
-                try await LiveFeed(client: session.client).run { writer.write($0) }
+                try await LiveFeed(client: session.client, patience: HostOptions.patience).run { writer.write($0) }
             } else {
                 try await LegacyWatch(session: session, interval: interval.duration).run { writer.write($0) }
             }
@@ -60,7 +60,7 @@ struct LiveWriter: Sendable {
         if let turn = event.turnId { words.append("turn \(turn.prefix(8))") }
         if let ok = event.ok { words.append(ok ? "ok" : "failed") }
         if let address = event.address { words.append("from \(address)") }
-        if let left = event.triesLeft { words.append("\(left) tries left") }
+        if let left = event.triesLeft { words.append(left == 1 ? "1 try left" : "\(left) tries left") }
         return words.joined(separator: "  ")
     }
 }

@@ -22,6 +22,7 @@ struct ChatLoop {
     private static let help = """
         /history [N]   the last N messages (20)
         /model [ID]    show or change the model
+        /cancel        end the turn that goes on at the host
         /help          this list
         /quit          end (Ctrl-D does too)
         Ctrl-C         stop waiting for an answer; the host finishes it
@@ -114,6 +115,9 @@ struct ChatLoop {
         case "/model":
             if let argument { conversation.model = argument }
             session.output.say("model \(conversation.model)")
+        case "/cancel":
+            let conversation = conversation
+            _ = try await run("Stopped.") { try await conversation.cancelTurn() }
         default: session.output.say("There is no \(words[0]). /help lists the commands.")
         }
         return true

@@ -140,6 +140,19 @@ struct Conversation: Sendable {
         }
     }
 
+    /// Ends the last turn that this machine began in the chat.
+    func cancelTurn() async throws {
+        try session.requireCommands("end turns")
+        guard unmadeIn == nil,
+            let turnID = try LastTurns(context: session.context).last(chatID: chatID, host: session.host)
+        else {
+            session.output.say("No turn was begun in this chat.")
+            return
+        }
+        let turn = try await session.client.cancelTurn(chatID: chatID, turnID: turnID)
+        session.output.say(TerminalText.line("Turn \(turnID.prefix(8)): \(turn["state"]?.string ?? "ended")"))
+    }
+
     /// How long an unfinished turn is waited for before it counts as lost.
     private static let longestTurn: Double = 600
 

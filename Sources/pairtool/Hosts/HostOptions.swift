@@ -1,5 +1,6 @@
 import ArgumentParser
 import CompanionClient
+import CompanionWire
 import FoundationEssentials
 import PairingAgent
 
@@ -7,13 +8,19 @@ import PairingAgent
 struct HostOptions: ParsableArguments {
     @Option(
         name: .customLong("host"),
-        help: "The paired host, by name or id prefix. Default: $PAIRTOOL_HOST, then the default host.",
+        help:
+            "The paired host, by name, id prefix or address (ADDRESS[:PORT], past mDNS). Default: $PAIRTOOL_HOST, then the default host.",
         completion: .custom { _, _, _ in Completions.hosts() }
     )
     var host: String?
 
     @Option(help: "Refuse a host that proves less (exit code 13): verified.")
     var require: RequiredTrust?
+
+    @Flag(help: "Take a legacy host for the same one where it seems to be at another address now.")
+    var allowLegacy = false
+
+    @OptionGroup(title: "Finding the host where it has moved") var discovery: DiscoveryOptions
 
     /// Runs a body with the host that the options, the environment or the default name.
     func withSession<R>(
@@ -24,11 +31,7 @@ struct HostOptions: ParsableArguments {
         let output = options.output
         let context = output.context
         let store = PairedHostStore(directory: context.paths.data)
-        let selected = try PairedHostSelection.select(
-            host ?? context.environment["PAIRTOOL_HOST"],
-            in: try store.load()
-        )
-        try require?.check(selected)
+        let selected = try await locate(in: try store.load(), output: output)
         let result = try await HostSession.with(
             selected,
             output: output,
@@ -37,6 +40,48 @@ struct HostOptions: ParsableArguments {
         )
         try noteContact(with: selected, store: store, now: context.now())
         return result
+    }
+
+    /// Runs a body with the host again and again, for as long as it takes: a body returns when the host is gone from where it
+    /// was, and it is looked for then.
+    func withSessions(_ options: OutputOptions, _ body: (HostSession) async throws -> Void) async throws {
+        try await withSession(options, body)
+        while true {
+            do {
+                try await withSession(options, body)
+            } catch let error as CommandError where error.status == .unreachable {
+                // It may be on its way to another place, or be off for the night.
+                try await ContinuousClock().sleep(for: Self.pause)
+            }
+        }
+    }
+
+    /// Between two searches for a host that is nowhere.
+    private static let pause = Duration.seconds(5)
+    /// How many connections may fail in a row before a watched host is looked for elsewhere.
+    static let patience = 2
+
+    /// The host that is meant, with the address at which it answers now.
+    private func locate(in hosts: PairedHosts, output: Output) async throws -> PairedHost {
+        let environment = output.context.environment["PAIRTOOL_HOST"]
+        var selected: PairedHost
+        var places: [CompanionEndpoint]?
+        if let word = host ?? environment, let place = HostPlace(word),
+            !hosts.hosts.contains(where: { $0.name == word })
+        {
+            let usual = try? PairedHostSelection.select(host == nil ? nil : environment, in: hosts)
+            (selected, places) = try await HostPlaceResolver(place: place, hosts: hosts, usual: usual).resolve()
+        } else {
+            selected = try PairedHostSelection.select(host ?? environment, in: hosts)
+        }
+        try require?.check(selected)
+        guard selected.family == .copilotforge else { return selected }
+        return try await HostFinder(
+            host: selected,
+            output: output,
+            discovery: try discovery.client(context: output.context, findingAgain: selected),
+            allowsLegacy: allowLegacy
+        ).find(at: places)
     }
 
     /// Keeps when the host was last reached; not more than once a minute, for it is a write to the disk.
@@ -75,11 +120,13 @@ enum PairedHostSelection {
                 next: "use more of the id: pairtool hosts"
             )
         }
+        let isShort = word.count < 4 && hosts.hosts.contains { $0.id.hasPrefix(word) }
         throw CommandError(
             .notPaired,
             "host.unknown",
             "no paired host is called “\(word)”; paired are: \(names(hosts.hosts))",
-            next: "pairtool pair '\(word)'"
+            next: isShort
+                ? "give four characters of the id, or more" : "pairtool hosts, or to pair with it: pairtool pair"
         )
     }
 

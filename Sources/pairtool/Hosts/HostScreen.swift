@@ -104,7 +104,7 @@ actor HostScreen {
     }
 
     private static func wrongCode(address: String, left: Int) -> String {
-        "Somebody at \(address) entered a wrong code (\(left) tries left). If it was not you, end this host."
+        "Somebody at \(address) entered a wrong code (\(left == 1 ? "1 try" : "\(left) tries") left). If it was not you, end this host."
     }
 
     private func draw(_ challenge: PairingStartResponse) {

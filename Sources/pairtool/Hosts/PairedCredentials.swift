@@ -26,21 +26,21 @@ struct PairedCredentials: DeviceCredentials {
     }
 
     func sessionRequest(now: Date) throws -> [UInt8] {
-        try SessionRequest.make(key: keys, now: now).body
+        try SessionRequest.make(audience: hostID, key: keys, now: now).body
     }
 
     func signedCommand(_ payload: CommandPayload, id: UUID, now: Date) throws -> [UInt8] {
-        try SignedCommand(
-            commandId: id,
-            issuedAt: now,
-            // Long enough for every repetition, as long as hosts allow.
-            expiresAt: now.addingTimeInterval(Double(SignedCommand.maximumLifetime.components.seconds)),
-            deviceId: keys.identity().deviceID,
-            audience: hostID,
-            nonce: SecureRandom.bytes(16),
+        // Long enough for every repetition, as long as hosts allow.
+        let lifetime = SignedCommand.maximumLifetime
+        return try SignedCommand.make(
+            id: id,
             payload: payload,
-            sign: keys.sign
-        ).body
+            audience: hostID,
+            key: keys,
+            now: now,
+            lifetime: lifetime
+        )
+        .body
     }
 }
 

@@ -83,7 +83,8 @@ struct PairingJob: Sendable {
             certificate: Base64.encode(certificate.der),
             hostPublicKey: outcome.hostPublicKey,
             permissions: outcome.permissions,
-            plainPort: plainPort
+            plainPort: plainPort,
+            namedEndpoint: PairingTarget(payload: payload)?.secureEndpoints.first
         )
         let plain = target.endpoints.filter { $0.port == plainPort }
         try SessionTokenStore(directory: context.paths.data).keep(outcome.session, hostID: host.id)
@@ -111,7 +112,7 @@ extension PairingJob {
         clockOffset: Duration?,
         replacing earlier: (PairedHosts) throws -> PairedHost?
     ) throws {
-        let (host, isDefault) = try PairedHostStore(directory: context.paths.data).update { hosts in
+        let (host, usual) = try PairedHostStore(directory: context.paths.data).update { hosts in
             var host = new
             if let earlier = try earlier(hosts) {
                 host.name = earlier.name
@@ -126,8 +127,9 @@ extension PairingJob {
                 host.name += " \(host.id.prefix(4))"
             }
             hosts.record(host)
-            return (host, hosts.defaultID == host.id)
+            return (host, hosts.defaultHost)
         }
+        let isDefault = usual?.id == host.id
         output.result(PairedHostRow(host, isDefault: isDefault), id: host.id) {
             TerminalText.line(
                 "Paired with \(host.name) at \(host.endpoint) as “\(device.name)” (trust: \(host.trust.rawValue))."
@@ -139,6 +141,10 @@ extension PairingJob {
                 "Its clock is \(TimeText.span(Double(seconds))) \(seconds > 0 ? "ahead of" : "behind") this machine's."
             )
         }
-        output.say("Next: pairtool projects")
+        guard !isDefault else { return output.say("Next: pairtool projects") }
+        if let usual {
+            output.say("Commands still go to \(TerminalText.line(usual.name)) (pairtool hosts default changes it).")
+        }
+        output.say("Next: pairtool projects --host \(host.id.prefix(8))")
     }
 }

@@ -63,7 +63,7 @@ enum PairingPicture {
             throw CommandError(.failed, "image.io", error.description)
         }
         throw file == "-"
-            ? CommandError(.failed, "image.tooLarge", "standard input has more than \(limit >> 20) MiB")
+            ? CommandError(.failed, "image.too_large", "standard input has more than \(limit >> 20) MiB")
             : CommandError(.nothingFound, "image.io", "\(file): there is no such file")
     }
 

@@ -18,21 +18,19 @@ struct PairingRouter: Sendable {
 
     private static let timeouts = CompanionClientConfiguration.Timeouts(connect: .seconds(3), request: .seconds(5))
 
-    /// - Throws: ``PairingError``. A QR code with a pin is never a way to plain HTTP.
+    /// - Throws: ``PairingError``. Neither a QR code with a pin nor a host that says that it has TLS is a way to plain HTTP:
+    ///   whoever keeps TLS from being reached would get the code in the clear.
     func route() async throws(PairingError) -> PairingRoute {
         if let pin = payload?.spki {
             let port = payload?.port ?? HostURL.securePort
             let guesses = target.endpoints.map { CompanionEndpoint(address: $0.address, port: port) }
             return try await secure(at: (target.secureEndpoints + guesses).unique, pin: pin)
         }
-        var failure: PairingError?
-        if !target.secureEndpoints.isEmpty {
-            do throws(PairingError) {
-                return try await secure(at: target.secureEndpoints, pin: nil)
-            } catch {
-                failure = error
-            }
+        if let version = payload?.version, version >= 2 {
+            throw PairingError(.rejected, "the QR code is one of protocol \(version), and names no key of its host")
         }
+        if !target.secureEndpoints.isEmpty { return try await secure(at: target.secureEndpoints, pin: nil) }
+        var failure: PairingError?
         for endpoint in target.endpoints {
             do throws(PairingTransportError) {
                 return try await ask(endpoint)

@@ -39,8 +39,9 @@ extension CommandError {
             case .forbidden where error.hostCode == .permissionDenied:
                 (
                     .permissionDenied,
-                    "ask for it at the host: pairtool host permissions; what is allowed now: pairtool status"
+                    "what is allowed now: pairtool status; at the host: pairtool host permissions DEVICE --set PERMISSION"
                 )
+            case .forbidden where error.hostCode == .requestForbidden: (.permissionDenied, nil)
             case .forbidden: (.permissionDenied, "pair again from this machine: pairtool pair")
             case .revoked: (.permissionDenied, "have the host show a new code, then: pairtool pair")
             case .sessionExpired: (.notPaired, "pairtool pair")

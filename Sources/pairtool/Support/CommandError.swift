@@ -12,9 +12,17 @@ struct CommandError: Error, Sendable {
 
     init(_ status: ExitStatus, _ code: String, _ message: String, next: String? = nil) {
         self.status = status
-        self.code = code
+        self.code = Self.words(code)
         self.message = message
         self.next = next
+    }
+
+    /// `host.not_running` of `host.notRunning`: codes of other modules are named as their code is.
+    private static func words(_ code: String) -> String {
+        code.reduce(into: "") { text, character in
+            if character.isUppercase { text += "_" }
+            text += character.lowercased()
+        }
     }
 }
 

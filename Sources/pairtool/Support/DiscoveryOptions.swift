@@ -1,18 +1,47 @@
 import ArgumentParser
+import CompanionWire
 import Discovery
+import PairingAgent
 
 /// How to look for hosts.
 struct DiscoveryOptions: ParsableArguments {
-    @Option(help: "The mDNS engine: auto, daemon (Avahi over D-Bus) or embedded.")
-    var engine: DiscoveryEngineChoice = .auto
+    @Option(
+        name: .customLong("engine"),
+        help: "The mDNS engine: auto, daemon (Avahi over D-Bus) or embedded. Default: $PAIRTOOL_ENGINE, then auto."
+    )
+    var engineChoice: DiscoveryEngineChoice?
 
-    @Option(help: "Look on this network interface only, for example eth0 or lo.")
+    @Option(
+        help: "Look on this network interface only, for example eth0 or lo. Default: $PAIRTOOL_INTERFACE, then all."
+    )
     var interface: String?
 
-    func client(context: CommandContext) -> CompanionDiscoveryClient {
-        CompanionDiscoveryClient(
-            engine: engine,
-            interface: interface,
+    /// The engine that the options or the environment choose.
+    func engine(context: CommandContext) throws -> DiscoveryEngineChoice {
+        if let engineChoice { return engineChoice }
+        guard let word = context.environment["PAIRTOOL_ENGINE"], !word.isEmpty else { return .auto }
+        guard let engine = DiscoveryEngineChoice(rawValue: word) else {
+            throw CommandError(
+                .usage,
+                "discovery.engine",
+                "PAIRTOOL_ENGINE is “\(word)”: it takes auto, daemon or embedded"
+            )
+        }
+        return engine
+    }
+
+    /// The interface that the options or the environment choose; nil means all.
+    func interface(context: CommandContext) -> String? {
+        interface ?? context.environment["PAIRTOOL_INTERFACE"].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// - Parameter host: A paired host that is looked for. One that was on this machine alone advertises on `lo`: that is
+    ///   where it is looked for without other choice.
+    func client(context: CommandContext, findingAgain host: PairedHost? = nil) throws -> CompanionDiscoveryClient {
+        let usual = host.flatMap { $0.endpoint.address.scope == .loopback ? "lo" : nil }
+        return CompanionDiscoveryClient(
+            engine: try engine(context: context),
+            interface: interface(context: context) ?? usual,
             logger: LoggingSetup.logger("discovery", context: context)
         )
     }

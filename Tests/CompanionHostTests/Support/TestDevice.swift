@@ -156,7 +156,11 @@ struct TestDevice: Sendable {
     // MARK: Sessions
 
     func openSession(now: Date = Date()) async throws -> Reply {
-        try await send("POST", "/companion/session", body: try SessionRequest.make(key: keys, now: now).body)
+        try await send(
+            "POST",
+            "/companion/session",
+            body: try SessionRequest.make(audience: host.server.identity.id, key: keys, now: now).body
+        )
     }
 }
 

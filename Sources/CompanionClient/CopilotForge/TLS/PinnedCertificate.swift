@@ -1,3 +1,4 @@
+import CompanionWire
 import Crypto
 import FoundationEssentials
 import NIOSSL
@@ -27,7 +28,6 @@ package struct PinnedCertificate: Sendable, Hashable {
     }
 
     private static func pin(of publicKeyInfo: [UInt8]) -> String {
-        Data(SHA256.hash(data: publicKeyInfo)).base64EncodedString()
-            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        Base64URL.encode(Array(SHA256.hash(data: publicKeyInfo)))
     }
 }

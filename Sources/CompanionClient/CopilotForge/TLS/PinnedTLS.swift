@@ -3,13 +3,17 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import NIOSSL
+import NIOTLS
 
 /// TLS 1.3 with hosts whose certificates nobody but themselves has signed.
 ///
 /// The HTTP library has no callback that could compare a pin. So the certificate is fetched first, its key compared with the
 /// pin, and the library is then given that certificate as its only root: every connection ends at exactly that key.
 package enum PinnedTLS {
-    /// Shakes hands with a host and returns the certificate that it shows. Nothing is sent inside the connection.
+    /// Shakes hands with a host and returns the certificate whose key it has. Nothing is sent inside the connection.
+    ///
+    /// Certificates are public, and anyone can show one. This returns when the handshake is over, in which the host has
+    /// signed with the key (RFC 8446, section 4.4.3).
     ///
     /// - Parameters:
     ///   - pin: The pin that the certificate's key must have. Nil: any, for a pairing that proves the key by itself.
@@ -55,8 +59,9 @@ package enum PinnedTLS {
             .connectTimeout(TimeAmount(limit))
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let handler = try verifyingHandler(context, endpoint: endpoint, pin: pin) { found.completeWith($0) }
-                    try channel.pipeline.syncOperations.addHandlers([handler, HandshakeFailures(found: found)])
+                    let end = HandshakeEnd(found: found)
+                    let handler = try verifyingHandler(context, endpoint: endpoint, pin: pin, report: end.take)
+                    try channel.pipeline.syncOperations.addHandlers([handler, end])
                 }
             }
             .connect(host: endpoint.connectName, port: endpoint.port)
@@ -119,14 +124,30 @@ package enum PinnedTLS {
     }
 }
 
-/// Fails a promise when a connection breaks before its handshake has given a certificate.
-private final class HandshakeFailures: ChannelInboundHandler, Sendable {
+/// Keeps a promise when a handshake is over, and fails it when the connection breaks before.
+private final class HandshakeEnd: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
 
     private let found: EventLoopPromise<PinnedCertificate>
+    private let shown = NIOLockedValueBox<PinnedCertificate?>(nil)
 
     init(found: EventLoopPromise<PinnedCertificate>) {
         self.found = found
+    }
+
+    /// Takes in what the host shows, or why that is refused.
+    func take(_ result: Result<PinnedCertificate, any Error>) {
+        switch result {
+        case .success(let certificate): shown.withLockedValue { $0 = certificate }
+        case .failure(let error): found.fail(error)
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .handshakeCompleted? = event as? TLSUserEvent, let certificate = shown.withLockedValue(\.self) {
+            found.succeed(certificate)
+        }
+        context.fireUserInboundEventTriggered(event)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

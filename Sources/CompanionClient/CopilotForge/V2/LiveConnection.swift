@@ -1,5 +1,6 @@
 import CompanionWire
 import FoundationEssentials
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -18,7 +19,8 @@ struct LiveConnection: Sendable {
     private let frames: Frames
 
     /// - Returns: nil where the host answers with something else than a WebSocket.
-    /// - Throws: What NIO throws, and ``CompanionClientError/Code/pinMismatch``.
+    /// - Throws: What NIO throws, also where the host has not answered within the time of a request, and
+    ///   ``CompanionClientError/Code/pinMismatch``.
     init?(client: CompanionAPIClient, pin: String, token: String?) async throws {
         let context = try NIOSSLContext(configuration: PinnedTLS.clientConfiguration)
         var headers = HTTPHeaders([
@@ -29,20 +31,30 @@ struct LiveConnection: Sendable {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let verdict = loop.makePromise(of: Void.self)
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/companion/live", headers: headers)
-        let upgraded: EventLoopFuture<Frames?>
+        let opening = NIOLockedValueBox<(any Channel)?>(nil)
+        let limit = TimeAmount(client.configuration.timeouts.request)
         do {
-            upgraded = try await ClientBootstrap(group: loop)
+            let upgraded = try await ClientBootstrap(group: loop)
                 .connectTimeout(TimeAmount(client.configuration.timeouts.connect))
                 .connect(host: client.endpoint.connectName, port: client.endpoint.port) { channel in
-                    channel.eventLoop.makeCompletedFuture {
+                    opening.withLockedValue { $0 = channel }
+                    return channel.eventLoop.makeCompletedFuture {
                         let tls = try PinnedTLS.verifyingHandler(context, endpoint: client.endpoint, pin: pin) {
                             verdict.completeWith($0.map { _ in })
                         }
                         try channel.pipeline.syncOperations.addHandler(tls)
-                        return try Self.configureUpgrade(of: channel, head: head)
+                        let upgraded = try Self.configureUpgrade(of: channel, head: head)
+                        // Closing fails the upgrade: who never answers is waited for no longer than for any request.
+                        let deadline = channel.eventLoop.scheduleTask(in: limit) { channel.close(promise: nil) }
+                        upgraded.whenComplete { _ in deadline.cancel() }
+                        return upgraded
                     }
                 }
-            let frames = try await upgraded.get()
+            let frames = try await withTaskCancellationHandler {
+                try await upgraded.get()
+            } onCancel: {
+                opening.withLockedValue { $0 }?.close(promise: nil)
+            }
             verdict.succeed()
             guard let frames else { return nil }
             self.frames = frames

@@ -9,26 +9,33 @@ package struct LiveFeed: Sendable {
     }
 
     private let client: CompanionAPIClient
+    private let patience: Int?
     private let clock: any Clock<Duration>
 
-    /// - Parameter clock: Measures the waits between two tries.
-    package init(client: CompanionAPIClient, clock: any Clock<Duration> = ContinuousClock()) {
+    /// - Parameters:
+    ///   - patience: How often in a row a connection may fail before the host counts as gone from there. Default: nil, for
+    ///     ever.
+    ///   - clock: Measures the waits between two tries.
+    package init(client: CompanionAPIClient, patience: Int? = nil, clock: any Clock<Duration> = ContinuousClock()) {
         self.client = client
+        self.patience = patience
         self.clock = clock
     }
 
-    /// Gives what happens until the task is cancelled. A connection that breaks is made again, however often.
+    /// Gives what happens until the task is cancelled, or the host counts as gone. A connection that breaks is made again.
     ///
     /// - Throws: ``CompanionClientError`` for what a new connection cannot mend (a revoked device, another key); what `take`
     ///   throws.
     package func run(_ take: (Output) async throws -> Void) async throws {
         var backoff = Backoff(client.configuration.retries)
+        var failures = 0
         while true {
             try Task.checkCancellation()
             let reason: String
             do {
                 try await client.live { event in
                     backoff.reset()
+                    failures = 0
                     try await take(.event(event))
                 }
                 reason = "\(client.endpoint) closed the live connection."
@@ -36,6 +43,8 @@ package struct LiveFeed: Sendable {
                 reason = error.message
             }
             try await take(.interrupted(reason))
+            failures += 1
+            if let patience, failures > patience { return }
             try await clock.sleep(for: backoff.next() ?? client.configuration.retries.longestWait)
         }
     }

@@ -46,6 +46,9 @@ struct HostPairCommand: AsyncParsableCommand {
             return output.data("A pairing code is ready: the host shows it (--show-secrets prints it here).")
         }
         output.data(PairingCode.line(challenge, until: true))
+        if grant.permissions != nil || expires != nil {
+            output.say("For one device: the code that follows it gives what the host was started with.")
+        }
     }
 }
 
@@ -66,7 +69,7 @@ extension CommandError {
     /// The host answered without what was asked for.
     static let strangeAnswer = CommandError(
         .failed,
-        "admin.badAnswer",
+        "host.bad_answer",
         "the host's answer has not what was asked for: is it of another version?",
         next: "end the host and start it with this pairtool"
     )

@@ -74,12 +74,26 @@ struct HostRunCommand: AsyncParsableCommand {
             throw ValidationError("--agent-command is empty or has a quote that is not closed.")
         }
         if let name { try NameRule.check(name) }
+        if let interface = discovery.interface, !lan, interface != "lo" {
+            throw ValidationError("--interface \(interface) needs --lan: without it the host is on this machine only.")
+        }
     }
 
     func run() async throws {
         let output = options.output
         let context = output.context
         let directory = context.paths.data + "/host"
+        let discoveryClient = CompanionDiscoveryClient(
+            engine: try discovery.engine(context: context),
+            interface: lan ? discovery.interface(context: context) : "lo",
+            logger: LoggingSetup.logger("discovery", context: context)
+        )
+        try discoveryClient.checkInterface()
+        if FileStatus(directory + "/host.sqlite") != nil, FileStatus(directory + "/identity.key") == nil {
+            output.say(
+                "The host's key is gone (\(directory)/identity.key): it gets a new one, and devices have to pair again."
+            )
+        }
         // The host's key gives it an id that stays when its name, port or address changes.
         let identity = try SecureKeyStore(directory: directory).identity()
         let name = name?.trimmingBlanks() ?? MachineName.current
@@ -107,11 +121,7 @@ struct HostRunCommand: AsyncParsableCommand {
             showSecrets: showSecrets
         )
         let advertiser = HostAdvertiser(
-            client: CompanionDiscoveryClient(
-                engine: discovery.engine,
-                interface: lan ? discovery.interface : "lo",
-                logger: LoggingSetup.logger("discovery", context: context)
-            ),
+            client: discoveryClient,
             name: name,
             id: identity.deviceID,
             isLegacy: legacy
@@ -130,7 +140,7 @@ struct HostRunCommand: AsyncParsableCommand {
         return try (projects.isEmpty ? [current] : projects).map { project in
             let path = project.hasPrefix("/") ? project : "\(current)/\(project)"
             guard let resolved = realpath(path, nil) else {
-                throw CommandError(.usage, "host.invalidProject", "\(project): \(PrivateFile.systemMessage())")
+                throw CommandError(.usage, "host.invalid_project", "\(project): \(PrivateFile.systemMessage())")
             }
             defer { free(resolved) }
             return String(cString: resolved)

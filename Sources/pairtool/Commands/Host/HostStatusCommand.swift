@@ -70,7 +70,8 @@ struct HostStatusRow: Encodable {
         if pairing.locked { return "locked after \(pairing.failuresInARow) wrong codes: pairtool host unlock" }
         guard let end = pairing.expiresAt else { return "no code at the moment: pairtool host pair" }
         let left = TimeText.countdown(end.timeIntervalSince(now))
-        return "a code is valid for \(left) (\(pairing.triesLeft ?? 0) tries left)"
+        return
+            "a code is valid for \(left) (\(pairing.triesLeft == 1 ? "1 try" : "\(pairing.triesLeft ?? 0) tries") left)"
     }
 }
 

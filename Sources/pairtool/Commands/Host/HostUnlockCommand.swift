@@ -11,7 +11,12 @@ struct HostUnlockCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
+        let before = try await output.ask(AdminRequest(.status)).status
         guard let status = try await output.ask(AdminRequest(.unlock)).status else { throw CommandError.strangeAnswer }
-        output.result(HostStatusRow(status), id: status.id) { "Pairing is open again: the host shows a new code." }
+        output.result(HostStatusRow(status), id: status.id) {
+            before?.pairingLocked == false
+                ? "Pairing was not locked; wrong codes are counted from none again."
+                : "Pairing is open again: the host shows a new code."
+        }
     }
 }

@@ -1,0 +1,72 @@
+import FoundationEssentials
+import NIOConcurrencyHelpers
+
+/// The devices that have had turns, to be watched for the end of their time.
+final class TurnWatches: Sendable {
+    struct Watch: Sendable, Hashable {
+        var device: String
+        /// Tells it from an earlier one of the device.
+        var number: UInt64
+    }
+
+    private struct State {
+        var known: [String: (number: UInt64, end: Date?)] = [:]
+        var next: UInt64 = 0
+    }
+
+    let stream: AsyncStream<Watch>
+    private let source: AsyncStream<Watch>.Continuation
+    private let state = NIOLockedValueBox(State())
+
+    init() {
+        (stream, source) = AsyncStream.makeStream()
+    }
+
+    /// Watches a device, unless it is watched with the same end already.
+    func watch(_ device: String, until end: Date?) {
+        let watch = state.withLockedValue { state -> Watch? in
+            if let known = state.known[device], known.end == end { return nil }
+            state.next += 1
+            state.known[device] = (state.next, end)
+            return Watch(device: device, number: state.next)
+        }
+        if let watch { source.yield(watch) }
+    }
+
+    /// Notes the end that a device has now.
+    ///
+    /// - Returns: Whether the watch goes on; not when a later one has taken its place.
+    func renew(_ watch: Watch, until end: Date?) -> Bool {
+        state.withLockedValue { state in
+            guard state.known[watch.device]?.number == watch.number else { return false }
+            state.known[watch.device]?.end = end
+            return true
+        }
+    }
+}
+
+extension TurnRunner {
+    /// Ends the turns of devices whose time is over, until the task is cancelled.
+    func watchDevices() async {
+        await withDiscardingTaskGroup { group in
+            for await watch in watches.stream {
+                group.addTask { await self.follow(watch) }
+            }
+            group.cancelAll()
+        }
+    }
+
+    private func follow(_ watch: TurnWatches.Watch) async {
+        while !Task.isCancelled {
+            // In this order: whatever changes after one of these is noticed by one behind it.
+            let epoch = revocations.epoch(of: watch.device)
+            let now = clock.now()
+            let end = expiry(watch.device)
+            guard watches.renew(watch, until: end) else { return }
+            endTurnsOfOthers()
+            // An end that is over has been seen to: only a new pairing changes it.
+            let next = end.flatMap { $0 > now ? $0 : nil }
+            await revocations.waitForEnd(of: watch.device, since: epoch, until: next)
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import FoundationEssentials
+import Glibc
+import PairingAgent
+
+/// Whether there is a camera that this user may use.
+struct CameraCheck: DoctorCheck {
+    let name = CheckName.camera
+    var directory = "/dev"
+
+    func findings() -> [Finding] {
+        let names = ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [])
+            .filter { $0.hasPrefix("video") && Int($0.dropFirst(5)) != nil }.sorted()
+        let paths = names.map { "\(directory)/\($0)" }
+        guard !paths.isEmpty else {
+            return [.skipped(.camera, "there is no camera (\(directory)/video0)", .usePicture)]
+        }
+        guard let usable = paths.first(where: { access($0, R_OK | W_OK) == 0 }) else {
+            let group = FileStatus(paths[0])?.groupName ?? "video"
+            return [
+                .warning(
+                    .camera,
+                    about: paths[0],
+                    "may be used by the group \(group) only",
+                    .joinGroup,
+                    ["GROUP": group]
+                )
+            ]
+        }
+        return [.ok(.camera, about: usable, "may be used")]
+    }
+}

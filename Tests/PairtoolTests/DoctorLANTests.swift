@@ -1,0 +1,350 @@
+import FoundationEssentials
+import Testing
+
+/// Every failure that `pairtool doctor` knows, produced on a LAN of network namespaces (see `lan.sh`).
+@Suite(
+    "The doctor on a LAN",
+    .serialized,
+    .timeLimit(.minutes(2)),
+    .enabled(
+        if: LAN.missing.isEmpty && Diagnosis.missing.isEmpty,
+        "skipped, missing: \((LAN.missing + Diagnosis.missing).joined(separator: ", "))"
+    )
+)
+struct DoctorLANTests {
+    @Test("A machine where all is well: nothing is a problem, the engine and others are named, and the exit code is 0")
+    func well() async throws {
+        let run = try await Diagnosis.run(
+            """
+            add_host studio --daemon
+            add_host desk --daemon
+            publish studio Studio _copilotforge-companion._tcp 7878 id=0123456789abcdef
+            publish studio Studio _cf-companion._tcp 7879 id=0123456789abcdef
+            examine desk
+            """
+        )
+        let desk = try run.examined("desk")
+        #expect(desk.status == 0)
+        #expect(desk["daemon"]?.verdict == "ok" && desk["daemon"]?.evidence.contains("desk.local") == true)
+        #expect(desk["engine"]?.evidence == "daemon, because the Avahi daemon answers")
+        #expect(desk["port"]?.evidence.contains("avahi-daemon") == true)
+        #expect(desk["interfaces"]?.evidence.contains("eth0 (10.77.0.2") == true)
+        #expect(desk["firewall"]?.verdict == "ok")
+        #expect(desk["multicast"]?.verdict == "ok" && desk["multicast"]?.evidence.contains("10.77.0.1") == true)
+        #expect(desk["adverts"]?.evidence == "Studio")
+        #expect(desk["service-type"]?.verdict == "ok")
+        #expect(desk.problems.isEmpty)
+    }
+
+    @Test("No daemon, a bus that is dead, a bus that keeps silent, a daemon that was killed")
+    func daemon() async throws {
+        let run = try await Diagnosis.run(
+            """
+            bus='import os, socket, sys, time
+            os.makedirs("/run/dbus")
+            bus = socket.socket(socket.AF_UNIX)
+            bus.bind("/run/dbus/system_bus_socket")
+            bus.listen(1)
+            open("/run/ready", "w")
+            time.sleep(float(sys.argv[1]))'
+            add_host none
+            add_host dead
+            add_host mute
+            add_host killed --daemon
+            on dead $PYTHON -c "$bus" 0
+            start mute $PYTHON -c "$bus" 1000
+            wait_until on mute test -e /run/ready
+            kill_daemon killed
+            for machine in none dead mute killed; do examine $machine; done
+            """
+        )
+        let none = try run.examined("none")
+        #expect(none.status == 0)
+        #expect(none["daemon"]?.verdict == "warning" && none["daemon"]?.evidence.contains("no system bus") == true)
+        #expect(none["engine"]?.evidence == "embedded, because no Avahi daemon answers")
+        let dead = try run.examined("dead")
+        #expect(dead.status == 1 && dead.problems == ["daemon"])
+        #expect(dead["daemon"]?.evidence.contains("Connection refused") == true)
+        #expect(dead["daemon"]?.advice?.contains("systemctl restart dbus") == true)
+        let mute = try run.examined("mute")
+        #expect(mute.status == 1 && mute["daemon"]?.evidence.contains("does not answer") == true)
+        let killed = try run.examined("killed")
+        #expect(killed["daemon"]?.evidence == "the system bus works, but no Avahi daemon is on it")
+        #expect(killed["engine"]?.evidence.hasPrefix("embedded") == true)
+    }
+
+    @Test("A program that has UDP port 5353 for itself is named")
+    func port() async throws {
+        let run = try await Diagnosis.run(
+            """
+            add_host desk
+            start desk $PYTHON -c 'import socket, time
+            taken = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            taken.bind(("", 5353))
+            open("/run/ready", "w")
+            time.sleep(1000)'
+            taker=$!
+            wait_until on desk test -e /run/ready
+            examine desk
+            echo $taker
+            """
+        )
+        let desk = try run.examined("desk")
+        let taker = run.output.split(separator: "\n").last ?? ""
+        #expect(desk.status == 1 && desk.problems.contains("port"))
+        #expect(desk["port"]?.evidence == "UDP port 5353 cannot be shared with python3 (process \(taker))")
+        #expect(desk["port"]?.advice?.hasPrefix("End python3") == true)
+    }
+
+    @Test("Rules of nftables and of iptables that drop port 5353 are quoted, and the self-test hears nothing")
+    func firewall() async throws {
+        let run = try await Diagnosis.run(
+            """
+            for machine in nft policy out iptables; do add_host $machine; done
+            chain='{ type filter hook input priority 0; policy accept; }'
+            on nft nft "add table inet site; add chain inet site input $chain; add rule inet site input udp dport 5353 drop"
+            on policy nft "add table inet site; add chain inet site input ${chain/accept/drop};
+                add rule inet site input iif lo accept; add rule inet site input ct state established,related accept"
+            on out nft "add table ip site; add chain ip site output ${chain/input/output};
+                add rule ip site output ip daddr 224.0.0.0/4 reject"
+            on iptables iptables -A INPUT -p udp --dport 5353 -j DROP
+            on iptables ip6tables -A INPUT -p udp --dport 5353 -j DROP
+            for machine in nft policy out iptables; do examine $machine; done
+            on nft "$PAIRTOOL" discover; echo "discover $?"
+            """
+        )
+        let nft = try run.examined("nft")
+        #expect(nft.status == 1 && nft.problems == ["firewall", "multicast"])
+        #expect(
+            nft["firewall"]?.evidence
+                == "rule 2 of chain input in table inet site drops mDNS (IPv4 from eth0, IPv6 from eth0)"
+        )
+        #expect(nft["multicast"]?.evidence.contains("did not come back over IPv4") == true)
+        let policy = try run.examined("policy")
+        #expect(policy["firewall"]?.evidence.hasPrefix("the policy of chain input in table inet site") == true)
+        let out = try run.examined("out")
+        #expect(out["firewall"]?.evidence.hasSuffix("drops mDNS (IPv4 to eth0)") == true)
+        let iptables = try run.examined("iptables")
+        #expect(
+            iptables["firewall"]?.evidence.hasPrefix("iptables rule -A INPUT -p udp -m udp --dport 5353 -j DROP")
+                == true
+        )
+        #expect(iptables.rows.filter { $0.check == "firewall" }.count == 2, "\(iptables.rows)")
+        // The likeliest causes where nothing is found.
+        #expect(run.output.contains("discover 3"))
+        let causes = run.errors.split(separator: "\n").filter { $0.hasPrefix("  ") && $0.contains(" → ") }
+        #expect(causes.count == 3, "\(run.errors)")
+        #expect(causes.first?.hasPrefix("  firewall: rule 2 of chain input in table inet site drops mDNS") == true)
+    }
+
+    @Test("An interface without multicast, one without a network, containers and VPNs")
+    func interfaces() async throws {
+        let run = try await Diagnosis.run(
+            """
+            add_host mute
+            on mute ip link set eth0 multicast off
+            add_host unplugged
+            link_down unplugged
+            add_host busy
+            on busy ip link add docker0 type veth peer name veth1
+            on busy ip link add wg0 type veth peer name veth2
+            for port in docker0 veth1 wg0 veth2; do on busy ip link set $port up; done
+            for machine in mute unplugged busy; do examine $machine; done
+            on mute "$PAIRTOOL" discover --json 2>&1 >/dev/null
+            """
+        )
+        let mute = try run.examined("mute")
+        #expect(mute.status == 1 && mute["interfaces"]?.verdict == "problem")
+        #expect(mute["interfaces"]?.subject == "eth0")
+        #expect(mute["interfaces"]?.advice == "Switch multicast on: sudo ip link set eth0 multicast on")
+        #expect(mute["multicast"]?.verdict == "skipped")
+        let unplugged = try run.examined("unplugged")
+        #expect(unplugged["interfaces"]?.evidence == "no network interface is up and connected")
+        let busy = try run.examined("busy")
+        #expect(busy["interfaces"]?.verdict == "ok")
+        #expect(busy.rows.contains { $0.verdict == "warning" && $0.evidence.hasPrefix("docker0, veth1, veth2: ") })
+        #expect(busy.rows.contains { $0.subject == "wg0" && $0.evidence == "is a VPN or tunnel" })
+        #expect(run.output.contains(#""details":["interfaces: eth0: multicast is switched off → "#))
+    }
+
+    @Test("A network that keeps multicast back, and a host that is seen under the over-long type only")
+    func network() async throws {
+        let run = try await Diagnosis.run(
+            """
+            add_host studio --daemon
+            add_host near
+            add_host far
+            publish studio Long _copilotforge-companion._tcp 7878
+            block_multicast far
+            examine near
+            examine far
+            on far "$PAIRTOOL" discover; echo "discover $?"
+            """
+        )
+        let near = try run.examined("near")
+        #expect(near.status == 0 && near["multicast"]?.verdict == "ok" && near["adverts"]?.evidence == "Long")
+        #expect(near["service-type"]?.verdict == "warning")
+        #expect(
+            near["service-type"]?.evidence.hasPrefix("advertises _copilotforge-companion._tcp only: 22 bytes") == true
+        )
+        let far = try run.examined("far")
+        #expect(far.status == 0 && far["multicast"]?.verdict == "warning")
+        #expect(far["multicast"]?.evidence.hasSuffix("but no other machine was heard") == true)
+        #expect(far["adverts"]?.verdict == "warning")
+        #expect(run.output.contains("discover 3"))
+        #expect(run.errors.contains("  multicast: eth0: "))
+    }
+
+    @Test("A paired host: well, then this device revoked, then the host gone")
+    func host() async throws {
+        let run = try await Diagnosis.run(
+            """
+            add_host studio
+            add_host desk
+            on studio mkdir /run/garden
+            start studio "$PAIRTOOL" host --lan --name Studio --project /run/garden --json --show-secrets >$LAN/host.out 2>&1
+            host=$!
+            wait_for_line '"challenge"' $LAN/host.out
+            sed -n 's/.*"code":"\\([0-9]*\\)".*/\\1/p' $LAN/host.out | head -n 1 |
+                on desk "$PAIRTOOL" pair --url http://10.77.0.1:7878 --code-stdin --require verified >&2 || fail "not paired"
+            on desk mv /run/home /run/well
+            on desk cp -a /run/well /run/home
+            examine desk Studio
+            device=$(on studio "$PAIRTOOL" host devices -q)
+            on studio "$PAIRTOOL" host revoke "$device" >&2
+            again examine desk Studio
+            kill -TERM $host
+            wait $host
+            again examine desk
+            """
+        )
+        let well = try run.examined("desk")
+        #expect(well.status == 0, "\(well.rows)")
+        #expect(well["host"]?.subject == "Studio" && well["host"]?.evidence.hasSuffix("(trust: verified)") == true)
+        #expect(well["version"]?.evidence.contains("protocol 1 and 2") == true)
+        for check in ["sign-in", "pairing", "clock", "files"] { #expect(well[check]?.verdict == "ok", "\(check)") }
+        let revoked = try run.examined("desk again")
+        #expect(revoked.status == 1 && revoked.problems == ["pairing"])
+        #expect(revoked["pairing"]?.evidence.contains("revoked") == true)
+        #expect(revoked["pairing"]?.advice == "Have Studio show a new code, then: pairtool pair")
+        let gone = try run.examined("desk again again")
+        #expect(gone.status == 1 && gone.problems == ["host"])
+        #expect(gone["host"]?.advice == "See that Studio is on and in this network: pairtool discover --probe")
+    }
+
+    @Test("Keys that others may read, a disk that is almost full and one that is, a camera of a group")
+    func machine() async throws {
+        let run = try await Diagnosis.run(
+            """
+            add_host desk
+            on desk mkdir -p -m 700 /run/home/data/pairtool /run/home/state
+            on desk sh -c 'umask 022; echo "{}" >/run/home/data/pairtool/sessions.json'
+            on desk mount -t tmpfs -o size=8m tmpfs /run/home/state
+            examine desk
+            on desk sh -c 'umask 077; rm /run/home/data/pairtool/sessions.json; echo broken >/run/home/data/pairtool/hosts.json'
+            on desk dd if=/dev/zero of=/run/home/state/filling bs=64k 2>/dev/null
+            again examine desk
+            # A /dev of its own, with a camera; and a user who is nobody in particular.
+            on desk mkdir /run/dev
+            on desk cp -a /dev/null /dev/zero /dev/urandom /dev/random /dev/full /run/dev
+            on desk mknod -m 660 /run/dev/video0 c 81 0
+            on desk chgrp video /run/dev/video0
+            on desk mount --bind /run/dev /dev
+            on desk mkdir -m 755 /run/nobody
+            on desk chown 65534 /run/nobody
+            nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=/run/nobody XDG_DATA_HOME= XDG_STATE_HOME=
+                XDG_RUNTIME_DIR=/run/nobody)
+            echo "== nobody"
+            on desk "${nobody[@]}" "$PAIRTOOL" doctor --json
+            echo "exit $?"
+            """
+        )
+        let open = try run.examined("desk")
+        #expect(open.status == 1 && open.problems == ["files"])
+        #expect(open["files"]?.subject == "/run/home/data/pairtool/sessions.json")
+        #expect(open["files"]?.evidence == "other users may use it (mode 644)")
+        #expect(open["disk"]?.verdict == "warning" && open["disk"]?.subject == "/run/home/state/pairtool")
+        let full = try run.examined("desk again")
+        #expect(full.problems == ["files", "disk"])
+        #expect(full["files"]?.subject == "/run/home/data/pairtool/hosts.json")
+        #expect(full["disk"]?.evidence == "the disk is full: 0 bytes free")
+        let nobody = try run.examined("nobody")
+        #expect(nobody.status == 0)
+        #expect(nobody["firewall"]?.verdict == "skipped" && nobody["firewall"]?.advice?.contains("sudo") == true)
+        #expect(nobody["camera"]?.verdict == "warning")
+        #expect(nobody["camera"]?.advice == "Join the group, then log in again: sudo usermod -aG video $USER")
+    }
+}
+
+/// What the doctor said on the machines of a script.
+enum Diagnosis {
+    struct Row: Decodable, Sendable {
+        var check: String
+        var subject: String?
+        var verdict: String
+        var evidence: String
+        var advice: String?
+    }
+
+    struct Examined: Sendable {
+        var rows: [Row] = []
+        var status: Int32 = -1
+
+        /// The first finding of a check.
+        subscript(check: String) -> Row? { rows.first { $0.check == check } }
+        var problems: [String] { rows.filter { $0.verdict == "problem" }.map(\.check) }
+    }
+
+    struct Run: Sendable {
+        var output: String
+        var errors: String
+        private let all: [String: Examined]
+
+        init(_ run: LAN.Run) throws {
+            (output, errors) = (run.output, run.errors)
+            var all: [String: Examined] = [:]
+            var name = ""
+            for line in run.output.split(separator: "\n") {
+                if line.hasPrefix("== ") {
+                    name = String(line.dropFirst(3))
+                    all[name] = Examined()
+                } else if line.hasPrefix("exit ") {
+                    all[name]?.status = Int32(line.dropFirst(5)) ?? -1
+                } else if let row = try? JSONDecoder().decode(Row.self, from: Data(line.utf8)) {
+                    all[name]?.rows.append(row)
+                }
+            }
+            self.all = all
+        }
+
+        func examined(_ machine: String) throws -> Examined {
+            try #require(all[machine], "\(output)\n\(errors)")
+        }
+    }
+
+    /// What this machine lacks besides the LAN.
+    static let missing = ["nft", "iptables", "setpriv"].filter { tool in
+        !["/usr/sbin", "/usr/bin", "/sbin", "/bin"].contains {
+            FileManager.default.isExecutableFile(atPath: "\($0)/\(tool)")
+        }
+    }
+
+    /// Runs a script with two more functions: `examine MACHINE [HOST]` has the doctor look at a machine, and
+    /// `again examine …` does so once more, under the name `MACHINE again`.
+    static func run(_ script: String) async throws -> Run {
+        let functions = """
+            more=
+            examine() {
+                echo "== $1$more"
+                on "$1" "$PAIRTOOL" doctor --json "${@:2}" || { echo "exit $?"; return; }
+                echo "exit 0"
+            }
+            again() {
+                more="$more again"
+                "$@"
+            }
+
+            """
+        return try Run(try await LAN.run(functions + script))
+    }
+}

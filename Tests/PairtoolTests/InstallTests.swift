@@ -1,0 +1,154 @@
+import FoundationEssentials
+import Testing
+
+@testable import pairtool
+
+/// `scripts/install`, with the built binary in place of a release.
+@Suite struct InstallTests {
+    private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    private static let script = "'\(root)/scripts/install' --binary '\(BuiltTool.path)'"
+
+    @Test("What is installed works, and is gone without a trace when it is uninstalled; the user's data stays")
+    func wholeLife() async throws {
+        try await Sandbox.with { user in
+            // As below ~/.local, where the data has a place in the same tree.
+            let result = try await user.shell(
+                """
+                set -e
+                export XDG_DATA_HOME="$PWD/pre fix/share"
+                mkdir -p "$XDG_DATA_HOME/pairtool"
+                echo '{}' >"$XDG_DATA_HOME/pairtool/hosts.json"
+                \(Self.script) --prefix 'pre fix'
+                'pre fix/bin/pairtool' --version
+                bash -n 'pre fix/share/bash-completion/completions/pairtool'
+                head -n 1 'pre fix/share/zsh/site-functions/_pairtool'
+                grep -c 'complete -c' 'pre fix/share/fish/vendor_completions.d/pairtool.fish' >/dev/null
+                grep '^ExecStart' 'pre fix/share/systemd/user/pairtool-host.service'
+                find 'pre fix' -type f | sort >installed
+                \(Self.script) --prefix 'pre fix' >/dev/null
+                find 'pre fix' -type f | sort | diff installed -
+                '\(Self.root)/scripts/install' --prefix 'pre fix' --uninstall
+                echo --
+                find 'pre fix' | sort
+                """
+            )
+            #expect(result.status == 0, "\(result)")
+            #expect(result.out.contains("Installed \(Version.text) below \(user.directory)/pre fix.\n"))
+            #expect(result.out.contains("\n\(Version.text)\n#compdef pairtool\n"))
+            #expect(
+                result.out.contains(
+                    "ExecStart=\"\(user.directory)/pre fix/bin/pairtool\" host $PAIRTOOL_HOST_OPTIONS\n"
+                )
+            )
+            #expect(result.out.contains("Kept: your keys, records and settings"))
+            let left = result.out.split(separator: "\n").reversed().prefix { $0 != "--" }.reversed()
+            #expect(
+                Array(left) == [
+                    "pre fix", "pre fix/share", "pre fix/share/pairtool", "pre fix/share/pairtool/hosts.json",
+                ]
+            )
+        }
+    }
+
+    @Test("A prefix that had nothing is gone after; a second uninstall says that there is nothing")
+    func emptyPrefix() async throws {
+        try await Sandbox.with { user in
+            let result = try await user.shell(
+                """
+                \(Self.script) --prefix there >/dev/null && '\(Self.root)/scripts/install' --prefix there --uninstall >/dev/null
+                echo $?
+                ls
+                '\(Self.root)/scripts/install' --prefix there --uninstall
+                echo $?
+                """
+            )
+            #expect(result.out == "0\n1\n", "\(result)")
+            #expect(result.err.contains("nothing of pairtool was installed"))
+        }
+    }
+
+    @Test("Files of others are not replaced, files that were changed are not removed, and wrong words are refused")
+    func others() async throws {
+        try await Sandbox.with { user in
+            let result = try await user.shell(
+                """
+                mkdir -p a/bin && echo mine >a/bin/pairtool
+                \(Self.script) --prefix a; echo $?
+                cat a/bin/pairtool
+                \(Self.script) --prefix a --force >/dev/null; echo $?
+                echo edited >>a/share/systemd/user/pairtool-host.service
+                '\(Self.root)/scripts/install' --prefix a --uninstall >/dev/null
+                find a -type f
+                '\(Self.root)/scripts/install' --bogus 2>/dev/null; echo $?
+                '\(Self.root)/scripts/install' --binary /nonexistent --prefix b 2>/dev/null; echo $?
+                '\(Self.root)/scripts/install' --prefix / --binary '\(BuiltTool.path)' 2>/dev/null; echo $?
+                """
+            )
+            #expect(
+                result.out == "1\nmine\n0\na/share/systemd/user/pairtool-host.service\n2\n1\n1\n",
+                "\(result)"
+            )
+            #expect(result.err.contains("is not of an installation by this script"))
+        }
+    }
+
+    @Test("The manual pages have every subcommand and every exit code")
+    func pages() async throws {
+        for (page, command) in [("pairtool", []), ("pairtool-host", ["host"])] {
+            let text = try String(contentsOf: URL(filePath: "\(Self.root)/share/man/\(page).1"), encoding: .utf8)
+            let lines = Set(text.split(separator: "\n"))
+            let help = try await Sandbox.with { try await $0.spawn(command + ["--help"]).out }
+            let names = Self.subcommands(inHelp: help).filter { $0 != "run" }
+            #expect(names.count > 5, "\(help)")
+            for name in names { #expect(lines.contains(".It Cm \(name)"), "\(name)") }
+            guard command.isEmpty else { continue }
+            for code in Array(0...14) + [130] { #expect(lines.contains(".It \(code)"), "\(code)") }
+        }
+    }
+
+    /// The first words of the lines below the titles of subcommands.
+    private static func subcommands(inHelp help: String) -> [Substring] {
+        var names: [Substring] = []
+        var isListed = false
+        for line in help.split(separator: "\n") {
+            if line.last == ":" {
+                isListed = line.hasSuffix("SUBCOMMANDS:")
+            } else if isListed, line.hasPrefix("  "), line.dropFirst(2).first != " ", !line.hasPrefix("  See ") {
+                names.append(line.dropFirst(2).prefix { $0 != " " })
+            }
+        }
+        return names
+    }
+
+    @Test(
+        "The manual pages have no mistake that mandoc knows",
+        .enabled(if: Self.has("mandoc"), "skipped, missing: mandoc")
+    )
+    func pageLint() async throws {
+        try await Sandbox.with { user in
+            let result = try await user.shell("mandoc -T lint -W warning '\(Self.root)'/share/man/*.1")
+            #expect(result.status == 0, "\(result)")
+        }
+    }
+
+    @Test(
+        "The unit has no mistake that systemd knows",
+        .enabled(if: Self.has("systemd-analyze"), "skipped, missing: systemd-analyze")
+    )
+    func unit() async throws {
+        try await Sandbox.with { user in
+            let result = try await user.shell(
+                """
+                mkdir -p "$XDG_RUNTIME_DIR"
+                \(Self.script) --prefix there >/dev/null
+                MANPATH="$PWD/there/share/man" systemd-analyze --user verify there/share/systemd/user/pairtool-host.service
+                """
+            )
+            #expect(result.status == 0 && result.err.isEmpty, "\(result)")
+        }
+    }
+
+    private static func has(_ tool: String) -> Bool {
+        ["/usr/bin", "/bin"].contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(tool)") }
+    }
+}

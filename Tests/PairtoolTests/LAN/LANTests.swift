@@ -44,7 +44,7 @@ struct LANTests {
             publish studio Studio _lumiagent._tcp 7001
             for arguments in "" "--interface eth0" "--interface eth1"; do
                 on user "$PAIRTOOL" discover --json $arguments >$LAN/found || fail "nothing is found $arguments"
-                sed "s/^{/{\"machine\":\"$arguments\",/" $LAN/found
+                sed "s/^{/{\\"machine\\":\\"$arguments\\",/" $LAN/found
             done
             """
         )

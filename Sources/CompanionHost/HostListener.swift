@@ -46,7 +46,9 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
         let failure = await withTaskGroup(of: Ending.self) { group in
             group.addTask {
                 defer { plainPort.finish() }
-                return await ending { try await serve(.plain, port: configuration.port, servers) { plainPort.yield($0) } }
+                return await ending {
+                    try await serve(.plain, port: configuration.port, servers) { plainPort.yield($0) }
+                }
             }
             group.addTask {
                 defer { securePort.finish() }

@@ -13,11 +13,15 @@ import Testing
         ["new", "project", "Beans"], ["new", "chat", "garden"], ["cancel", "dig", "turn"], ["disconnect"],
     ]
 
+    /// The host itself is out of sight: it would be found by its key and used.
+    private static let blind = ["PAIRTOOL_INTERFACE": "none0"]
+
     /// Moves the record of the only paired host of a user.
     private func move(_ user: Sandbox, to port: Int, plainPort: Int?) throws {
         try PairedHostStore(directory: user.directory + "/data/pairtool").update { hosts in
             hosts.hosts[0].endpoint = CompanionEndpoint(address: hosts.hosts[0].endpoint.address, port: port)
             hosts.hosts[0].plainPort = plainPort
+            hosts.hosts[0].namedEndpoint = nil
         }
     }
 
@@ -30,7 +34,7 @@ import Testing
                 try await withTLSInterceptor(before: events.ports.secure) { interceptor in
                     try move(user, to: interceptor.port, plainPort: plain.port)
                     for command in Self.commands {
-                        let result = await user.run(command + ["--json"])
+                        let result = await user.run(command + ["--json"], environment: Self.blind)
                         #expect(result.status == 1, "\(command) \(result)")
                         #expect(result.out.isEmpty, "\(command)")
                         let code = try result.errorCode
@@ -55,7 +59,7 @@ import Testing
             try await withFakeMac { plain in
                 try move(user, to: plain.port, plainPort: plain.port)
                 for command in [["projects"], ["new", "chat", "garden"], ["status"]] {
-                    let result = await user.run(command + ["--json"])
+                    let result = await user.run(command + ["--json"], environment: Self.blind)
                     #expect(result.status == 10, "\(command) \(result)")
                     #expect(result.out.isEmpty)
                 }

@@ -129,9 +129,9 @@ struct FoundAgainTests {
             tool discover discover --host 10.77.0.60 --json
             tool secure discover --host 10.77.0.60:7879 --json
             tool wrong projects --host 10.77.0.61 --json
-            tool named projects --host 10.77.0.60 -q
+            tool named projects --host 10.77.0.60 --json
             record named
-            tool plain projects --host 10.77.0.60:7878 -q
+            tool plain projects --host 10.77.0.60:7878 --json
             tool known projects --json
             """
         )

@@ -130,9 +130,8 @@ import Testing
     @Test(
         "An address with or without a port is a place",
         arguments: [
-            ("10.0.0.7", "10.0.0.7:7879"), ("10.0.0.7:9000", "10.0.0.7:9000"),
-            ("http://10.0.0.7:9000/", "10.0.0.7:9000"),
-            ("https://10.0.0.7", "10.0.0.7:7879"), ("fe80::1%eth0", "[fe80::1%eth0]:7879"),
+            ("10.0.0.7", "10.0.0.7:7879"), ("10.0.0.7:9000", "10.0.0.7:9000"), ("https://10.0.0.7", "10.0.0.7:7879"),
+            ("http://10.0.0.7:9000/", "10.0.0.7:9000"), ("fe80::1%eth0", "[fe80::1%eth0]:7879"),
             ("[fd00::1]:80", "[fd00::1]:80"),
         ]
     )
@@ -140,10 +139,7 @@ import Testing
         #expect(try #require(HostPlace(text)).endpoint(7879).description == expected)
     }
 
-    @Test(
-        "A name, an id or nonsense is none",
-        arguments: ["Studio", "0123456789abcdef", "", "10.0.0.7:0", "10.0.0.7:x"]
-    )
+    @Test("A name, an id or nonsense is none", arguments: ["Studio", "0123456789abcdef", "", "1.1.1.1:0", "1.1.1.1:x"])
     func none(text: String) {
         #expect(HostPlace(text) == nil)
     }

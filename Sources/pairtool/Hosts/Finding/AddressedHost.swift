@@ -40,9 +40,10 @@ struct AddressedHost: Sendable {
         CompanionClientConfiguration(timeouts: HostFinder.timeouts)
     }
 
-    private func health(at endpoint: CompanionEndpoint, _ security: HostSecurity) async throws
-        -> CompanionHealthResponse
-    {
+    private func health(
+        at endpoint: CompanionEndpoint,
+        _ security: HostSecurity
+    ) async throws -> CompanionHealthResponse {
         try await CompanionAPIClient.withClient(
             endpoint: endpoint,
             security: security,

@@ -154,10 +154,13 @@ extension HostFinder {
         let tried = search.tried
         let details =
             tried.map { "\($0.origin.rawValue): \($0.error.message)" } + (search.browseOutcome.map { [$0] } ?? [])
-        // A key that is not the host's says more than silence, and a stranger more than nothing.
-        let telling =
-            tried.first { $0.error.code == .pinMismatch } ?? tried.first { $0.error.code != .unreachable }
-            ?? tried.first
+        // A key that is not the host's says more than a stranger, he more than silence, and that more than an address that
+        // was not even tried.
+        let ranks: [(CompanionClientError.Code) -> Bool] = [
+            { $0 == .pinMismatch }, { ![.unreachable, .refusedAddress].contains($0) }, { $0 == .unreachable },
+            { _ in true },
+        ]
+        let telling = ranks.lazy.compactMap { rank in tried.first { rank($0.error.code) } }.first
         guard let telling else {
             return CommandError(.unreachable, "host.unreachable", "\(host.name) has no address")
         }

@@ -90,7 +90,7 @@ struct DiscoverCommand: AsyncParsableCommand {
         var rows = survey.hosts.map { DiscoveredRow($0, paired: paired) }
         guard !rows.isEmpty else {
             var error = Self.nothingFound(survey)
-            error.details = try await LikelyCauses.find(interface: discovery.interface)
+            error.details = try await LikelyCauses.find(interface: discovery.interface(context: output.context))
             throw error
         }
         if probe { await Probe.fill(&rows) }

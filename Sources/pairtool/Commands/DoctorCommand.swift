@@ -1,4 +1,5 @@
 import ArgumentParser
+import Discovery
 import PairingAgent
 
 struct DoctorCommand: AsyncParsableCommand {
@@ -42,20 +43,26 @@ struct DoctorCommand: AsyncParsableCommand {
             ),
             PortCheck(), InterfaceCheck(only: only), FirewallCheck(only: only), MulticastCheck(only: only),
             AdvertCheck(client: client),
-        ] + (try hosts(output)) + [
+        ] + (try hosts(output, client)) + [
             FileCheck(directory: context.paths.data), CameraCheck(),
             DiskCheck(directories: [context.paths.data, context.paths.state, context.paths.runtime]),
         ]
     }
 
-    private func hosts(_ output: Output) throws -> [any DoctorCheck] {
+    private func hosts(_ output: Output, _ client: CompanionDiscoveryClient) throws -> [any DoctorCheck] {
         let store = PairedHostStore(directory: output.context.paths.data)
         if let host {
-            return [HostCheck(host: try PairedHostSelection.select(host, in: try store.load()), output: output)]
+            return [
+                HostCheck(
+                    host: try PairedHostSelection.select(host, in: try store.load()),
+                    output: output,
+                    client: client
+                )
+            ]
         }
         // Records that cannot be read are what the check of the files tells of.
         let hosts = (try? store.load())?.hosts ?? []
-        return hosts.isEmpty ? [NoHostCheck()] : hosts.map { HostCheck(host: $0, output: output) }
+        return hosts.isEmpty ? [NoHostCheck()] : hosts.map { HostCheck(host: $0, output: output, client: client) }
     }
 
     private func show(_ finding: Finding, _ output: Output) {

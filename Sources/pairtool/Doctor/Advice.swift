@@ -46,6 +46,7 @@ enum Advice: String, Sendable, CaseIterable {
         http://ADDRESS:7878
         """
     case reach = "See that {HOST} is on and in this network: pairtool discover --probe"
+    case follow = "Let a command find it there: pairtool status --host '{HOST}'"
     case findPort = "Another program has that port; find the host's: pairtool discover --probe"
     case checkKey = "Check at {HOST} whether it was set up anew; if it was: pairtool pair. If not, do not go on."
     case update = "Update pairtool or the app on {HOST}."

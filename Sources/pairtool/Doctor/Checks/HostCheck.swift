@@ -1,5 +1,6 @@
 import CompanionClient
 import CompanionWire
+import Discovery
 import PairingAgent
 
 /// How a paired host is, and how this device stands with it.
@@ -7,6 +8,8 @@ struct HostCheck: DoctorCheck {
     let name = CheckName.host
     let host: PairedHost
     let output: Output
+    /// For looking where a host that does not answer has moved.
+    let client: CompanionDiscoveryClient
 
     private static let timeouts = CompanionClientConfiguration.Timeouts(connect: .seconds(2), request: .seconds(4))
 
@@ -30,6 +33,9 @@ struct HostCheck: DoctorCheck {
             let configuration = CompanionClientConfiguration(timeouts: Self.timeouts)
             let answers = try await HostSession.with(host, output: output, configuration: configuration, Self.ask)
             return Self.findings(host, answers)
+        } catch let error as CompanionClientError where [.unreachable, .timedOut].contains(error.code) {
+            let elsewhere = try await advertisedPlace()
+            return [elsewhere.map { Self.moved(host, to: $0) } ?? Self.unreachable(host, error)]
         } catch let error as CompanionClientError {
             return [Self.unreachable(host, error)]
         } catch let error as CommandError {
@@ -48,6 +54,30 @@ struct HostCheck: DoctorCheck {
         }
         let signedIn = try? await client.authStatus().authenticated
         return Answers(health: health, status: status, signedIn: signedIn, clockOffset: client.clockOffset)
+    }
+
+    /// Where adverts say that the host is by now; nil where they say nothing new. Nobody there has been asked.
+    private func advertisedPlace() async throws -> CompanionEndpoint? {
+        let id = host.id
+        let survey = try await DiscoverySurvey.run(
+            client: client,
+            types: [.companion, .companionShort],
+            limit: .seconds(3)
+        ) { survey in
+            survey.isSettled || survey.hosts.contains { $0.advertisedID == id && !$0.endpoints.isEmpty }
+        }
+        return survey.hosts.filter { $0.advertisedID == id }.flatMap(\.endpoints).map(\.endpoint)
+            .first { !host.covers($0) }
+    }
+
+    static func moved(_ host: PairedHost, to place: CompanionEndpoint) -> Finding {
+        .warning(
+            .host,
+            about: host.name,
+            "does not answer at \(host.endpoint), but is advertised at \(place.address)",
+            .follow,
+            ["HOST": host.name]
+        )
     }
 
     static func unreachable(_ host: PairedHost, _ error: CompanionClientError) -> Finding {

@@ -27,6 +27,13 @@ package enum QRScanner {
     package static func scan(_ image: QRImage) throws(QRCodecError) -> [ScannedSymbol] {
         let scanner = try ZBarScanner()
         try scanner.configure()
+        var search = SymbolSearch(image, reader: scanner)
+        try search.run(until: { _ in true })
+        return search.found
+    }
+    static func old(_ image: QRImage) throws(QRCodecError) -> [ScannedSymbol] {
+        let scanner = try ZBarScanner()
+        try scanner.configure()
         if let found = try scanner.glance(at: image) { return [found] }
         if let found = try scanner.scanBothWays(image) { return found }
         var look = AnotherLook(at: image)

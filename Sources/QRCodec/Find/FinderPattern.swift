@@ -37,6 +37,7 @@ extension Level {
         within limit: Double
     ) -> (Double, Double, Double)? {
         let (middle, step) = (middle, 0.5)
+        var limit = limit
         var found: (Double, Double, Double) = (0, 0, 0)
         var count = 0
         var inside = true
@@ -53,7 +54,10 @@ extension Level {
                 let share = last == above ? 0 : last / (last - above)
                 let edge = distance - step + step * min(max(share, 0), 1)
                 switch count {
-                case 0: found.0 = edge
+                case 0:
+                    found.0 = edge
+                    // The core's half is three sevenths of the way, and never less than a quarter.
+                    limit = min(limit, 4 * edge + 2)
                 case 1: found.1 = edge
                 default:
                     found.2 = edge

@@ -114,12 +114,13 @@ struct FinderSearch {
         let limit = 8 * module + 4
         for attempt in 0..<2 {
             var reached: [Place?] = []
+            var lost = 0
             for direction in Self.directions {
                 let edge = level.outerEdge(from: centre, towards: direction, isNegative: isNegative, within: limit)
                 reached.append(edge.map { direction * $0 })
+                if edge == nil { lost += 1 }
+                guard lost <= FinderPattern.rays * 5 / 16 else { return }
             }
-            let seen = reached.count { $0 != nil }
-            guard seen >= FinderPattern.rays * 11 / 16 else { return }
             // Where a ray is lost, its opposite stands for it.
             let half = FinderPattern.rays / 2
             let edges = reached.indices.map { ray in

@@ -185,21 +185,14 @@ extension Level {
     private func makeDark() -> UnsafeMutablePointer<UInt8> {
         let middle = middle
         for y in 0..<height {
-            let source = UnsafeRawPointer(grey + y * width)
-            let target = UnsafeMutableRawPointer(madeDark + y * width)
+            let (source, target) = (grey + y * width, madeDark + y * width)
             let blocks = middle + (y >> 3) * blocksAcross
-            var x = 0
-            while x + 8 <= width {
-                let pixels = source.loadUnaligned(fromByteOffset: x, as: SIMD8<UInt8>.self)
-                let isDark = pixels .< SIMD8(repeating: blocks[x >> 3])
-                let bits = SIMD8<UInt8>.zero.replacing(with: 1, where: isDark)
-                target.storeBytes(of: bits, toByteOffset: x, as: SIMD8<UInt8>.self)
-                x += 8
+            for column in 0..<width / 8 {
+                let threshold = blocks[column]
+                let (from, to) = (source + 8 * column, target + 8 * column)
+                for x in 0..<8 { to[x] = from[x] < threshold ? 1 : 0 }
             }
-            while x < width {
-                madeDark[y * width + x] = grey[y * width + x] < blocks[x >> 3] ? 1 : 0
-                x += 1
-            }
+            for x in width & ~7..<width { target[x] = source[x] < blocks[x >> 3] ? 1 : 0 }
         }
         return madeDark
     }

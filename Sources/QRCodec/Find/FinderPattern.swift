@@ -36,40 +36,43 @@ extension Level {
         isNegative: Bool,
         within limit: Double
     ) -> (Double, Double, Double)? {
-        let (middle, step) = (middle, 0.5)
-        var limit = limit
+        let dark = dark
+        // In half pixels.
+        let step = direction / 2
+        var (place, limit) = (centre, Int(2 * limit))
         var found: (Double, Double, Double) = (0, 0, 0)
         var count = 0
-        var inside = true
-        var last = 0.0
-        var distance = 0.0
-        while distance < limit {
-            let place = centre + direction * distance
-            guard let shade = shade(at: place) else { return nil }
-            let (x, y) = (Int(place.x), Int(place.y))
-            var above = shade - Double(middle[block(x, y)])
-            if isNegative { above = -above }
-            let isInside = above < 0
-            if isInside != inside {
-                let share = last == above ? 0 : last / (last - above)
-                let edge = distance - step + step * min(max(share, 0), 1)
+        var ink: UInt8 = isNegative ? 0 : 1
+        let end = Place(Double(width), Double(height))
+        var steps = 0
+        while steps < limit {
+            guard place.x >= 0, place.y >= 0, place.x < end.x, place.y < end.y else { return nil }
+            if dark[Int(place.y) * width + Int(place.x)] != ink {
+                let edge = (Double(steps) - 1 + share(from: place - step, to: place)) / 2
                 switch count {
                 case 0:
                     found.0 = edge
                     // The core's half is three sevenths of the way, and never less than a quarter.
-                    limit = min(limit, 4 * edge + 2)
+                    limit = min(limit, Int(8 * edge) + 4)
                 case 1: found.1 = edge
                 default:
                     found.2 = edge
                     return found
                 }
                 count += 1
-                inside = isInside
+                ink ^= 1
             }
-            last = above
-            distance += step
+            place += step
+            steps += 1
         }
         return nil
+    }
+
+    /// Where between two places the shade passes the middle, as a share of the way.
+    private func share(from start: Place, to end: Place) -> Double {
+        guard let before = shade(at: start), let after = shade(at: end), before != after else { return 0.5 }
+        let middle = Double(middle[block(Int(end.x), Int(end.y))])
+        return min(max((middle - before) / (after - before), 0), 1)
     }
 
     /// The shade between four pixels, whose centres lie at halves; `nil` outside.

@@ -86,26 +86,53 @@ struct FinderSearch {
             }
         }
         // The row may have crossed the core near its edge: up and down, then left and right, to the core's middle.
-        guard let vertical = crossing(x: Int(x), y: Int(y), isVertical: true, isNegative: isNegative),
-            vertical.width < 8 * module, vertical.width > 0.8 * module
-        else { return }
-        guard let horizontal = crossing(x: Int(x), y: Int(vertical.middle), isVertical: false, isNegative: isNegative)
+        guard let vertical = crossing(x: Int(x), y: Int(y), isVertical: true, isNegative: isNegative, within: 8 * module),
+            let horizontal = crossing(
+                x: Int(x),
+                y: Int(vertical.middle),
+                isVertical: false,
+                isNegative: isNegative,
+                within: 8 * module
+            )
         else { return }
         let centre = Place(horizontal.middle, vertical.middle)
-        measure(centre, module: max(module, horizontal.width / 3, vertical.width / 3), isNegative: isNegative)
+        measure(centre, module: max(module, horizontal.module, vertical.module), isNegative: isNegative)
     }
 
-    /// Where the core's middle lies on a line through it, and how wide the core is there.
-    private func crossing(x: Int, y: Int, isVertical: Bool, isNegative: Bool) -> (middle: Double, width: Double)? {
+    /// Where the core's middle lies on a line through it, and how wide a module is along it; `nil` where the line does
+    /// not cross a finder pattern.
+    private func crossing(
+        x: Int,
+        y: Int,
+        isVertical: Bool,
+        isNegative: Bool,
+        within limit: Double
+    ) -> (middle: Double, module: Double)? {
         let ink: UInt8 = isNegative ? 0 : 1
         let step = isVertical ? level.width : 1
         let (place, end) = isVertical ? (y, level.height) : (x, level.width)
         let start = y * level.width + x
+        let most = Int(limit)
         guard x >= 0, y >= 0, x < level.width, y < level.height, dark[start] == ink else { return nil }
-        var (before, after) = (0, 0)
-        while place - before - 1 >= 0, dark[start - (before + 1) * step] == ink { before += 1 }
-        while place + after + 1 < end, dark[start + (after + 1) * step] == ink { after += 1 }
-        return (Double(place) + Double(after - before + 1) / 2, Double(before + after + 1))
+        func run(from offset: Int, _ direction: Int, _ colour: UInt8) -> Int {
+            var length = 0
+            var at = offset
+            while length <= most, place + at >= 0, place + at < end, dark[start + at * step] == colour {
+                length += 1
+                at += direction
+            }
+            return length
+        }
+        let (before, after) = (run(from: -1, -1, ink), run(from: 1, 1, ink))
+        let core = before + after + 1
+        guard core >= 2, core <= most else { return nil }
+        let gapBefore = run(from: -before - 1, -1, ink ^ 1)
+        let ringBefore = run(from: -before - gapBefore - 1, -1, ink)
+        let gapAfter = run(from: after + 1, 1, ink ^ 1)
+        let ringAfter = run(from: after + gapAfter + 1, 1, ink)
+        guard Self.isPattern(ringBefore, gapBefore, core, gapAfter, ringAfter) else { return nil }
+        let total = ringBefore + gapBefore + core + gapAfter + ringAfter
+        return (Double(place - before) + Double(core) / 2, Double(total) / 7)
     }
 
     /// Follows rays from the centre outwards and keeps what looks like a finder pattern in nearly all directions.

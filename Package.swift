@@ -36,7 +36,8 @@ let modules: [Target] = [
     .target(
         name: "QRCodec",
         dependencies: ["CZBar", "CQREncode", "CSpng", "CTurboJPEG", "ZBarWithoutDBus"],
-        swiftSettings: strict
+        // It goes over every pixel of pictures: unoptimised, a photograph takes it minutes.
+        swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
     ),
     .target(
         name: "PairingAgent",

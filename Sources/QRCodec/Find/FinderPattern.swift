@@ -46,7 +46,12 @@ extension Level {
         let end = Place(Double(width), Double(height))
         var steps = 0
         while steps < limit {
-            guard place.x >= 0, place.y >= 0, place.x < end.x, place.y < end.y else { return nil }
+            guard place.x >= 0, place.y >= 0, place.x < end.x, place.y < end.y else {
+                // A symbol without a quiet zone may end where the picture does.
+                guard count == 2 else { return nil }
+                found.2 = Double(steps) / 2
+                return found
+            }
             if dark[Int(place.y) * width + Int(place.x)] != ink {
                 let edge = (Double(steps) - 1 + share(from: place - step, to: place)) / 2
                 switch count {

@@ -21,6 +21,9 @@ struct SymbolSearch: ~Copyable {
         levels = [Level(image)]
     }
 
+    /// The reader, for another search.
+    consuming func endedReader() -> ZBarScanner { reader }
+
     /// Looks at one size after another until what was found is enough.
     ///
     /// - Parameter isEnough: Whether a payload is what is looked for.

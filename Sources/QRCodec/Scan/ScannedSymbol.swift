@@ -13,4 +13,7 @@ package struct ScannedSymbol: Sendable, Hashable {
         self.bytes = bytes
         self.corners = corners
     }
+
+    /// Its top left place, row first, to sort by.
+    var position: (Int, Int) { (corners.map(\.y).min() ?? 0, corners.map(\.x).min() ?? 0) }
 }

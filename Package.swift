@@ -130,7 +130,12 @@ let tests: [Target] = [
         dependencies: ["CompanionWire", "Discovery", .product(name: "Logging", package: "swift-log")],
         swiftSettings: strict
     ),
-    .testTarget(name: "QRCodecTests", dependencies: ["CHEIF", "CTurboJPEG", "CWebP", "QRCodec"], swiftSettings: strict),
+    .testTarget(
+        name: "QRCodecTests",
+        dependencies: ["CHEIF", "CTurboJPEG", "CWebP", "QRCodec"],
+        swiftSettings: strict,
+        linkerSettings: [.linkedLibrary("heif")]
+    ),
     .testTarget(
         name: "PairingAgentTests",
         dependencies: [

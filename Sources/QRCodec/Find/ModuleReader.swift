@@ -7,13 +7,22 @@ struct ModuleReader {
     private static let reach = 4
     /// Pixels a module of the drawing, and modules of quiet zone.
     private static let (scale, quietZone) = (3, 4)
-    /// Bits of the format information, of which two copies are drawn, that may be wrong.
-    private static let mostFormatErrors = 3
+    /// Bits of a copy of the format information that may be wrong.
+    private static let mostFormatErrors = 2
 
     /// - Parameter shades: Those of each module, row by row, dark ones lower.
     init(_ layout: SymbolLayout, shades: [Float]) {
         self.layout = layout
         self.shades = shades
+    }
+
+    /// The same symbol seen in a mirror: rows become columns.
+    func mirrored() -> ModuleReader {
+        let size = layout.size
+        return ModuleReader(
+            layout,
+            shades: shades.indices.map { shades[$0 % size * size + $0 / size] }
+        )
     }
 
     /// Whether each module is dark.
@@ -68,17 +77,7 @@ struct ModuleReader {
     func drawing(of modules: [Bool]) -> QRImage? {
         let size = layout.size
         var modules = modules
-        var best: (word: UInt16, errors: Int)?
-        for copy in 0...1 {
-            var word: UInt16 = 0
-            for bit in 0..<15 {
-                let (x, y) = layout.formatPlace(bit: bit, copy: copy)
-                if modules[y * size + x] { word |= 1 << bit }
-            }
-            let nearest = SymbolFormat.nearest(word)
-            if nearest.errors < best?.errors ?? 15 { best = nearest }
-        }
-        guard let best, best.errors <= Self.mostFormatErrors else { return nil }
+        guard let format = format(of: modules) else { return nil }
         for index in modules.indices {
             switch layout.modules[index] {
             case .dark: modules[index] = true
@@ -89,10 +88,25 @@ struct ModuleReader {
         for copy in 0...1 {
             for bit in 0..<15 {
                 let (x, y) = layout.formatPlace(bit: bit, copy: copy)
-                modules[y * size + x] = best.word >> bit & 1 == 1
+                modules[y * size + x] = format >> bit & 1 == 1
             }
         }
         return Self.draw(modules, size: size)
+    }
+
+    /// The format information, of which there are two copies: either with hardly a fault, or both alike.
+    private func format(of modules: [Bool]) -> UInt16? {
+        let copies = (0...1).map { copy in
+            var word: UInt16 = 0
+            for bit in 0..<15 {
+                let (x, y) = layout.formatPlace(bit: bit, copy: copy)
+                if modules[y * layout.size + x] { word |= 1 << bit }
+            }
+            return SymbolFormat.nearest(word)
+        }
+        let best = copies[0].errors <= copies[1].errors ? copies[0] : copies[1]
+        guard best.errors > Self.mostFormatErrors else { return best.word }
+        return copies[0].word == copies[1].word && best.errors <= Self.mostFormatErrors + 1 ? best.word : nil
     }
 
     private static func draw(_ modules: [Bool], size: Int) -> QRImage {

@@ -16,6 +16,9 @@ struct SymbolSearch: ~Copyable {
     /// Fits that are refined and read in a level.
     private static let mostFits = 10
 
+    /// How much is taken out of what blur spread, least first.
+    private static let sharpenings: [Float] = [0, 0.7, 1.5]
+
     init(_ image: QRImage, reader: consuming ZBarScanner) {
         self.reader = reader
         levels = [Level(image)]
@@ -97,11 +100,14 @@ struct SymbolSearch: ~Copyable {
 
     private func read(_ fit: GridFit) throws(QRCodecError) -> ScannedSymbol? {
         guard fit.agreement > 0.3, let shades = fit.shades() else { return nil }
-        let modules = ModuleReader(fit.layout, shades: shades)
-        for sharpening: Float in [0, 0.7, 1.5] {
-            guard let drawing = modules.drawing(of: modules.modules(sharpening: sharpening)) else { continue }
-            if let symbol = try reader.scan(drawing).first {
-                return ScannedSymbol(bytes: symbol.bytes, corners: fit.corners)
+        let seen = ModuleReader(fit.layout, shades: shades)
+        // A window or a camera that shows one's own face mirrors what it shows.
+        for modules in [seen, seen.mirrored()] {
+            for sharpening in Self.sharpenings {
+                guard let drawing = modules.drawing(of: modules.modules(sharpening: sharpening)) else { continue }
+                if let symbol = try reader.scan(drawing).first {
+                    return ScannedSymbol(bytes: symbol.bytes, corners: fit.corners)
+                }
             }
         }
         return nil

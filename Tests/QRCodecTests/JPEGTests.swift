@@ -46,7 +46,10 @@ struct JPEGTests {
 
     /// A symbol in dark ink on white paper, as a JPEG file.
     static func file(_ kind: Kind, scale: Int = 4) throws -> [UInt8] {
-        let grid = try PixelGrid(QRSymbol(bytes: payload), scale: scale)
+        try file(PixelGrid(QRSymbol(bytes: payload), scale: scale), kind)
+    }
+
+    static func file(_ grid: PixelGrid, _ kind: Kind = kinds[0]) throws -> [UInt8] {
         let pixels = grid.dark.flatMap { [UInt8](repeating: $0 ? 30 : 250, count: kind.channels) }
         let compressor = try #require(tjInitCompress())
         defer { tjDestroy(compressor) }
@@ -88,6 +91,16 @@ struct JPEGTests {
             }
         }
         #expect(codes.contains(.truncated))
+    }
+
+    @Test("What keeps all of a picture in memory may be smaller than what gives it row by row")
+    func memory() throws {
+        let (plain, progressive) = (try Self.file(Self.kinds[3]), try Self.file(Self.kinds[5]))
+        let side = 29 * 4
+        let limits = ImageLimits(maxWorkingBytes: 2 * side * side)
+        #expect(try QRScanner.scan(plain, limits: limits).map(\.bytes) == [Self.payload])
+        let error = #expect(throws: QRCodecError.self) { try QRScanner.scan(progressive, limits: limits) }
+        #expect(error?.code == .tooLarge)
     }
 
     @Test("A claim of more pixels than are read is refused from the header", arguments: [0xFFFF, 0xFF00, 0x8000])

@@ -24,11 +24,13 @@ private struct JPEGHeader {
     /// One of `TJSAMP`, or -1 for a layout without a name there; such images can be decoded all the same.
     var subsampling: Int32
     var isCMYK: Bool
+    /// Whether one scan holds all of it; of others the decoder keeps all coefficients until the last.
+    var isOneScan: Bool
 
-    /// Luminance, the inks of a CMYK image, and the coefficients (2 bytes each) that the decoder keeps for all of a
-    /// progressive image. Others need less, but the header does not tell, and the worst case is what counts.
+    /// Luminance, the inks of a CMYK image, and the coefficients (2 bytes each) where they are kept.
     var workingBytesPerPixel: Int {
-        if isCMYK { return 1 + 4 + 2 * 4 }
+        if isCMYK { return 1 + 4 + (isOneScan ? 0 : 2 * 4) }
+        if isOneScan { return 1 }
         return switch subsampling {
         case Int32(TJSAMP_GRAY.rawValue): 1 + 2
         case Int32(TJSAMP_420.rawValue), Int32(TJSAMP_411.rawValue): 1 + 3
@@ -62,7 +64,8 @@ private struct Decompressor: ~Copyable {
             width: Int(width),
             height: Int(height),
             subsampling: subsampling,
-            isCMYK: colours == TJCS_CMYK.rawValue || colours == TJCS_YCCK.rawValue
+            isCMYK: colours == TJCS_CMYK.rawValue || colours == TJCS_YCCK.rawValue,
+            isOneScan: JPEGSegments.isOneScan(data)
         )
     }
 

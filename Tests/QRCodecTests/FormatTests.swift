@@ -42,6 +42,17 @@ struct FormatTests {
         #expect(found.first?.corners.allSatisfy { abs($0.x - 58) > 38 && abs($0.x - 58) < 46 } == true)
     }
 
+    @Test("Sides of any length are read", arguments: [57, 58, 87, 145])
+    func sides(side: Int) throws {
+        let grid = try PixelGrid(QRSymbol(bytes: Self.payload), scale: 2)
+        let other = PixelGrid(width: side, height: side + 3) { x, y in
+            x < grid.width && y < grid.height && grid.dark[y * grid.width + x]
+        }
+        for format in Self.formats where !format.name.contains("runs") {
+            #expect(try QRScanner.scan(format.file(other)).map(\.bytes) == [Self.payload], "\(format.name)")
+        }
+    }
+
     @Test("Cut off at every hundredth, it is read as far as it goes or refused", arguments: formats)
     func truncated(_ format: Format) throws {
         let file = try Self.file(format)

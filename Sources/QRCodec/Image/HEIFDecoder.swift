@@ -5,6 +5,9 @@ enum HEIFDecoder {
     /// Luminance and colours of up to sixteen bits in the decoder, again as a whole image of its tiles, and ours.
     private static let bytesPerPixel = 3 + 3 + 1
 
+    /// The longest side of a coding block (ITU-T H.265, 7.4.3.2.1).
+    private static let codingBlock = 64
+
     static func decode(_ data: [UInt8], limits: ImageLimits) throws(QRCodecError) -> DecodedImage {
         guard let library = HEIFLibrary.installed else {
             throw QRCodecError(
@@ -36,8 +39,8 @@ enum HEIFDecoder {
         let (width, height) = (Int(library.width(handle)), Int(library.height(handle)))
         guard width > 0, height > 0 else { throw QRCodecError(.corrupt, "The HEIC image has no pixels.") }
         try limits.check(width: width, height: height, kind: "HEIC image", bytesPerPixel: bytesPerPixel)
-        // What is decoded must be no larger than what the header said.
-        library.limitSides(context, Int32(max(width, height)))
+        // What is decoded must be no larger than what the header said, but for the coding blocks at its edges.
+        library.limitSides(context, Int32(max(width, height) + codingBlock))
         var decoded: OpaquePointer?
         try check(library.decode(handle, &decoded, heif_colorspace_YCbCr, heif_chroma_420, nil))
         guard let decoded else { throw QRCodecError(.corrupt, "The HEIC image cannot be decoded.") }

@@ -24,7 +24,8 @@ struct FormatTests {
             Format("BMP, runs of 4 bits") { $0.bmp(bits: 4, inRuns: true) },
             Format("GIF") { $0.gif() }, Format("GIF, interlaced") { $0.gif(isInterlaced: true) },
             Format("GIF, transparent") { $0.gif(isTransparent: true) },
-            Format("WebP, lossy") { try $0.webp(isLossy: true) }, Format("WebP, lossless") { try $0.webp(isLossy: false) },
+            Format("WebP, lossy") { try $0.webp(isLossy: true) },
+            Format("WebP, lossless") { try $0.webp(isLossy: false) },
             Format("WebP, transparent") { try $0.webp(isLossy: false, isTransparent: true) },
             Format("WebP, lossy and transparent") { try $0.webp(isLossy: true, isTransparent: true) },
             Format("HEIC") { try $0.heic() },
@@ -42,9 +43,9 @@ struct FormatTests {
         #expect(found.first?.corners.allSatisfy { abs($0.x - 58) > 38 && abs($0.x - 58) < 46 } == true)
     }
 
-    @Test("Sides of any length are read", arguments: [57, 58, 87, 145])
+    @Test("Sides of any length are read", arguments: [116, 117, 131, 203])
     func sides(side: Int) throws {
-        let grid = try PixelGrid(QRSymbol(bytes: Self.payload), scale: 2)
+        let grid = try PixelGrid(QRSymbol(bytes: Self.payload), scale: 4)
         let other = PixelGrid(width: side, height: side + 3) { x, y in
             x < grid.width && y < grid.height && grid.dark[y * grid.width + x]
         }

@@ -42,7 +42,9 @@ struct PictureTests {
         }
         // With the tag that says so (TIFF's orientation, in an Exif segment) or without.
         let plain = try JPEGTests.file(held)
-        let tiff: [UInt8] = [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, UInt8(orientation), 0, 0]
+        let tiff: [UInt8] = [
+            0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, UInt8(orientation), 0, 0,
+        ]
         let segment = Array("Exif\0\0".utf8) + tiff + [0, 0, 0, 0]
         let tagged = plain[..<2] + [0xFF, 0xE1, 0, UInt8(segment.count + 2)] + segment + plain[2...]
         for file in [plain, Array(tagged)] {
@@ -63,7 +65,10 @@ struct PictureTests {
         .image
     }
 
-    @Test("A wanted symbol is found among others, whatever their sizes", arguments: [[9, 2], [2, 9], [3, 3], [14, 1]])
+    @Test(
+        "A wanted symbol is found among others, whatever their sizes",
+        arguments: [[9, 2], [2, 9], [3, 3], [14, 1]]
+    )
     func among(scales: [Int]) throws {
         let (other, wanted) = (Array("https://example.org/".utf8), Array("ours".utf8))
         for payloads in [[other, wanted], [wanted, other]] {

@@ -86,7 +86,8 @@ struct FinderSearch {
             }
         }
         // The row may have crossed the core near its edge: up and down, then left and right, to the core's middle.
-        guard let vertical = crossing(x: Int(x), y: Int(y), isVertical: true, isNegative: isNegative, within: 8 * module),
+        guard
+            let vertical = crossing(x: Int(x), y: Int(y), isVertical: true, isNegative: isNegative, within: 8 * module),
             let horizontal = crossing(
                 x: Int(x),
                 y: Int(vertical.middle),

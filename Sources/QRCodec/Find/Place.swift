@@ -19,7 +19,9 @@ struct Perspective {
     ///
     /// Both are given in the same order around: top left, top right, bottom right, bottom left.
     init?(from source: [4 of Place], to target: [4 of Place]) {
-        guard let there = Perspective(toSquare: source), let back = Perspective(fromSquareTo: target) else { return nil }
+        guard let there = Perspective(toSquare: source), let back = Perspective(fromSquareTo: target) else {
+            return nil
+        }
         self = there.followed(by: back)
     }
 

@@ -16,7 +16,10 @@ enum BMPDecoder {
         } else {
             // Two bytes make at most 255 pixels.
             guard header.width * header.height / 128 <= data.count else {
-                throw QRCodecError(.truncated, "The BMP image claims far more pixels than its \(data.count) bytes can hold.")
+                throw QRCodecError(
+                    .truncated,
+                    "The BMP image claims far more pixels than its \(data.count) bytes can hold."
+                )
             }
         }
         var image = QRImage(width: header.width, height: header.height, filledWith: 255)

@@ -25,7 +25,8 @@ enum ImageFormat: Equatable {
         } else if data.starts(with: "BM".utf8), data.count > 18, data[15..<18].allSatisfy({ $0 <= 4 }) {
             // The two letters alone may begin a text; the header's length follows, of which the upper bytes are small.
             self = .bmp
-        } else if data.count > 2, data[0] == UInt8(ascii: "P"), (UInt8(ascii: "1")...UInt8(ascii: "7")).contains(data[1]),
+        } else if data.count > 2, data[0] == UInt8(ascii: "P"),
+            (UInt8(ascii: "1")...UInt8(ascii: "7")).contains(data[1]),
             [0x09, 0x0A, 0x0D, 0x20, UInt8(ascii: "#")].contains(data[2])
         {
             self = .pnm

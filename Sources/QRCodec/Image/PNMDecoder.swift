@@ -6,7 +6,10 @@ enum PNMDecoder {
         try limits.check(width: header.width, height: header.height, kind: "PNM image", bytesPerPixel: 1)
         // A pixel takes at least a bit: a short file with a huge claim costs no memory.
         guard header.width * header.height / 8 <= data.count else {
-            throw QRCodecError(.truncated, "The PNM image claims far more pixels than its \(data.count) bytes can hold.")
+            throw QRCodecError(
+                .truncated,
+                "The PNM image claims far more pixels than its \(data.count) bytes can hold."
+            )
         }
         var image = QRImage(width: header.width, height: header.height, filledWith: 255)
         var damage: QRCodecError?

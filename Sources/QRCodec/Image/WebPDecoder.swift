@@ -19,7 +19,8 @@ enum WebPDecoder {
         return try decode(picture, width: width, height: height)
     }
 
-    private static func decode(_ data: ArraySlice<UInt8>, width: Int, height: Int) throws(QRCodecError) -> DecodedImage {
+    private static func decode(_ data: ArraySlice<UInt8>, width: Int, height: Int) throws(QRCodecError) -> DecodedImage
+    {
         guard let decoder = WebPINewRGB(MODE_RGBA, nil, 0, 0) else {
             throw QRCodecError(.decoderFailed, "The WebP decoder could not be started.")
         }

@@ -7,7 +7,7 @@ package enum QRScanner {
     /// Reads the bytes of an image file and finds the QR codes in it.
     ///
     /// A damaged or truncated image is read as far as it goes; that it is damaged is thrown only if the rest holds
-    /// no QR code that is wanted. Calls block, and are safe on any thread: some 4 ms a megapixel beside what decoding
+    /// no QR code. Calls block, and are safe on any thread: some 4 ms a megapixel beside what decoding
     /// takes, up to ten times that where nothing is found.
     ///
     /// - Parameters:
@@ -23,8 +23,11 @@ package enum QRScanner {
         limits: ImageLimits = .default,
         where isWanted: ([UInt8]) -> Bool = { _ in true }
     ) throws(QRCodecError) -> [ScannedSymbol] {
-        let decoded = try ImageDecoder.decode(data, limits: limits)
-        let found = try scan(decoded.image, where: isWanted)
+        let decoded = try ImageDecoder.decode(data, limits: limits, mayReduce: true)
+        var found = try scan(decoded.image, where: isWanted).map { $0.enlarged(by: decoded.reduction) }
+        if decoded.reduction > 1, !found.contains(where: { isWanted($0.bytes) }) {
+            found = try scan(ImageDecoder.decode(data, limits: limits).image, where: isWanted)
+        }
         if found.isEmpty, let damage = decoded.damage { throw damage }
         return found
     }

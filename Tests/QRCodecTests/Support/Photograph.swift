@@ -1,4 +1,5 @@
 import Glibc
+
 @testable import QRCodec
 
 /// A symbol on a card, seen by a camera: each pixel looks up its place on the card.

@@ -11,7 +11,9 @@ extension PixelGrid {
         let channels = kind == 3 || kind == 6 ? 3 : 1
         var file = Array("P\(kind)\n# a comment\n\(width) \(height)\n".utf8)
         if kind == 7 {
-            file = Array("P7\nWIDTH \(width)\nHEIGHT \(height)\nDEPTH 2\nMAXVAL 255\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\n".utf8)
+            file = Array(
+                "P7\nWIDTH \(width)\nHEIGHT \(height)\nDEPTH 2\nMAXVAL 255\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\n".utf8
+            )
             // Ink is opaque black, the paper transparent black.
             return file + dark.flatMap { [0, $0 ? 255 : 0] as [UInt8] }
         }
@@ -89,7 +91,8 @@ extension PixelGrid {
         var file = Array("GIF89a".utf8) + Self.little(width, 2) + Self.little(height, 2) + [0x80, 0, 0] + palette
         if isTransparent { file += [0x21, 0xF9, 4, 1, 0, 0, 0, 0] }
         file += [0x21, 0xFE, 3] + Array("abc".utf8) + [0]
-        file += [0x2C] + Self.little(0, 4) + Self.little(width, 2) + Self.little(height, 2) + [isInterlaced ? 0x40 : 0, 2]
+        file +=
+            [0x2C] + Self.little(0, 4) + Self.little(width, 2) + Self.little(height, 2) + [isInterlaced ? 0x40 : 0, 2]
         var order = Array(0..<height)
         if isInterlaced {
             order = [(0, 8), (4, 8), (2, 4), (1, 2)].flatMap { Array(stride(from: $0, to: height, by: $1)) }
@@ -143,7 +146,10 @@ extension PixelGrid {
         defer { heif_context_free(context) }
         var image: OpaquePointer?
         let (columns, rows) = (Int32(width), Int32(height))
-        try #require(heif_image_create(columns, rows, heif_colorspace_monochrome, heif_chroma_monochrome, &image).code == heif_error_Ok)
+        try #require(
+            heif_image_create(columns, rows, heif_colorspace_monochrome, heif_chroma_monochrome, &image).code
+                == heif_error_Ok
+        )
         defer { heif_image_release(image) }
         try #require(heif_image_add_plane(image, heif_channel_Y, columns, rows, 8).code == heif_error_Ok)
         var stride: Int32 = 0
@@ -152,7 +158,9 @@ extension PixelGrid {
             for x in 0..<width { plane[y * Int(stride) + x] = dark[y * width + x] ? 20 : 235 }
         }
         var encoder: OpaquePointer?
-        try #require(heif_context_get_encoder_for_format(context, heif_compression_HEVC, &encoder).code == heif_error_Ok)
+        try #require(
+            heif_context_get_encoder_for_format(context, heif_compression_HEVC, &encoder).code == heif_error_Ok
+        )
         defer { heif_encoder_release(encoder) }
         _ = heif_encoder_set_lossy_quality(encoder, 60)
         try #require(heif_context_encode_image(context, image, encoder, nil, nil).code == heif_error_Ok)

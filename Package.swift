@@ -17,6 +17,9 @@ let systemLibraries: [Target] = [
     .systemLibrary(name: "CQREncode", path: "Sources/CQREncode"),
     .systemLibrary(name: "CSpng", path: "Sources/CSpng"),
     .systemLibrary(name: "CTurboJPEG", path: "Sources/CTurboJPEG"),
+    .systemLibrary(name: "CWebP", path: "Sources/CWebP"),
+    .systemLibrary(name: "CHEIF", path: "Sources/CHEIF"),
+    .systemLibrary(name: "CGif", path: "Sources/CGif"),
     .systemLibrary(name: "CSodium", path: "Sources/CSodium"),
 ]
 
@@ -35,8 +38,11 @@ let modules: [Target] = [
     .target(name: "ZBarWithoutDBus"),
     .target(
         name: "QRCodec",
-        dependencies: ["CZBar", "CQREncode", "CSpng", "CTurboJPEG", "ZBarWithoutDBus"],
-        swiftSettings: strict
+        dependencies: [
+            "CGif", "CHEIF", "CQREncode", "CSpng", "CTurboJPEG", "CWebP", "CZBar", "ZBarWithoutDBus",
+        ],
+        // It goes over every pixel of pictures: unoptimised, a photograph takes it minutes.
+        swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
     ),
     .target(
         name: "PairingAgent",
@@ -127,7 +133,12 @@ let tests: [Target] = [
         dependencies: ["CompanionWire", "Discovery", .product(name: "Logging", package: "swift-log")],
         swiftSettings: strict
     ),
-    .testTarget(name: "QRCodecTests", dependencies: ["CTurboJPEG", "QRCodec"], swiftSettings: strict),
+    .testTarget(
+        name: "QRCodecTests",
+        dependencies: ["CHEIF", "CTurboJPEG", "CWebP", "QRCodec"],
+        swiftSettings: strict,
+        linkerSettings: [.linkedLibrary("heif")]
+    ),
     .testTarget(
         name: "PairingAgentTests",
         dependencies: [

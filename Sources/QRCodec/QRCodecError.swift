@@ -43,6 +43,7 @@ extension QRCodecError {
             case corrupt
             case tooLarge
             case decoderFailed
+            case missingLibrary
             case encoderFailed
             case payloadTooLong
             case windowTooSmall
@@ -53,7 +54,7 @@ extension QRCodecError {
 
         /// There are no bytes at all.
         package static let empty = Code(kind: .empty)
-        /// Neither PNG nor JPEG; the message says what it is instead, as far as the first bytes tell.
+        /// None of the formats that are read; the message says what it is instead, as far as the first bytes tell.
         package static let unsupportedFormat = Code(kind: .unsupportedFormat)
         /// The data ends too early, and no QR code was found in the part that is there.
         package static let truncated = Code(kind: .truncated)
@@ -63,6 +64,8 @@ extension QRCodecError {
         package static let tooLarge = Code(kind: .tooLarge)
         /// A library that reads failed for a reason of its own, such as a lack of memory.
         package static let decoderFailed = Code(kind: .decoderFailed)
+        /// The library that reads this format is not installed; the message says which.
+        package static let missingLibrary = Code(kind: .missingLibrary)
         /// A library that draws failed for a reason of its own, such as a lack of memory.
         package static let encoderFailed = Code(kind: .encoderFailed)
         /// More bytes than the largest QR code holds at the chosen error correction.

@@ -46,8 +46,15 @@ struct JPEGTests {
 
     /// A symbol in dark ink on white paper, as a JPEG file.
     static func file(_ kind: Kind, scale: Int = 4) throws -> [UInt8] {
-        let grid = try PixelGrid(QRSymbol(bytes: payload), scale: scale)
+        try file(PixelGrid(QRSymbol(bytes: payload), scale: scale), kind)
+    }
+
+    static func file(_ grid: PixelGrid, _ kind: Kind = kinds[0]) throws -> [UInt8] {
         let pixels = grid.dark.flatMap { [UInt8](repeating: $0 ? 30 : 250, count: kind.channels) }
+        return try compressed(pixels, width: grid.width, height: grid.height, kind)
+    }
+
+    private static func compressed(_ pixels: [UInt8], width: Int, height: Int, _ kind: Kind) throws -> [UInt8] {
         let compressor = try #require(tjInitCompress())
         defer { tjDestroy(compressor) }
         var (buffer, size) = (UnsafeMutablePointer<UInt8>?.none, UInt(0))
@@ -55,9 +62,9 @@ struct JPEGTests {
         let status = tjCompress2(
             compressor,
             pixels,
-            Int32(grid.width),
+            Int32(width),
             0,
-            Int32(grid.height),
+            Int32(height),
             Int32(kind.format.rawValue),
             &buffer,
             &size,
@@ -88,6 +95,31 @@ struct JPEGTests {
             }
         }
         #expect(codes.contains(.truncated))
+    }
+
+    @Test("A code in a photograph of 26 megapixels is read, large or with three pixels a module", arguments: [60, 3])
+    func veryLarge(scale: Int) throws {
+        let grid = try PixelGrid(QRSymbol(bytes: Self.payload), scale: scale)
+        let (width, height) = (5_200, 5_000)
+        var pixels = [UInt8](repeating: 240, count: width * height)
+        for y in 0..<grid.height {
+            for x in 0..<grid.width where grid.dark[y * grid.width + x] { pixels[(y + 900) * width + x + 2_000] = 20 }
+        }
+        let file = try Self.compressed(pixels, width: width, height: height, Self.kinds[0])
+        let found = try QRScanner.scan(file)
+        #expect(found.map(\.bytes) == [Self.payload])
+        let first = try #require(found.first?.corners.first)
+        #expect(abs(first.x - 2_000 - 4 * scale) < scale && abs(first.y - 900 - 4 * scale) < scale, "\(first)")
+    }
+
+    @Test("What keeps all of a picture in memory may be smaller than what gives it row by row")
+    func memory() throws {
+        let (plain, progressive) = (try Self.file(Self.kinds[3]), try Self.file(Self.kinds[5]))
+        let side = 29 * 4
+        let limits = ImageLimits(maxWorkingBytes: 2 * side * side)
+        #expect(try QRScanner.scan(plain, limits: limits).map(\.bytes) == [Self.payload])
+        let error = #expect(throws: QRCodecError.self) { try QRScanner.scan(progressive, limits: limits) }
+        #expect(error?.code == .tooLarge)
     }
 
     @Test("A claim of more pixels than are read is refused from the header", arguments: [0xFFFF, 0xFF00, 0x8000])

@@ -6,11 +6,18 @@ struct DecodedImage {
     /// Half a photograph can hold a whole QR code, whose own error correction says whether it was read rightly,
     /// so damage counts only where nothing was found.
     var damage: QRCodecError?
+    /// How many pixels of the file one of these stands for in each direction.
+    var reduction = 1
 }
 
 /// Turns the bytes of a file into shades of grey.
 enum ImageDecoder {
-    static func decode(_ data: [UInt8], limits: ImageLimits) throws(QRCodecError) -> DecodedImage {
+    /// - Parameter mayReduce: Whether a very large photograph may come at half its size or less, where that saves memory.
+    static func decode(
+        _ data: [UInt8],
+        limits: ImageLimits,
+        mayReduce: Bool = false
+    ) throws(QRCodecError) -> DecodedImage {
         guard !data.isEmpty else { throw QRCodecError(.empty, "The file is empty.") }
         guard data.count <= limits.maxFileBytes else {
             throw QRCodecError(
@@ -20,11 +27,16 @@ enum ImageDecoder {
         }
         switch ImageFormat(data) {
         case .png: return try PNGDecoder.decode(data, limits: limits)
-        case .jpeg: return try JPEGDecoder.decode(data, limits: limits)
+        case .jpeg: return try JPEGDecoder.decode(data, limits: limits, mayReduce: mayReduce)
+        case .webp: return try WebPDecoder.decode(data, limits: limits)
+        case .heic: return try HEIFDecoder.decode(data, limits: limits)
+        case .gif: return try GIFDecoder.decode(data, limits: limits)
+        case .bmp: return try BMPDecoder.decode(data, limits: limits)
+        case .pnm: return try PNMDecoder.decode(data, limits: limits)
         case .other(let name):
             throw QRCodecError(
                 .unsupportedFormat,
-                "The file is in another format (\(name)); PNG and JPEG images can be read."
+                "The file is in another format (\(name)); PNG, JPEG, WebP, HEIC, GIF, BMP and PNM images can be read."
             )
         }
     }

@@ -2,6 +2,12 @@
 enum ImageFormat: Equatable {
     case png
     case jpeg
+    case webp
+    case heic
+    case gif
+    case bmp
+    /// Any of the portable anymaps.
+    case pnm
     /// Something else, named in the singular: "GIF image".
     case other(String)
 
@@ -10,14 +16,37 @@ enum ImageFormat: Equatable {
             self = .png
         } else if data.starts(with: [0xFF, 0xD8, 0xFF]) {
             self = .jpeg
+        } else if data.starts(with: "RIFF".utf8), data.dropFirst(8).starts(with: "WEBP".utf8) {
+            self = .webp
+        } else if data.dropFirst(4).starts(with: "ftyp".utf8), Self.isHEIC(data) {
+            self = .heic
+        } else if data.starts(with: "GIF87a".utf8) || data.starts(with: "GIF89a".utf8) {
+            self = .gif
+        } else if data.starts(with: "BM".utf8), data.count > 18, data[15..<18].allSatisfy({ $0 <= 4 }) {
+            // The two letters alone may begin a text; the header's length follows, of which the upper bytes are small.
+            self = .bmp
+        } else if data.count > 2, data[0] == UInt8(ascii: "P"),
+            (UInt8(ascii: "1")...UInt8(ascii: "7")).contains(data[1]),
+            [0x09, 0x0A, 0x0D, 0x20, UInt8(ascii: "#")].contains(data[2])
+        {
+            self = .pnm
         } else {
             self = .other(Self.name(of: data))
         }
     }
 
+    /// Whether one of the brands that an ISO base media file claims is that of HEIC images.
+    private static func isHEIC(_ data: [UInt8]) -> Bool {
+        let length = data.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+        let brands = data[8..<max(8, min(length, data.count, 256))]
+        return stride(from: brands.startIndex, through: brands.endIndex - 4, by: 4).contains { place in
+            ["heic", "heix", "heim", "heis"].contains { brands[place..<place + 4].elementsEqual($0.utf8) }
+        }
+    }
+
     /// First bytes that say enough on their own.
     private static let magics: [(bytes: [UInt8], name: String)] = [
-        (Array("GIF8".utf8), "GIF image"),
+        (Array("GIF".utf8), "GIF image"),
         (Array("%PDF".utf8), "PDF document"),
         (Array("%!PS".utf8), "PostScript document"),
         (Array("BM".utf8), "BMP image"),
@@ -42,13 +71,8 @@ enum ImageFormat: Equatable {
 
     private static func name(of data: [UInt8]) -> String {
         if let known = magics.first(where: { data.starts(with: $0.bytes) }) { return known.name }
-        if data.starts(with: "RIFF".utf8) {
-            return data.dropFirst(8).starts(with: "WEBP".utf8) ? "WebP image" : "RIFF file"
-        }
+        if data.starts(with: "RIFF".utf8) { return "RIFF file" }
         if data.dropFirst(4).starts(with: "ftyp".utf8) { return mediaName(brand: data.dropFirst(8).prefix(4)) }
-        if data.count >= 2, data[0] == UInt8(ascii: "P"), (UInt8(ascii: "1")...UInt8(ascii: "7")).contains(data[1]) {
-            return "portable anymap image"
-        }
         return textName(data) ?? "file of an unknown kind"
     }
 

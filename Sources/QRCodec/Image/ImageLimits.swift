@@ -4,13 +4,13 @@ package struct ImageLimits: Sendable, Hashable {
     package var maxFileBytes: Int
     /// The most pixels an image may have, by its own header. Default: 200 million, the largest phone cameras.
     package var maxPixels: Int
-    /// The most bytes that decoding may need at a time, estimated from the header. Default: 1 GiB.
+    /// The most bytes that decoding may need at a time, estimated from the header. Default: 512 MiB.
     package var maxWorkingBytes: Int
 
     package init(
         maxFileBytes: Int = 64 << 20,
         maxPixels: Int = 200_000_000,
-        maxWorkingBytes: Int = 1 << 30
+        maxWorkingBytes: Int = 512 << 20
     ) {
         self.maxFileBytes = maxFileBytes
         self.maxPixels = maxPixels

@@ -2,7 +2,11 @@ import CTurboJPEG
 
 /// Reads JPEG images with TurboJPEG: baseline and progressive; grey, YCbCr, RGB, CMYK and YCCK.
 enum JPEGDecoder {
-    static func decode(_ data: [UInt8], limits: ImageLimits) throws(QRCodecError) -> DecodedImage {
+    /// The most pixels that are decoded one by one where fewer will do. Up to there decoding at half the size saves no
+    /// time: nearly all of it goes into unpacking.
+    private static let mostPixels = 24_000_000
+
+    static func decode(_ data: [UInt8], limits: ImageLimits, mayReduce: Bool) throws(QRCodecError) -> DecodedImage {
         let decompressor = try Decompressor()
         let header = try decompressor.header(of: data)
         try limits.check(
@@ -13,7 +17,14 @@ enum JPEGDecoder {
         )
         return header.isCMYK
             ? try decompressor.decodeCMYK(data, header: header)
-            : try decompressor.decodeGrey(data, header: header)
+            : try decompressor.decodeGrey(data, header: header, reduction: mayReduce ? reduction(of: header) : 1)
+    }
+
+    /// TurboJPEG gives a half, a quarter or an eighth, as the mean of the pixels.
+    private static func reduction(of header: JPEGHeader) -> Int {
+        var reduction = 1
+        while reduction < 8, header.width * header.height / reduction / reduction > mostPixels { reduction *= 2 }
+        return reduction
     }
 }
 
@@ -24,11 +35,13 @@ private struct JPEGHeader {
     /// One of `TJSAMP`, or -1 for a layout without a name there; such images can be decoded all the same.
     var subsampling: Int32
     var isCMYK: Bool
+    /// Whether one scan holds all of it; of others the decoder keeps all coefficients until the last.
+    var isOneScan: Bool
 
-    /// Luminance, the inks of a CMYK image, and the coefficients (2 bytes each) that the decoder keeps for all of a
-    /// progressive image. Others need less, but the header does not tell, and the worst case is what counts.
+    /// Luminance, the inks of a CMYK image, and the coefficients (2 bytes each) where they are kept.
     var workingBytesPerPixel: Int {
-        if isCMYK { return 1 + 4 + 2 * 4 }
+        if isCMYK { return 1 + 4 + (isOneScan ? 0 : 2 * 4) }
+        if isOneScan { return 1 }
         return switch subsampling {
         case Int32(TJSAMP_GRAY.rawValue): 1 + 2
         case Int32(TJSAMP_420.rawValue), Int32(TJSAMP_411.rawValue): 1 + 3
@@ -62,21 +75,38 @@ private struct Decompressor: ~Copyable {
             width: Int(width),
             height: Int(height),
             subsampling: subsampling,
-            isCMYK: colours == TJCS_CMYK.rawValue || colours == TJCS_YCCK.rawValue
+            isCMYK: colours == TJCS_CMYK.rawValue || colours == TJCS_YCCK.rawValue,
+            isOneScan: JPEGSegments.isOneScan(data)
         )
     }
 
-    func decodeGrey(_ data: [UInt8], header: JPEGHeader) throws(QRCodecError) -> DecodedImage {
-        var image = QRImage(width: header.width, height: header.height, filledWith: 255)
-        let damage = try decompress(data, into: &image.luminance, header: header, format: TJPF_GRAY)
-        return DecodedImage(image: image, damage: damage)
+    func decodeGrey(
+        _ data: [UInt8],
+        header: JPEGHeader,
+        reduction: Int
+    ) throws(QRCodecError) -> DecodedImage {
+        // TJSCALED, which is a macro: rounded up.
+        var image = QRImage(
+            width: (header.width + reduction - 1) / reduction,
+            height: (header.height + reduction - 1) / reduction,
+            filledWith: 255
+        )
+        let (width, height) = (image.width, image.height)
+        let damage = try decompress(data, into: &image.luminance, width: width, height: height, format: TJPF_GRAY)
+        return DecodedImage(image: image, damage: damage, reduction: reduction)
     }
 
     /// The decoder gives the four inks as they are stored, and programs that write CMYK store them inverted, so that
     /// 255 is no ink; one that does not comes out as a negative, and inverted symbols are looked for anyway.
     func decodeCMYK(_ data: [UInt8], header: JPEGHeader) throws(QRCodecError) -> DecodedImage {
         var inks = [UInt8](repeating: 255, count: header.width * header.height * 4)
-        let damage = try decompress(data, into: &inks, header: header, format: TJPF_CMYK)
+        let damage = try decompress(
+            data,
+            into: &inks,
+            width: header.width,
+            height: header.height,
+            format: TJPF_CMYK
+        )
         var image = QRImage(width: header.width, height: header.height, filledWith: 255)
         for index in image.luminance.indices {
             let grey = Luma.grey(red: inks[4 * index], green: inks[4 * index + 1], blue: inks[4 * index + 2])
@@ -91,7 +121,8 @@ private struct Decompressor: ~Copyable {
     private func decompress(
         _ data: [UInt8],
         into pixels: inout [UInt8],
-        header: JPEGHeader,
+        width: Int,
+        height: Int,
         format: TJPF
     ) throws(QRCodecError) -> QRCodecError? {
         // The flag refuses images of hundreds of scans, each of which costs as much as a whole image.
@@ -100,9 +131,9 @@ private struct Decompressor: ~Copyable {
             data,
             UInt(data.count),
             &pixels,
-            Int32(header.width),
+            Int32(width),
             0,
-            Int32(header.height),
+            Int32(height),
             Int32(format.rawValue),
             TJFLAG_LIMITSCANS
         )

@@ -33,34 +33,6 @@ package struct Point: Sendable, Hashable {
 }
 
 extension QRImage {
-    /// Swaps dark and light.
-    mutating func invert() {
-        luminance.withUnsafeMutableBufferPointer { pixels in
-            for index in pixels.indices { pixels[index] = ~pixels[index] }
-        }
-    }
-
-    /// The picture at half its size, each pixel the mean of four: takes noise and blocking out of a photograph.
-    func halved() -> QRImage {
-        let (newWidth, newHeight) = (width / 2, height / 2)
-        var result = QRImage(width: newWidth, height: newHeight, filledWith: 0)
-        luminance.withUnsafeBufferPointer { source in
-            result.luminance.withUnsafeMutableBufferPointer { target in
-                for y in 0..<newHeight {
-                    let upper = 2 * y * width
-                    let lower = upper + width
-                    for x in 0..<newWidth {
-                        let sum =
-                            UInt32(source[upper + 2 * x]) + UInt32(source[upper + 2 * x + 1])
-                            + UInt32(source[lower + 2 * x]) + UInt32(source[lower + 2 * x + 1])
-                        target[y * newWidth + x] = UInt8(truncatingIfNeeded: (sum + 2) / 4)
-                    }
-                }
-            }
-        }
-        return result
-    }
-
     /// The picture with each pixel drawn `factor` times in both directions, in a white frame of `margin` pixels:
     /// for symbols of one pixel a module, or cut out without their quiet zone.
     func enlarged(by factor: Int, margin: Int) -> QRImage {

@@ -13,4 +13,12 @@ package struct ScannedSymbol: Sendable, Hashable {
         self.bytes = bytes
         self.corners = corners
     }
+
+    /// Its top left place, row first, to sort by.
+    var position: (Int, Int) { (corners.map(\.y).min() ?? 0, corners.map(\.x).min() ?? 0) }
+
+    /// The same in a picture so many times as large.
+    func enlarged(by factor: Int) -> ScannedSymbol {
+        ScannedSymbol(bytes: bytes, corners: corners.map { Point(x: $0.x * factor, y: $0.y * factor) })
+    }
 }

@@ -31,15 +31,6 @@ struct ZBarScanner: ~Copyable {
         }
     }
 
-    /// Sets how many rows and columns lie between those that are looked at; 1, zbar's own choice, looks at all.
-    func look(everyLines density: Int) throws(QRCodecError) {
-        for direction in [ZBAR_CFG_X_DENSITY, ZBAR_CFG_Y_DENSITY] {
-            guard zbar_image_scanner_set_config(scanner, ZBAR_NONE, direction, Int32(density)) == 0 else {
-                throw QRCodecError(.decoderFailed, "The QR code reader does not know a setting that is needed.")
-            }
-        }
-    }
-
     /// The QR codes in a picture, from the top.
     func scan(_ picture: QRImage) throws(QRCodecError) -> [ScannedSymbol] {
         guard picture.width > 0, picture.height > 0 else { return [] }
@@ -57,7 +48,7 @@ struct ZBarScanner: ~Copyable {
             return Self.symbols(of: image)
         }
         guard let found else { throw QRCodecError(.decoderFailed, "The QR code reader gave up.") }
-        return found.sorted { Self.position($0) < Self.position($1) }
+        return found.sorted { $0.position < $1.position }
     }
 
     private static func symbols(of image: OpaquePointer) -> [ScannedSymbol] {
@@ -75,9 +66,5 @@ struct ZBarScanner: ~Copyable {
             found.append(ScannedSymbol(bytes: bytes ?? [], corners: corners))
         }
         return found
-    }
-
-    private static func position(_ symbol: ScannedSymbol) -> (Int, Int) {
-        (symbol.corners.map(\.y).min() ?? 0, symbol.corners.map(\.x).min() ?? 0)
     }
 }

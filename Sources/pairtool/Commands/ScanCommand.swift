@@ -9,12 +9,12 @@ struct ScanCommand: AsyncParsableCommand {
         commandName: "scan",
         abstract: "Read pairing codes from pictures.",
         discussion: """
-            Reads PNG and JPEG files and says what their QR codes hold. The code and the token are shown only with \
-            --show-secrets. Nothing is sent anywhere.
+            Reads PNG, JPEG, WebP, HEIC, GIF, BMP and PNM files and says what their QR codes hold. The code and the \
+            token are shown only with --show-secrets. Nothing is sent anywhere.
             """
     )
 
-    @Argument(help: "Pictures; - for standard input.", completion: .file(extensions: ["png", "jpg", "jpeg"]))
+    @Argument(help: "Pictures; - for standard input.", completion: .file(extensions: ["png", "jpg", "jpeg", "webp", "heic", "gif", "bmp", "ppm"]))
     var files: [String]
 
     @Flag(help: "Show the code and the token.")

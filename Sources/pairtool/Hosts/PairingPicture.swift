@@ -13,7 +13,9 @@ enum PairingPicture {
         if let content = payloadText(bytes) { return [content] }
         let symbols: [ScannedSymbol]
         do {
-            symbols = try await BlockingCall.run { try QRScanner.scan(bytes) }
+            symbols = try await BlockingCall.run {
+                try QRScanner.scan(bytes) { if case .pairing = QRContent($0) { true } else { false } }
+            }
         } catch let error as QRCodecError {
             throw CommandError(.failed, "image.\(error.code)", "\(name(file)): \(error.message)", next: hint(error))
         }

@@ -1,0 +1,125 @@
+/// Looks for QR codes by their finder patterns, at one size of a picture after another, and reads each from a clean
+/// drawing made of its modules.
+struct SymbolSearch: ~Copyable {
+    private let reader: ZBarScanner
+    private var levels: [Level]
+    private(set) var found: [ScannedSymbol] = []
+
+    /// The longest side, in pixels, of the level that is looked at first.
+    private static let firstSide = 1_200
+    /// The longest side of a level that is not worth halving any more.
+    private static let smallestSide = 400
+    /// Pixels that a module should have where modules are read: fewer lose detail, more bring noise.
+    private static let moduleWidth = 3.0
+    /// Triples of finder patterns that are looked at in a level.
+    private static let mostTriples = 40
+    /// Fits that are refined and read in a level.
+    private static let mostFits = 10
+
+    /// How much is taken out of what blur spread, least first.
+    private static let sharpenings: [Float] = [0, 0.7, 1.5]
+
+    init(_ image: QRImage, reader: consuming ZBarScanner) {
+        self.reader = reader
+        levels = [Level(image)]
+    }
+
+    /// The reader, for another search.
+    consuming func endedReader() -> ZBarScanner { reader }
+
+    /// Looks at one size after another until what was found is enough.
+    ///
+    /// - Parameter isEnough: Whether a payload is what is looked for.
+    mutating func run(until isEnough: ([UInt8]) -> Bool) throws(QRCodecError) {
+        for index in order() {
+            try look(at: index)
+            if found.contains(where: { isEnough($0.bytes) }) { return }
+        }
+    }
+
+    /// First a size at which the code is seen at a glance, then finer ones, then coarser ones.
+    private func order() -> [Int] {
+        let side = max(levels[0].width, levels[0].height)
+        guard min(levels[0].width, levels[0].height) >= 21 else { return [] }
+        var first = 0
+        while side >> first > Self.firstSide { first += 1 }
+        var last = first
+        while side >> (last + 1) >= Self.smallestSide { last += 1 }
+        return [first] + (0..<first).reversed() + (first..<last).map { $0 + 1 }
+    }
+
+    private mutating func level(_ index: Int) -> Level {
+        while levels.count <= index { levels.append(levels[levels.count - 1].halved()) }
+        return levels[index]
+    }
+
+    private mutating func look(at index: Int) throws(QRCodecError) {
+        let level = level(index)
+        var search = FinderSearch(level)
+        search.run(everyRows: level.width * level.height > 1_000_000 ? 2 : 1)
+        var left = Self.mostFits
+        for triple in FinderTriple.all(of: search.found, in: level).prefix(Self.mostTriples) where left > 0 {
+            // What lies in a symbol that was read is part of it.
+            guard !isRead(triple, at: index) else { continue }
+            let sampled = sampleLevel(of: triple, foundAt: index)
+            let scale = Double(1 << index) / Double(1 << sampled)
+            for var fit in GridFit.fits(of: triple, in: self.level(sampled), scale: scale).prefix(2) where left > 0 {
+                left -= 1
+                fit.refine()
+                if let symbol = try read(fit) {
+                    found.append(symbol)
+                    break
+                }
+            }
+        }
+    }
+
+    /// The level at which a symbol's modules are read: the coarsest at which they are wide enough.
+    private func sampleLevel(of triple: FinderTriple, foundAt index: Int) -> Int {
+        var module = min(triple.corner.module, triple.right.module, triple.below.module)
+        var index = index
+        while module < Self.moduleWidth, index > 0 {
+            index -= 1
+            module *= 2
+        }
+        while module >= 2 * Self.moduleWidth {
+            index += 1
+            module /= 2
+        }
+        return index
+    }
+
+    private func isRead(_ triple: FinderTriple, at index: Int) -> Bool {
+        found.contains { symbol in
+            [triple.corner, triple.right, triple.below].contains { pattern in
+                let place = pattern.centre * Double(1 << index)
+                return symbol.contains(place)
+            }
+        }
+    }
+
+    private func read(_ fit: GridFit) throws(QRCodecError) -> ScannedSymbol? {
+        guard fit.agreement > 0.3, let shades = fit.shades() else { return nil }
+        let seen = ModuleReader(fit.layout, shades: shades)
+        // A window or a camera that shows one's own face mirrors what it shows.
+        for modules in [seen, seen.mirrored()] {
+            for sharpening in Self.sharpenings {
+                guard let drawing = modules.drawing(of: modules.modules(sharpening: sharpening)) else { continue }
+                if let symbol = try reader.scan(drawing).first {
+                    return ScannedSymbol(bytes: symbol.bytes, corners: fit.corners)
+                }
+            }
+        }
+        return nil
+    }
+}
+
+extension ScannedSymbol {
+    /// Whether a place lies within the corners.
+    fileprivate func contains(_ place: Place) -> Bool {
+        guard corners.count >= 3 else { return false }
+        let places = corners.map { Place(Double($0.x), Double($0.y)) }
+        let sides = zip(places, places.dropFirst() + places.prefix(1)).map { ($1 - $0).cross(place - $0) }
+        return sides.allSatisfy { $0 <= 0 } || sides.allSatisfy { $0 >= 0 }
+    }
+}

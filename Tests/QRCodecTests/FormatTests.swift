@@ -1,0 +1,143 @@
+import QRCodec
+import Testing
+
+@Suite("Images of the other formats")
+struct FormatTests {
+    private static let payload = Array("formats".utf8)
+
+    struct Format: Sendable, CustomTestStringConvertible {
+        var name: String
+        var file: @Sendable (PixelGrid) throws -> [UInt8]
+        var testDescription: String { name }
+
+        init(_ name: String, _ file: @escaping @Sendable (PixelGrid) throws -> [UInt8]) {
+            (self.name, self.file) = (name, file)
+        }
+    }
+
+    static let formats: [Format] =
+        (1...7).map { kind in Format("P\(kind)") { $0.pnm(kind) } } + [
+            Format("P5, 16 bits") { $0.pnm(5, most: 1_000) }, Format("P2, 15 shades") { $0.pnm(2, most: 15) },
+            Format("BMP, core header") { $0.bmp(bits: 1, isCore: true) },
+            Format("BMP, first row on top") { $0.bmp(bits: 24, isTopDown: true) },
+            Format("BMP, runs of 8 bits") { $0.bmp(bits: 8, inRuns: true) },
+            Format("BMP, runs of 4 bits") { $0.bmp(bits: 4, inRuns: true) },
+            Format("GIF") { $0.gif() }, Format("GIF, interlaced") { $0.gif(isInterlaced: true) },
+            Format("GIF, transparent") { $0.gif(isTransparent: true) },
+            Format("WebP, lossy") { try $0.webp(isLossy: true) },
+            Format("WebP, lossless") { try $0.webp(isLossy: false) },
+            Format("WebP, transparent") { try $0.webp(isLossy: false, isTransparent: true) },
+            Format("WebP, lossy and transparent") { try $0.webp(isLossy: true, isTransparent: true) },
+            Format("HEIC") { try $0.heic() },
+        ] + [1, 4, 8, 16, 24, 32].map { bits in Format("BMP, \(bits) bits") { $0.bmp(bits: bits) } }
+
+    static func file(_ format: Format, scale: Int = 4) throws -> [UInt8] {
+        try format.file(PixelGrid(QRSymbol(bytes: payload), scale: scale))
+    }
+
+    @Test("A symbol is read, with its corners", arguments: formats)
+    func reads(_ format: Format) throws {
+        let found = try QRScanner.scan(Self.file(format))
+        #expect(found.map(\.bytes) == [Self.payload])
+        // The margin is 16 pixels, the symbol 84.
+        #expect(found.first?.corners.allSatisfy { abs($0.x - 58) > 38 && abs($0.x - 58) < 46 } == true)
+    }
+
+    @Test("Sides of any length are read", arguments: [116, 117, 131, 203])
+    func sides(side: Int) throws {
+        let grid = try PixelGrid(QRSymbol(bytes: Self.payload), scale: 4)
+        let other = PixelGrid(width: side, height: side + 3) { x, y in
+            x < grid.width && y < grid.height && grid.dark[y * grid.width + x]
+        }
+        for format in Self.formats where !format.name.contains("runs") {
+            #expect(try QRScanner.scan(format.file(other)).map(\.bytes) == [Self.payload], "\(format.name)")
+        }
+    }
+
+    @Test("Cut off at every hundredth, it is read as far as it goes or refused", arguments: formats)
+    func truncated(_ format: Format) throws {
+        let file = try Self.file(format)
+        var codes: Set<QRCodecError.Code> = []
+        for hundredth in 0..<100 {
+            let length = max(1, file.count * hundredth / 100)
+            do throws(QRCodecError) {
+                let found = try QRScanner.scan(Array(file[..<length]))
+                #expect(found.map(\.bytes) == [Self.payload], "nothing found in \(length) bytes, and no error")
+            } catch {
+                codes.insert(error.code)
+                #expect([.truncated, .corrupt, .unsupportedFormat].contains(error.code), "\(length): \(error)")
+            }
+        }
+        #expect(codes.contains(.truncated), "\(codes)")
+    }
+
+    @Test("Changed bytes never crash the decoder, and what is read is never wrong", arguments: formats)
+    func mutated(_ format: Format) throws {
+        let file = try Self.file(format)
+        var mutator = Mutator(file, seed: 11)
+        var outcomes: [String: Int] = [:]
+        for _ in 0..<200 {
+            let mutant = mutator.next()
+            do throws(QRCodecError) {
+                let found = try QRScanner.scan(mutant, limits: ImageLimits(maxPixels: 2_000_000))
+                #expect(found.allSatisfy { $0.bytes == Self.payload })
+                outcomes[found.isEmpty ? "none" : "found", default: 0] += 1
+            } catch {
+                outcomes[error.code.description, default: 0] += 1
+            }
+        }
+        #expect(outcomes["found"] != nil && outcomes.count > 1, "\(outcomes)")
+    }
+
+    struct Claim: Sendable, CustomTestStringConvertible {
+        var name: String
+        var file: [UInt8]
+        var testDescription: String { name }
+    }
+
+    static let claims: [Claim] = [
+        Claim(name: "PNM", file: Array("P5 100000 100000 255\n".utf8)),
+        Claim(name: "PAM", file: Array("P7\nWIDTH 100000\nHEIGHT 100000\nDEPTH 4\nMAXVAL 255\nENDHDR\n".utf8)),
+        Claim(name: "BMP", file: Self.patched(bmp, 18, [0xA0, 0x86, 1, 0, 0xA0, 0x86, 1, 0])),
+        Claim(name: "GIF", file: Self.patched(gif, 13 + 6 + 7 + 5, [0xFF, 0xFF, 0xFF, 0xFF])),
+    ]
+    private static let small = PixelGrid(width: 40, height: 40) { x, _ in x % 2 == 0 }
+    private static let bmp = small.bmp(bits: 24)
+    private static let gif = small.gif()
+
+    private static func patched(_ file: [UInt8], _ place: Int, _ bytes: [UInt8]) -> [UInt8] {
+        var file = file
+        file.replaceSubrange(place..<place + bytes.count, with: bytes)
+        return file
+    }
+
+    @Test("A claim of more pixels than are read is refused from the header", arguments: claims)
+    func huge(_ claim: Claim) {
+        let error = #expect(throws: QRCodecError.self) { try QRScanner.scan(claim.file) }
+        #expect(error?.code == .tooLarge, "\(error?.message ?? "")")
+        #expect(error?.message.contains("\u{D7}") == true)
+    }
+
+    @Test("A claim that the file is too short to hold costs no memory", arguments: [claims[0], claims[2], claims[3]])
+    func empty(_ claim: Claim) throws {
+        var file = claim.file
+        switch claim.name {
+        case "PNM": file = Array("P5 14000 14000 255\n".utf8)
+        case "BMP": file = Self.patched(file, 18, [0xB0, 0x36, 0, 0, 0xB0, 0x36, 0, 0])
+        default: file = Self.patched(file, 13 + 6 + 7 + 5, [0xB0, 0x36, 0xB0, 0x36])
+        }
+        let error = #expect(throws: QRCodecError.self) { try QRScanner.scan(file) }
+        #expect(error?.code == .truncated, "\(error?.message ?? "")")
+    }
+
+    @Test("The caller's limits hold", arguments: formats)
+    func limits(_ format: Format) throws {
+        let file = try Self.file(format)
+        let side = 29 * 4
+        let error = #expect(throws: QRCodecError.self) {
+            try QRScanner.scan(file, limits: ImageLimits(maxPixels: side * side - 1))
+        }
+        #expect(error?.code == .tooLarge)
+        #expect(try QRScanner.scan(file, limits: ImageLimits(maxPixels: side * side)).count == 1)
+    }
+}

@@ -1,0 +1,30 @@
+"""Draws a small QR code in every format that Pillow writes, for scripts/fuzz to change."""
+import sys
+from pathlib import Path
+
+import segno
+from PIL import Image
+
+folder = Path(sys.argv[1])
+folder.mkdir(parents=True, exist_ok=True)
+matrix = segno.make("seed", error="m", micro=False).matrix_iter(scale=3, border=4)
+rows = [[0 if module else 255 for module in row] for row in matrix]
+grey = Image.new("L", (len(rows[0]), len(rows)))
+grey.putdata([shade for row in rows for shade in row])
+alpha = Image.merge("RGBA", [grey, grey, grey, grey.point(lambda shade: 255 - shade)])
+KINDS = {
+    "grey.png": (grey, {}), "bits.png": (grey.convert("1"), {}), "palette.png": (grey.convert("P"), {"transparency": 255}),
+    "alpha.png": (alpha, {}), "colour.png": (grey.convert("RGB"), {}),
+    "baseline.jpg": (grey.convert("RGB"), {"quality": 80}), "progressive.jpg": (grey, {"progressive": True}),
+    "inks.jpg": (grey.convert("CMYK"), {"quality": 80}),
+    "lossy.webp": (grey.convert("RGB"), {"quality": 70}), "lossless.webp": (alpha, {"lossless": True}),
+    "animated.webp": (grey.convert("RGB"), {"save_all": True, "append_images": [alpha.convert("RGB").rotate(90)]}),
+    "plain.gif": (grey, {"interlace": 0}), "interlaced.gif": (grey.convert("P"), {"interlace": 1}),
+    "bits.bmp": (grey.convert("1"), {}), "palette.bmp": (grey, {}), "colour.bmp": (grey.convert("RGB"), {}),
+    "alpha.bmp": (alpha, {}), "grey.pgm": (grey, {}), "bits.pbm": (grey.convert("1"), {}),
+    "colour.ppm": (grey.convert("RGB"), {}),
+}
+for name, (image, options) in KINDS.items():
+    image.save(folder / name, **options)
+text = "P2 {} {} 255\n".format(*grey.size) + "\n".join(" ".join(map(str, row)) for row in rows)
+(folder / "text.pgm").write_text(text + "\n")

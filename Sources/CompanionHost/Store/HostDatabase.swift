@@ -42,17 +42,24 @@ final class HostDatabase: Sendable {
     }
 
     deinit {
-        close()
+        // The pool closes itself. It must not be told to here: the last reference may go on one of its own queues, which
+        // would wait for itself.
+        unlock()
     }
 
     /// Closes the database and lets another host work on it. Twice is no error; reads and writes fail from now on.
     func close() {
+        guard lockDescriptor.withLockedValue({ $0 }) != nil else { return }
+        try? pool.close()
+        unlock()
+    }
+
+    private func unlock() {
         let descriptor = lockDescriptor.withLockedValue { descriptor in
             defer { descriptor = nil }
             return descriptor
         }
         guard let descriptor else { return }
-        try? pool.close()
         // Closing alone is not enough: a process that is just being started has a copy until it runs its program.
         flock(descriptor, LOCK_UN)
         Glibc.close(descriptor)

@@ -58,6 +58,7 @@ struct HostParts: Sendable {
     ) async throws -> Result {
         try await withTemporaryDirectory { directory in
             let parts = try await HostParts(agent, clock, makeProject, directory)
+            defer { parts.database.close() }
             return try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await parts.turns.run() }
                 defer { group.cancelAll() }

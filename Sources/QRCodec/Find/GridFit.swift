@@ -16,20 +16,26 @@ struct GridFit {
 
     /// Agreement of the timing patterns below which there is no symbol of that version.
     private static let leastTiming = 0.25
+    /// Agreement at which modules are certainly hit, though not all of them in their middles.
+    private static let goodAgreement = 0.85
 
     /// Fits of the versions that a triple may be of, the likeliest first. None where it is no symbol.
-    static func fits(of triple: FinderTriple, in level: Level, scale: Double) -> [GridFit] {
+    static func fits(
+        of triple: FinderTriple,
+        in level: Level,
+        scale: Double,
+        layouts: SymbolLayouts
+    ) -> [GridFit] {
         let guess = Int(((triple.distance + 7 - 17) / 4).rounded())
         let reach = max(1, guess / 6 + 1)
         let fits = (guess - reach...guess + reach).filter(SymbolLayout.versions.contains).compactMap { version in
-            GridFit(triple, version: version, in: level, scale: scale)
+            GridFit(triple, layouts.of(version: version), in: level, scale: scale)
         }
         return fits.filter { $0.agreement > leastTiming }.sorted { $0.agreement > $1.agreement }
     }
 
     /// A first fit; its agreement is that of the timing patterns.
-    private init?(_ triple: FinderTriple, version: Int, in level: Level, scale: Double) {
-        let layout = SymbolLayout.of(version: version)
+    private init?(_ triple: FinderTriple, _ layout: SymbolLayout, in level: Level, scale: Double) {
         let (near, far) = (3.5, Double(layout.size) - 3.5)
         let patterns = [triple.corner, triple.right, triple.below]
         // How far away each pattern is: its area goes with the third power. On a plane, the fourth corner follows.
@@ -66,10 +72,15 @@ struct GridFit {
         return sum / Double(landmarks.count) * (isNegative ? -1 : 1)
     }
 
+    /// Whether the fit is so good as it is that refining it may be left out; its agreement is from then on that of all
+    /// that is known.
+    mutating func isGood() -> Bool {
+        agreement = agreement(of: layout.landmarks, under: perspective)
+        return agreement > Self.goodAgreement
+    }
+
     /// Moves the grid until as much as possible of what is known agrees.
     mutating func refine() {
-        let landmarks = layout.landmarks
-        agreement = agreement(of: landmarks, under: perspective)
         findAlignment()
         let module = (targets[1] - targets[0]).length / (anchors[1] - anchors[0]).length
         var step = 0.6

@@ -1,11 +1,6 @@
 /// The modules of a symbol that are the same in all symbols of its version (ISO/IEC 18004, 6.3).
 struct SymbolLayout: Sendable {
     static let versions = 1...40
-    /// The layouts of all versions, made when first asked for.
-    private static let all: [SymbolLayout] = versions.map(SymbolLayout.init(version:))
-
-    static func of(version: Int) -> SymbolLayout { all[version - 1] }
-
     let version: Int
     /// Modules along a side.
     let size: Int
@@ -34,7 +29,7 @@ struct SymbolLayout: Sendable {
         var ink: Double
     }
 
-    private init(version: Int) {
+    init(version: Int) {
         self.version = version
         size = 17 + 4 * version
         modules = Array(repeating: .data, count: size * size)
@@ -130,6 +125,18 @@ struct SymbolLayout: Sendable {
             set(far, near, dark: isDark, isLandmark: false)
             set(near, far, dark: isDark, isLandmark: false)
         }
+    }
+}
+
+/// The layouts of the versions that were asked for.
+final class SymbolLayouts {
+    private var made: [Int: SymbolLayout] = [:]
+
+    func of(version: Int) -> SymbolLayout {
+        if let layout = made[version] { return layout }
+        let layout = SymbolLayout(version: version)
+        made[version] = layout
+        return layout
     }
 }
 

@@ -2,6 +2,7 @@
 /// drawing made of its modules.
 struct SymbolSearch: ~Copyable {
     private let reader: ZBarScanner
+    private let layouts = SymbolLayouts()
     private var levels: [Level]
     private(set) var found: [ScannedSymbol] = []
 
@@ -63,10 +64,15 @@ struct SymbolSearch: ~Copyable {
             guard !isRead(triple, at: index) else { continue }
             let sampled = sampleLevel(of: triple, foundAt: index)
             let scale = Double(1 << index) / Double(1 << sampled)
-            for var fit in GridFit.fits(of: triple, in: self.level(sampled), scale: scale).prefix(2) where left > 0 {
+            let fits = GridFit.fits(of: triple, in: self.level(sampled), scale: scale, layouts: layouts)
+            for var fit in fits.prefix(2) where left > 0 {
                 left -= 1
-                fit.refine()
-                if let symbol = try read(fit) {
+                var symbol = fit.isGood() ? try read(fit) : nil
+                if symbol == nil {
+                    fit.refine()
+                    symbol = try read(fit)
+                }
+                if let symbol {
                     found.append(symbol)
                     break
                 }

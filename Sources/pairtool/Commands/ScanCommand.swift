@@ -14,7 +14,10 @@ struct ScanCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "Pictures; - for standard input.", completion: .file(extensions: ["png", "jpg", "jpeg", "webp", "heic", "gif", "bmp", "ppm"]))
+    @Argument(
+        help: "Pictures; - for standard input.",
+        completion: .file(extensions: ["png", "jpg", "jpeg", "webp", "heic", "gif", "bmp", "ppm"])
+    )
     var files: [String]
 
     @Flag(help: "Show the code and the token.")
@@ -28,9 +31,11 @@ struct ScanCommand: AsyncParsableCommand {
         var failures: [CommandError] = []
         for file in files {
             do {
-                findings += try await PairingPicture.read(file, context: output.context).map {
+                let contents = try await PairingPicture.read(file, context: output.context)
+                findings += contents.map {
                     ScanFinding(file: file, $0, showSecrets: showSecrets, now: output.context.now())
                 }
+                if let ambiguity = PairingPicture.ambiguity(of: contents, in: file) { failures.append(ambiguity) }
             } catch let error as CommandError {
                 failures.append(error)
             }

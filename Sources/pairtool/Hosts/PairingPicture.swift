@@ -33,11 +33,8 @@ enum PairingPicture {
     /// The one pairing code of the picture.
     static func payload(_ file: String, context: CommandContext) async throws -> PairingPayload {
         let contents = try await read(file, context: context)
-        let payloads = Set(contents.compactMap { if case .pairing(let payload) = $0 { payload } else { nil } })
-        if let payload = payloads.first, payloads.count == 1 { return payload }
-        guard payloads.isEmpty else {
-            throw CommandError(.usage, "scan.several_codes", "\(name(file)) shows several different pairing codes")
-        }
+        if let ambiguity = ambiguity(of: contents, in: file) { throw ambiguity }
+        if let payload = payloads(of: contents).first { return payload }
         let what = contents.map {
             switch $0 {
             case .unusable(let reason): "its pairing code cannot be used: \(reason)"
@@ -51,6 +48,21 @@ enum PairingPicture {
             "\(name(file)) has no pairing code: \(what.joined(separator: "; "))",
             next: "take the picture of the code that the host shows for pairing"
         )
+    }
+
+    /// The error for a picture that shows different pairing codes: which of them is meant cannot be known.
+    static func ambiguity(of contents: [QRContent], in file: String) -> CommandError? {
+        guard payloads(of: contents).count > 1 else { return nil }
+        return CommandError(
+            .usage,
+            "scan.several_codes",
+            "\(name(file)) shows several different pairing codes",
+            next: "cut the picture to the code of the host that you want"
+        )
+    }
+
+    private static func payloads(of contents: [QRContent]) -> Set<PairingPayload> {
+        Set(contents.compactMap { if case .pairing(let payload) = $0 { payload } else { nil } })
     }
 
     private static func load(_ file: String, context: CommandContext) async throws -> [UInt8] {

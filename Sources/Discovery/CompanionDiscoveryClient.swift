@@ -10,15 +10,24 @@ package struct CompanionDiscoveryClient: Sendable {
 
     private let choice: DiscoveryEngineChoice
     private let interface: String?
+    private let domain: String?
     private let logger: Logger
 
     /// - Parameters:
     ///   - engine: The engine to work with. Default: the Avahi daemon where one answers, else the embedded engine.
     ///   - interface: The name of the one network interface to browse and publish on. Default: nil, all of them.
+    ///   - domain: The DNS domain to browse, such as `office.example`. Default: nil, the local network. Others are the
+    ///     daemon's business alone: it asks the DNS server (wide-area DNS-SD, RFC 6763, section 11).
     ///   - logger: Gets debug and trace messages; what matters is thrown or comes as an event.
-    package init(engine: DiscoveryEngineChoice = .auto, interface: String? = nil, logger: Logger) {
+    package init(
+        engine: DiscoveryEngineChoice = .auto,
+        interface: String? = nil,
+        domain: String? = nil,
+        logger: Logger
+    ) {
         self.choice = engine
         self.interface = interface
+        self.domain = domain.flatMap { Self.isLocal($0) ? nil : $0 }
         self.logger = logger
     }
 
@@ -52,8 +61,11 @@ package struct CompanionDiscoveryClient: Sendable {
         isolation: isolated (any Actor)? = #isolation,
         _ body: (DiscoveryEngineKind, AsyncStream<DiscoveryEvent>) async throws -> Result
     ) async throws -> Result {
-        let program = BrowseProgram(types: types, keepsWatching: watching)
-        return try await run(.browse, isolation: isolation, program: { _ in program }, body)
+        let program = { (engine: DiscoveryEngineKind) in
+            let limits = engine == .daemon ? DaemonLimits.read() : EmbeddedEngine.limits
+            return BrowseProgram(types: types, keepsWatching: watching, limits: limits)
+        }
+        return try await run(.browse, isolation: isolation, program: program, body)
     }
 
     /// Publishes an advertisement while `body` runs, and withdraws it with a goodbye before returning.
@@ -99,6 +111,19 @@ package struct CompanionDiscoveryClient: Sendable {
         }
     }
 
+    private static func isLocal(_ domain: String) -> Bool {
+        var domain = domain.lowercased()
+        if domain.hasSuffix(".") { domain.removeLast() }
+        return domain == "local"
+    }
+
+    private static var wideArea: DiscoveryError {
+        DiscoveryError(
+            .domainUnsupported,
+            "the embedded mDNS engine knows the local network only; other domains need the Avahi daemon"
+        )
+    }
+
     private typealias Begun<Program: EngineProgram> = (
         engine: any DiscoveryEngine, program: Program, events: AsyncStream<EngineEvent>
     )
@@ -112,8 +137,9 @@ package struct CompanionDiscoveryClient: Sendable {
         program: (DiscoveryEngineKind) -> Program
     ) async throws(DiscoveryError) -> Begun<Program> {
         if let interface { _ = try interfaceIndex(interface) }
+        guard domain == nil || choice != .embedded else { throw Self.wideArea }
         if choice != .embedded {
-            let daemon = DaemonEngine(interface: interface)
+            let daemon = DaemonEngine(interface: interface, domain: domain)
             do {
                 let opened = choice == .auto ? try await daemon.open(within: Self.daemonLimit) : nil
                 let begun = try await daemon.begin(
@@ -125,6 +151,7 @@ package struct CompanionDiscoveryClient: Sendable {
                 return (daemon, begun.program, begun.events)
             } catch {
                 guard choice == .auto else { throw error }
+                guard domain == nil else { throw Self.wideArea }
                 logger.debug("no Avahi daemon, using the embedded engine", metadata: ["reason": "\(error)"])
             }
         }

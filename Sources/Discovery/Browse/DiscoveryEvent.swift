@@ -8,6 +8,8 @@ package enum DiscoveryEvent: Sendable, Hashable {
     case removed(DiscoveredHost)
     /// Every answer that the engine knows of is in, and is resolved or has failed. It comes again after ``resumed``.
     case settled
+    /// What was found may not be all there is. It comes before ``settled``, or while watching.
+    case incomplete(Incompleteness)
     /// The engine is gone. It is tried again with growing pauses; the hosts seen so far stay until the next ``settled``.
     case interrupted(DiscoveryError)
     /// The engine is back.

@@ -7,7 +7,9 @@ final class AvahiLoop {
     private let pointer: OpaquePointer
     private var isRunning = false
     /// What rings later. Touched with the loop lock held only.
-    private var reminders: [ServiceInstance: Reminder] = [:]
+    private var reminders: [ServiceInstance?: Reminder] = [:]
+    /// Queries of pairtool's own. Touched with the loop lock held only.
+    private var queries: [LinkQuery.Link: LinkQuery] = [:]
 
     init() throws(DiscoveryError) {
         guard let pointer = avahi_threaded_poll_new() else {
@@ -17,6 +19,8 @@ final class AvahiLoop {
     }
 
     deinit {
+        stop()
+        for query in queries.values { query.close() }
         // Frees the timers of the reminders too. Stops the thread if it still runs. Never on Avahi's own thread: only engines own loops, on their queues.
         avahi_threaded_poll_free(pointer)
     }
@@ -38,17 +42,26 @@ final class AvahiLoop {
         avahi_threaded_poll_stop(pointer)
     }
 
-    /// Sends ``EngineEvent/retryDue(_:)`` after a pause, in place of an earlier reminder of the same instance. To be called
-    /// with the loop lock held.
-    func remind(_ sink: EngineSink, of instance: ServiceInstance, after pause: Duration) {
+    /// Sends ``EngineEvent/retryDue(_:)``, or ``EngineEvent/woke`` where there is no instance, after a pause; in place of an
+    /// earlier reminder of the same. To be called with the loop lock held.
+    func remind(_ sink: EngineSink, of instance: ServiceInstance?, after pause: Duration) {
         reminders[instance]?.free()
         reminders[instance] = Reminder(of: instance, after: pause, sink: sink, loop: self)
     }
 
     /// To be called with the loop lock held.
-    func forget(_ reminder: Reminder, of instance: ServiceInstance) {
+    func forget(_ reminder: Reminder, of instance: ServiceInstance?) {
         guard reminders[instance] === reminder else { return }
         reminders[instance] = nil
+    }
+
+    /// Asks for an instance's records, for ``EngineEvent/answered(_:_:)``. To be called with the loop lock held.
+    func ask(_ instance: ServiceInstance, for sink: EngineSink) {
+        guard let api else { return }
+        let link = LinkQuery.Link(index: instance.interfaceIndex, transport: instance.transport)
+        guard let query = queries[link] ?? LinkQuery(link, sink: sink, api: api) else { return }
+        queries[link] = query
+        query.ask(instance)
     }
 
     /// Runs `body` with the loop lock held. Must not be nested, nor called from a callback.

@@ -21,6 +21,9 @@ actor EmbeddedEngine: DiscoveryEngine {
         var group: OpaquePointer?
     }
 
+    /// Its cache holds 16,000 hosts and takes about 30 MB then: nobody on the network can make it grow without an end.
+    static let limits = BrowseLimits(resolvers: 4096, cacheEntries: 65_536)
+
     nonisolated let kind = DiscoveryEngineKind.embedded
     private nonisolated let executor = QueueExecutor(label: "pairtool.mdns.embedded")
     private let interface: String?
@@ -55,6 +58,7 @@ actor EmbeddedEngine: DiscoveryEngine {
         config.publish_workstation = 0
         config.publish_domain = 0
         config.enable_wide_area = 0
+        config.n_cache_entries_max = UInt32(Self.limits.cacheEntries ?? 0)
         if let interface {
             config.allow_interfaces = avahi_string_list_add(nil, interface)
         }
@@ -139,6 +143,16 @@ actor EmbeddedEngine: DiscoveryEngine {
     func retry(_ instance: ServiceInstance, after pause: Duration) {
         guard let connection else { return }
         connection.loop.locked { connection.loop.remind(connection.sink, of: instance, after: pause) }
+    }
+
+    func wake(after pause: Duration) {
+        guard let connection else { return }
+        connection.loop.locked { connection.loop.remind(connection.sink, of: nil, after: pause) }
+    }
+
+    func ask(_ instance: ServiceInstance) {
+        guard let connection else { return }
+        connection.loop.locked { connection.loop.ask(instance, for: connection.sink) }
     }
 
     func close() {

@@ -1,4 +1,5 @@
 import CAvahi
+import CAvahiCore
 
 // What the callbacks of both engines have in common. All of it runs on Avahi's thread.
 
@@ -45,7 +46,11 @@ extension ResolverContext {
         _ port: UInt16,
         _ txt: TXTRecord
     ) {
-        guard event == AVAHI_RESOLVER_FOUND,
+        guard event == AVAHI_RESOLVER_FOUND, port > 0 else {
+            sink.send(.resolveFailed(instance, event == AVAHI_RESOLVER_FOUND ? .portZero : .noAddress))
+            return
+        }
+        guard
             let resolution = ServiceResolution(
                 interface: interface,
                 hostName: hostName,

@@ -1,9 +1,9 @@
 import CAvahi
 import Glibc
 
-/// Rings once on Avahi's loop: it is time to resolve an instance anew.
+/// Rings once on Avahi's loop: it is time to resolve an instance anew, or for the program to look what it waits for.
 final class Reminder {
-    private let instance: ServiceInstance
+    private let instance: ServiceInstance?
     private let sink: EngineSink
     /// The loop owns its reminders, and has stopped before it goes.
     private unowned let loop: AvahiLoop
@@ -11,7 +11,7 @@ final class Reminder {
     private var timeout: OpaquePointer?
 
     /// To be made with the loop lock held.
-    init?(of instance: ServiceInstance, after pause: Duration, sink: EngineSink, loop: AvahiLoop) {
+    init?(of instance: ServiceInstance?, after pause: Duration, sink: EngineSink, loop: AvahiLoop) {
         guard let api = loop.api else { return nil }
         self.instance = instance
         self.sink = sink
@@ -35,7 +35,7 @@ final class Reminder {
     fileprivate func ring() {
         free()
         loop.forget(self, of: instance)
-        sink.send(.retryDue(instance))
+        sink.send(instance.map { .retryDue($0) } ?? .woke)
     }
 }
 

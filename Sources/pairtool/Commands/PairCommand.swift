@@ -194,7 +194,9 @@ extension PairCommand {
         guard require != .verified else {
             throw CommandError(.legacyRefused, "pairing.legacy_refused", "\(warning) --require verified refuses it")
         }
-        guard target.record(in: known) == nil, !allowLegacy else { return }
+        // Consent was given for one address: an advert elsewhere that has the host's id may be anyone's.
+        let earlier = target.record(in: known)
+        guard earlier.map({ target.allEndpoints.contains($0.endpoint) }) != true, !allowLegacy else { return }
         guard output.context.canAsk else {
             throw CommandError(.legacyRefused, "pairing.legacy_refused", warning, next: "accept it with --allow-legacy")
         }

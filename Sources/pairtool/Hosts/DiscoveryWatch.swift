@@ -32,6 +32,7 @@ struct DiscoveryWatch: Sendable {
         case .changed(let host): await show("changed", "~", host)
         case .removed(let host): await show("removed", "-", host)
         case .settled: if output.format == .json { write(Event(event: "settled", at: output.context.now())) }
+        case .incomplete(let why): note("incomplete", why.description)
         case .interrupted(let error): note("interrupted", "\(error); trying again")
         case .resumed: note("resumed", "the mDNS engine is back")
         }
@@ -46,10 +47,11 @@ struct DiscoveryWatch: Sendable {
         case .quiet: output.data("\(sign)\(row.id)")
         case .text:
             let health = row.probe.map { "  \($0.text)" } ?? ""
+            let marks = row.marks.isEmpty ? "" : "  ! \(row.marks.map(\.rawValue).joined(separator: ", "))"
             let time = now.formatted(Date.ISO8601FormatStyle().time(includingFractionalSeconds: false))
             output.data(
                 TerminalText.line(
-                    "\(time) \(sign) \(row.name)  \(row.family.displayName)  \(row.addressText)\(health)"
+                    "\(time) \(sign) \(row.name)  \(row.family.displayName)  \(row.addressText)\(health)\(marks)"
                 )
             )
         }

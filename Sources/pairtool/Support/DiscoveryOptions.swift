@@ -9,10 +9,18 @@ struct DiscoveryOptions: ParsableArguments {
     @Option(help: "Look on this network interface only, for example eth0 or lo.")
     var interface: String?
 
-    func client(context: CommandContext) -> CompanionDiscoveryClient {
+    /// - Parameters:
+    ///   - engine: Another choice than that of the command line.
+    ///   - domain: The DNS domain to look in. Default: the local network.
+    func client(
+        context: CommandContext,
+        engine: DiscoveryEngineChoice? = nil,
+        domain: String? = nil
+    ) -> CompanionDiscoveryClient {
         CompanionDiscoveryClient(
-            engine: engine,
+            engine: engine ?? self.engine,
             interface: interface,
+            domain: domain,
             logger: LoggingSetup.logger("discovery", context: context)
         )
     }

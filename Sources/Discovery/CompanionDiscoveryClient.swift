@@ -4,10 +4,6 @@ package import Logging
 ///
 /// Both scopes own what they start: engine, thread and sockets are gone when they return, however they return.
 package struct CompanionDiscoveryClient: Sendable {
-    /// How long the choice `auto` waits for a bus or daemon that takes the connection but does not answer: libdbus
-    /// itself sets no limit while it authenticates. A daemon that is well answers within milliseconds.
-    private static let daemonLimit = Duration.seconds(2)
-
     private let choice: DiscoveryEngineChoice
     private let interface: String?
     private let domain: String?
@@ -36,7 +32,7 @@ package struct CompanionDiscoveryClient: Sendable {
     /// - Throws: ``DiscoveryError/Code/engineUnavailable``, ``DiscoveryError/Code/invalidInterface``.
     package func resolvedEngine() async throws(DiscoveryError) -> DiscoveryEngineKind {
         let (_, output) = AsyncStream.makeStream(of: DiscoveryEvent.self)
-        let begun = try await begin(.browse, into: output) { _ in BrowseProgram(types: []) }
+        let begun = try await source(.browse).begin(BrowseProgram(types: []), into: output)
         await begun.engine.close()
         return begun.engine.kind
     }
@@ -44,8 +40,9 @@ package struct CompanionDiscoveryClient: Sendable {
     /// Browses while `body` runs.
     ///
     /// The stream begins with ``DiscoveryEvent/added(_:)`` for what is there and goes on until `body` returns; after
-    /// ``DiscoveryEvent/settled`` come changes only. An engine that is lost is tried again, see
-    /// ``DiscoveryEvent/interrupted(_:)``; with the choice `auto`, it stays the engine that it was at first.
+    /// ``DiscoveryEvent/settled`` come changes only. What happens when an engine is
+    /// lost is in ``DiscoveryEvent/interrupted(_:_:)``. With the choice `auto`, the embedded engine takes over from a
+    /// daemon that is gone, and hands back to it when it has returned.
     ///
     /// - Parameters:
     ///   - types: All are browsed at once. Default: every type that pairtool knows.
@@ -61,14 +58,16 @@ package struct CompanionDiscoveryClient: Sendable {
         isolation: isolated (any Actor)? = #isolation,
         _ body: (DiscoveryEngineKind, AsyncStream<DiscoveryEvent>) async throws -> Result
     ) async throws -> Result {
-        let program = { (engine: DiscoveryEngineKind) in
-            let limits = engine == .daemon ? DaemonLimits.read() : EmbeddedEngine.limits
-            return BrowseProgram(types: types, keepsWatching: watching, limits: limits)
+        let program = BrowseProgram(types: types, keepsWatching: watching) { engine in
+            engine == .daemon ? DaemonLimits.read() : EmbeddedEngine.limits
         }
-        return try await run(.browse, isolation: isolation, program: program, body)
+        return try await run(watching ? .watch : .browse, [], program, isolation: isolation, body)
     }
 
     /// Publishes an advertisement while `body` runs, and withdraws it with a goodbye before returning.
+    ///
+    /// With the choice `auto`, the embedded engine takes over from a daemon that is gone, and keeps the advertisement:
+    /// handing it back would make the host leave the network for a moment.
     ///
     /// The embedded engine has sent its goodbyes when this returns; the daemon sends them by itself as soon as it is
     /// told, which is also before this returns.
@@ -81,33 +80,26 @@ package struct CompanionDiscoveryClient: Sendable {
         _ body: (AsyncStream<AdvertisementEvent>) async throws -> Result
     ) async throws -> Result {
         try advertisement.validate()
-        return try await run(.publish, advertisement.services, isolation: isolation) { engine in
-            PublishProgram(
-                name: advertisement.instanceName,
-                engine: engine,
-                alternative: { AvahiAlternative.serviceName(after: $0) }
-            )
-        } _: { _, events in
+        let program = PublishProgram(name: advertisement.instanceName) { AvahiAlternative.serviceName(after: $0) }
+        return try await run(.publish, advertisement.services, program, isolation: isolation) { _, events in
             try await body(events)
         }
     }
 
     private func run<Program: EngineProgram, Result>(
         _ purpose: EmbeddedEngine.Purpose,
-        _ services: [Advertisement.Service] = [],
+        _ services: [Advertisement.Service],
+        _ program: Program,
         isolation: isolated (any Actor)?,
-        program: (DiscoveryEngineKind) -> Program,
         _ body: (DiscoveryEngineKind, AsyncStream<Program.Output>) async throws -> Result
     ) async throws -> Result {
         let (stream, output) = AsyncStream.makeStream(of: Program.Output.self)
-        let (engine, program, events) = try await begin(purpose, services, into: output, program: program)
-        let logger = self.logger
+        let source = source(purpose)
+        let begun = try await source.begin(program, publishing: services, into: output)
         return try await withThrowingTaskGroup(of: Void.self, isolation: isolation) { group in
-            group.addTask {
-                await engine.run(program, from: events, publishing: services, into: output, logger: logger)
-            }
+            group.addTask { await source.run(begun, publishing: services, into: output) }
             defer { group.cancelAll() }
-            return try await body(engine.kind, stream)
+            return try await body(begun.engine.kind, stream)
         }
     }
 
@@ -117,46 +109,7 @@ package struct CompanionDiscoveryClient: Sendable {
         return domain == "local"
     }
 
-    private static var wideArea: DiscoveryError {
-        DiscoveryError(
-            .domainUnsupported,
-            "the embedded mDNS engine knows the local network only; other domains need the Avahi daemon"
-        )
-    }
-
-    private typealias Begun<Program: EngineProgram> = (
-        engine: any DiscoveryEngine, program: Program, events: AsyncStream<EngineEvent>
-    )
-
-    /// Chooses the engine and begins the program on it.
-    private func begin<Program: EngineProgram>(
-        _ purpose: EmbeddedEngine.Purpose,
-        _ services: [Advertisement.Service] = [],
-        into output: AsyncStream<Program.Output>.Continuation,
-        isolation: isolated (any Actor)? = #isolation,
-        program: (DiscoveryEngineKind) -> Program
-    ) async throws(DiscoveryError) -> Begun<Program> {
-        if let interface { _ = try interfaceIndex(interface) }
-        guard domain == nil || choice != .embedded else { throw Self.wideArea }
-        if choice != .embedded {
-            let daemon = DaemonEngine(interface: interface, domain: domain)
-            do {
-                let opened = choice == .auto ? try await daemon.open(within: Self.daemonLimit) : nil
-                let begun = try await daemon.begin(
-                    program(.daemon),
-                    opened: opened,
-                    publishing: services,
-                    into: output
-                )
-                return (daemon, begun.program, begun.events)
-            } catch {
-                guard choice == .auto else { throw error }
-                guard domain == nil else { throw Self.wideArea }
-                logger.debug("no Avahi daemon, using the embedded engine", metadata: ["reason": "\(error)"])
-            }
-        }
-        let embedded = EmbeddedEngine(interface: interface, purpose: purpose, logger: logger)
-        let begun = try await embedded.begin(program(.embedded), publishing: services, into: output)
-        return (embedded, begun.program, begun.events)
+    private func source(_ purpose: EmbeddedEngine.Purpose) -> EngineSource {
+        EngineSource(choice: choice, interface: interface, domain: domain, purpose: purpose, logger: logger)
     }
 }

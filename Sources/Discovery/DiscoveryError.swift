@@ -3,7 +3,7 @@ package struct DiscoveryError: Error, Sendable {
     /// The kinds of failure. New ones may be added, so a `switch` needs a `default`.
     package struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String, Sendable {
-            case engineUnavailable, engineLost, invalidType, invalidInterface, invalidAdvertisement
+            case engineUnavailable, engineLost, engineReplaced, invalidType, invalidInterface, invalidAdvertisement
             case nameCollision, publishFailed, browseFailed, resolveFailed, domainUnsupported
         }
 
@@ -13,6 +13,8 @@ package struct DiscoveryError: Error, Sendable {
         package static let engineUnavailable = Code(value: .engineUnavailable)
         /// An engine that worked has gone, for example because the Avahi daemon was stopped.
         package static let engineLost = Code(value: .engineLost)
+        /// An engine was given up for a better one that is there again.
+        package static let engineReplaced = Code(value: .engineReplaced)
         /// Text that is not a DNS-SD service type.
         package static let invalidType = Code(value: .invalidType)
         /// The machine has no network interface of that name.

@@ -8,13 +8,13 @@ struct BrowseProgramTests {
     @Test("It browses every type once, all at the start")
     func start() {
         var program = BrowseProgram(types: [.lumi, .companion, .lumi])
-        #expect(program.connected() == [.browse(.lumi), .browse(.companion)])
+        #expect(program.connected(to: .embedded) == [.browse(.lumi), .browse(.companion)])
     }
 
     @Test("It settles when every browser has reported and everything found is resolved or has failed")
     func settles() {
         var program = BrowseProgram(types: [.companion, .lumi])
-        _ = program.connected()
+        _ = program.connected(to: .embedded)
         let (first, second) = (ServiceInstance.fixture(), ServiceInstance.fixture("Dead"))
         #expect(program.handle(.found(first)) == [.resolve(first)])
         #expect(program.handle(.found(second)) == [.resolve(second)])
@@ -30,17 +30,17 @@ struct BrowseProgramTests {
     @Test("It settles at once where there is nothing")
     func settlesEmpty() {
         var program = BrowseProgram(types: [.lumi])
-        _ = program.connected()
+        _ = program.connected(to: .embedded)
         #expect(program.handle(.allForNow(.lumi)) == [.emit(.settled)])
         #expect(program.handle(.allForNow(.lumi)) == [])
         var nothing = BrowseProgram(types: [])
-        #expect(nothing.connected() == [.emit(.settled)])
+        #expect(nothing.connected(to: .embedded) == [.emit(.settled)])
     }
 
     @Test("It does not wait for an instance that left while it was being resolved")
     func leftWhileResolving() {
         var program = BrowseProgram(types: [.companion])
-        _ = program.connected()
+        _ = program.connected(to: .embedded)
         _ = program.handle(.found(.fixture()))
         _ = program.handle(.allForNow(.companion))
         #expect(program.handle(.left(.fixture())) == [.release(.fixture()), .emit(.settled)])
@@ -50,7 +50,7 @@ struct BrowseProgramTests {
     @Test("An instance that is reported twice is resolved once")
     func foundTwice() {
         var program = BrowseProgram(types: [.companion])
-        _ = program.connected()
+        _ = program.connected(to: .embedded)
         #expect(program.handle(.found(.fixture())) == [.resolve(.fixture())])
         #expect(program.handle(.found(.fixture())) == [])
     }
@@ -58,7 +58,7 @@ struct BrowseProgramTests {
     @Test("After it has settled, resolvers are released as soon as they have answered")
     func releasesLater() {
         var program = BrowseProgram(types: [.companion])
-        _ = program.connected()
+        _ = program.connected(to: .embedded)
         _ = program.handle(.allForNow(.companion))
         _ = program.handle(.found(.fixture()))
         let commands = program.handle(.resolved(.fixture(), .fixture()))
@@ -85,7 +85,7 @@ struct BrowseProgramTests {
                 most = max(most, open.count)
             }
         }
-        carryOut(program.connected())
+        carryOut(program.connected(to: .embedded))
         var waiting: [ServiceInstance] = []
         for index in 0..<1000 {
             let instance = ServiceInstance.fixture("Host \(index)")
@@ -106,14 +106,14 @@ struct BrowseProgramTests {
     @Test("After an interruption it browses anew; what has not come back is removed when it settles")
     func reconnects() {
         var program = BrowseProgram(types: [.companion])
-        _ = program.connected()
+        _ = program.connected(to: .embedded)
         for name in ["Stays", "Goes"] {
             _ = program.handle(.found(.fixture(name)))
             _ = program.handle(.resolved(.fixture(name), .fixture()))
         }
         _ = program.handle(.allForNow(.companion))
-        #expect(program.disconnected(lost) == [.emit(.interrupted(lost))])
-        #expect(program.connected() == [.browse(.companion), .emit(.resumed)])
+        #expect(program.disconnected(lost) == [.emit(.interrupted(lost, .embedded))])
+        #expect(program.connected(to: .embedded) == [.browse(.companion), .emit(.resumed(.embedded))])
         #expect(program.handle(.found(.fixture("Stays"))) == [.resolve(.fixture("Stays"))])
         #expect(program.handle(.resolved(.fixture("Stays"), .fixture())) == [])
         let end = program.handle(.allForNow(.companion))

@@ -5,7 +5,7 @@ import Testing
 struct BrowseProgramWatchingTests {
     private func watching(limit: Int = 10) -> BrowseProgram {
         var program = BrowseProgram(types: [.companion], keepsWatching: true, resolverLimit: limit)
-        _ = program.connected()
+        _ = program.connected(to: .embedded)
         return program
     }
 
@@ -87,7 +87,7 @@ struct BrowseProgramWatchingTests {
     @Test("Without watching, nothing is tried again")
     func plain() {
         var program = BrowseProgram(types: [.companion])
-        _ = program.connected()
+        _ = program.connected(to: .embedded)
         _ = program.handle(.found(.fixture()))
         let commands = program.handle(.resolveFailed(.fixture()))
         #expect(commands.count == 1)

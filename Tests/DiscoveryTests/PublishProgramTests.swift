@@ -6,13 +6,13 @@ struct PublishProgramTests {
     private let lost = DiscoveryError(.engineLost, "gone")
 
     private func program() -> PublishProgram {
-        PublishProgram(name: "A", engine: .embedded, alternative: { $0 + "+" })
+        PublishProgram(name: "A", alternative: { $0 + "+" })
     }
 
     @Test("It publishes when the host name is established, not before")
     func publishes() {
         var program = program()
-        #expect(program.connected() == [])
+        #expect(program.connected(to: .embedded) == [])
         #expect(program.handle(.registering) == [.withdraw])
         #expect(program.handle(.ready) == [.publish(name: "A")])
         #expect(program.handle(.published) == [.emit(.published(name: "A", engine: .embedded))])
@@ -52,7 +52,7 @@ struct PublishProgramTests {
         _ = program.handle(.nameCollision)
         _ = program.handle(.published)
         #expect(program.disconnected(lost) == [.emit(.interrupted(lost))])
-        _ = program.connected()
+        _ = program.connected(to: .embedded)
         #expect(program.handle(.ready) == [.publish(name: "A+")])
         #expect(
             program.handle(.published) == [.emit(.resumed), .emit(.published(name: "A+", engine: .embedded))]

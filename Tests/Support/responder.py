@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """A raw mDNS responder for eth0 of a machine on the LAN (see lan.sh), steered by lines on standard input:
 
-    add TYPE PORT NAME [ttl=SECONDS] [host=LABEL] [address=A]... [KEY=VALUE]...
-        Announces a service, or its new records. Words with blanks are quoted. Default: a TTL of 120 s, the machine's own name
-        and its addresses on eth0.
+    add TYPE PORT NAME [ttl=SECONDS] [ptr=SECONDS] [host=LABEL] [address=A]... [KEY=VALUE]...
+        Announces a service, or its new records. Words with blanks are quoted. Default: a TTL of 120 s, for the PTR record too,
+        the machine's own name and its addresses on eth0.
     goodbye NAME     Withdraws a service, with a goodbye.
     mute, speak      Neither answers nor announces; does so again.
     waves TYPE COUNT EACH SECONDS FILE
@@ -53,11 +53,13 @@ def own_addresses():
 class Service:
     def __init__(self, kind, port, name, words):
         self.type, self.port, self.name = kind, int(port), name
-        self.ttl, self.host, self.addresses, self.txt = 120, socket.gethostname(), [], []
+        self.ttl, self.ptr, self.host, self.addresses, self.txt = 120, None, socket.gethostname(), [], []
         for word in words:
             key, _, value = word.partition("=")
             if key == "ttl":
                 self.ttl = int(value)
+            elif key == "ptr":
+                self.ptr = int(value)
             elif key == "host":
                 self.host = value
             elif key == "address":
@@ -69,7 +71,7 @@ class Service:
     def records(self, goodbye=False):
         ttl = 0 if goodbye else self.ttl
         full, host = labels(self.name, self.type + ".local"), labels(self.host, "local")
-        yield record(labels(self.type + ".local"), PTR, ttl, full, unique=False)
+        yield record(labels(self.type + ".local"), PTR, ttl if goodbye or self.ptr is None else self.ptr, full, unique=False)
         yield record(full, SRV, ttl, struct.pack(">HHH", 0, 0, self.port) + host)
         items = b"".join(bytes([len(item.encode())]) + item.encode() for item in self.txt) or b"\0"
         yield record(full, TXT, ttl, items)

@@ -15,12 +15,15 @@ package struct BrowseProgram: EngineProgram {
 
     let types: [ServiceType]
     let keepsWatching: Bool
-    let limits: BrowseLimits
+    private let limitsOf: @Sendable (DiscoveryEngineKind) -> BrowseLimits
+    /// Those of the engine that is in use.
+    var limits: BrowseLimits
     var table = DiscoveredHostTable()
     /// Types whose browser has not yet said that all known answers are in.
     var waiting: Set<ServiceType> = []
     var isSettled = false
-    private var wasConnected = false
+    /// The engine that is in use, or was last.
+    private var engine: DiscoveryEngineKind?
     /// What is announced now.
     var present: Set<ServiceInstance> = []
     /// What was announced before the engine was lost, until the next time all is settled.
@@ -41,30 +44,34 @@ package struct BrowseProgram: EngineProgram {
     var clock = BrowseClock()
     /// What could not be watched, because there are more instances than resolvers.
     private var unwatched: Set<ServiceInstance> = []
+    /// Announced still, but what they had resolved to has expired: hosts that have left without a goodbye.
+    private var vanished: Set<ServiceInstance> = []
 
     /// - Parameters:
     ///   - types: What to browse.
     ///   - keepsWatching: Whether changed addresses, ports and TXT records of hosts that stay are reported too, and what
     ///     does not resolve is tried again. Of more instances than there can be resolvers, those that were resolved first are
     ///     not watched any more. Default: false, which needs resolvers only until all is settled.
-    ///   - limits: How much the engine takes. Default: 256 resolvers at a time.
+    ///   - limits: How much an engine takes. Default: 256 resolvers at a time.
     package init(
         types: [ServiceType],
         keepsWatching: Bool = false,
-        limits: BrowseLimits = BrowseLimits(resolvers: 256)
+        limits: @escaping @Sendable (DiscoveryEngineKind) -> BrowseLimits = { _ in BrowseLimits(resolvers: 256) }
     ) {
         var seen: Set<ServiceType> = []
         self.types = types.filter { seen.insert($0).inserted }
         self.keepsWatching = keepsWatching
-        self.limits = limits
+        limitsOf = limits
+        self.limits = limits(.embedded)
     }
 
-    package mutating func connected() -> [EngineCommand<DiscoveryEvent>] {
+    package mutating func connected(to engine: DiscoveryEngineKind) -> [EngineCommand<DiscoveryEvent>] {
         waiting = Set(types)
         isSettled = false
+        limits = limitsOf(engine)
         clock = BrowseClock()
-        let resumed: [EngineCommand<DiscoveryEvent>] = wasConnected ? [.emit(.resumed)] : []
-        wasConnected = true
+        let resumed: [EngineCommand<DiscoveryEvent>] = self.engine == nil ? [] : [.emit(.resumed(engine))]
+        self.engine = engine
         return types.map { .browse($0) } + resumed + settleIfDone()
     }
 
@@ -84,6 +91,7 @@ package struct BrowseProgram: EngineProgram {
             guard present.contains(instance) else { return [] }
             failures[instance] = nil
             answered.remove(instance)
+            vanished.remove(instance)
             return finish(instance, table.resolved(instance, resolution))
         case .answered(let instance, let resolution):
             // Whatever the engine has found out meanwhile is better.
@@ -92,8 +100,7 @@ package struct BrowseProgram: EngineProgram {
             return finish(instance, table.resolved(instance, resolution))
         case .resolveFailed(let instance, let flaw):
             guard present.contains(instance) else { return [] }
-            let events = answered.contains(instance) ? [] : table.failed(instance, flaw)
-            return finish(instance, events) + retryLater(instance)
+            return finish(instance, unresolved(instance, flaw)) + retryLater(instance)
         case .retryDue(let instance):
             return retry(instance)
         case .woke:
@@ -112,7 +119,8 @@ package struct BrowseProgram: EngineProgram {
         answered = []
         failures = [:]
         unwatched = []
-        return [.emit(.interrupted(error))]
+        vanished = []
+        return engine.map { [.emit(.interrupted(error, $0))] } ?? []
     }
 
     private mutating func left(_ instance: ServiceInstance) -> [EngineCommand<DiscoveryEvent>] {
@@ -120,11 +128,21 @@ package struct BrowseProgram: EngineProgram {
         failures[instance] = nil
         answered.remove(instance)
         unwatched.remove(instance)
+        vanished.remove(instance)
         var commands: [EngineCommand<DiscoveryEvent>] = table.removed(instance).map { .emit($0) }
         _ = queue.remove(instance)
         let wasFinished = finished.remove(instance)
         if resolving.removeValue(forKey: instance) != nil || wasFinished { commands.append(.release(instance)) }
         return commands + startResolving() + settleIfDone()
+    }
+
+    /// An instance that never resolved is a host of which no more is known. One that did, and does not any more, is gone:
+    /// its PTR record lives for 75 minutes, the others for two (RFC 6762, section 10).
+    private mutating func unresolved(_ instance: ServiceInstance, _ flaw: AdvertFlaw) -> [DiscoveryEvent] {
+        // What the host itself has answered stands.
+        guard !answered.contains(instance) else { return [] }
+        if keepsWatching, table.isResolved(instance) { vanished.insert(instance) }
+        return vanished.contains(instance) ? table.removed(instance) : table.failed(instance, flaw)
     }
 
     private mutating func finish(

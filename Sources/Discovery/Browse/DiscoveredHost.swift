@@ -87,9 +87,9 @@ package struct DiscoveredHost: Hashable, Sendable, Identifiable {
     package var key: Key { Key(family: family, id: id, isAdvertised: advertisedID != nil) }
 
     package struct Key: Hashable, Sendable {
-        var family: HostFamily
-        var id: String
-        var isAdvertised: Bool
+        package var family: HostFamily
+        package var id: String
+        package var isAdvertised: Bool
     }
 
     /// Whether several machines claim to be this host: the same advertised id behind different host names.

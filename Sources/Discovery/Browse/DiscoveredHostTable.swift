@@ -37,6 +37,11 @@ package struct DiscoveredHostTable: Sendable {
         rows.values.sorted { ($0.name, $0.id) < ($1.name, $1.id) }
     }
 
+    /// Whether an instance is there with its address.
+    func isResolved(_ instance: ServiceInstance) -> Bool {
+        outcomes[instance]?.resolution != nil
+    }
+
     /// Takes in that an instance was resolved, for the first time or again.
     package mutating func resolved(_ instance: ServiceInstance, _ resolution: ServiceResolution) -> [DiscoveryEvent] {
         update(instance, to: .resolved(resolution))

@@ -6,14 +6,16 @@ package enum DiscoveryEvent: Sendable, Hashable {
     case changed(DiscoveredHost)
     /// The last service of a host has left. The host is as it was last seen.
     case removed(DiscoveredHost)
-    /// Every answer that the engine knows of is in, and is resolved or has failed. It comes again after ``resumed``.
+    /// Every answer that the engine knows of is in, and is resolved or has failed. It comes again after
+    /// ``resumed(_:)``.
     case settled
     /// What was found may not be all there is. It comes before ``settled``, or while watching.
     case incomplete(Incompleteness)
-    /// The engine is gone. It is tried again with growing pauses; the hosts seen so far stay until the next ``settled``.
-    case interrupted(DiscoveryError)
-    /// The engine is back.
-    case resumed
+    /// The engine that was in use is gone. Another try follows, and more with growing pauses; the hosts seen so far stay
+    /// until the next ``settled``.
+    case interrupted(DiscoveryError, DiscoveryEngineKind)
+    /// Browsing goes on with this engine, which need not be the one that was lost.
+    case resumed(DiscoveryEngineKind)
 }
 
 extension DiscoveryError: Hashable {

@@ -11,6 +11,25 @@ struct DNSResponse: Sendable {
     /// Four or sixteen bytes each.
     private(set) var addresses: [DNSName: [[UInt8]]] = [:]
 
+    /// Nothing yet.
+    init() {}
+
+    /// Takes in a later response, whose word counts.
+    ///
+    /// - Parameter limit: How many of a kind are kept.
+    mutating func learn(_ later: DNSResponse, limit: Int) {
+        if services.count < limit { services.merge(later.services) { $1 } }
+        if texts.count < limit { texts.merge(later.texts) { $1 } }
+        if addresses.count < limit { addresses.merge(later.addresses) { $1 } }
+        for name in later.left {
+            services[name] = nil
+            texts[name] = nil
+        }
+    }
+
+    /// The owners of records that are on their way out.
+    private var left: [DNSName] = []
+
     /// Reads a packet. Returns nil for a query, and for what is cut off or makes no sense.
     init?(_ packet: [UInt8]) {
         var reader = DNSReader(packet)
@@ -32,7 +51,10 @@ struct DNSResponse: Sendable {
             let data = reader.inner(length)
         else { return false }
         // A record that is on its way out (RFC 6762, section 10.1).
-        guard ttlHigh | ttlLow != 0 else { return true }
+        guard ttlHigh | ttlLow != 0 else {
+            if kind == 33 || kind == 16 { left.append(owner) }
+            return true
+        }
         var inner = data
         switch kind {
         case 33:

@@ -7,7 +7,7 @@ import CompanionWire
 /// The query leaves from a port of its own, so that a host answers to it alone and with everything (RFC 6762, sections 5.1
 /// and 6.7); some hosts multicast their answer all the same, which is heard too.
 ///
-/// Used with the loop lock held, or when the loop has stopped.
+/// Made on Avahi's thread or before the loop is started; used with the loop lock held; closed when the loop has stopped.
 final class LinkQuery {
     struct Link: Hashable, Sendable {
         var index: Int32
@@ -25,6 +25,11 @@ final class LinkQuery {
     private let listener: LinkSocket?
     private var watches: [OpaquePointer] = []
     private var asked: [DNSName: ServiceInstance] = [:]
+    /// What was multicast since it listens, where it is to be kept.
+    private var overheard = DNSResponse()
+    var keepsWhatItHears = false
+    /// As many hosts as the embedded engine's cache holds.
+    private static let limit = 16_384
 
     /// - Returns: nil where the network refuses it.
     init?(_ link: Link, sink: EngineSink, api: UnsafePointer<AvahiPoll>) {
@@ -58,12 +63,22 @@ final class LinkQuery {
         sender.send([0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0] + wire + [0, 33, 0, 1] + wire + [0, 16, 0, 1])
     }
 
+    /// What an instance resolves to by what was overheard; nil unless all of it was.
+    func overheard(_ instance: ServiceInstance) -> ServiceResolution? {
+        let name = DNSName(instance).folded
+        guard overheard.texts[name] != nil, let service = overheard.services[name],
+            let answer = resolution(service, of: name, overheard, from: nil)
+        else { return nil }
+        return answer
+    }
+
     /// Runs on Avahi's thread.
     fileprivate func read(_ descriptor: Int32) {
         guard let socket = [sender, listener].compactMap({ $0 }).first(where: { $0.descriptor == descriptor }) else { return }
         for _ in 0..<Self.batch {
             guard let (packet, sender) = socket.receive(zone: zone) else { return }
-            guard !asked.isEmpty, let response = DNSResponse(packet) else { continue }
+            guard !asked.isEmpty || keepsWhatItHears, let response = DNSResponse(packet) else { continue }
+            if keepsWhatItHears, socket === listener { overheard.learn(response, limit: Self.limit) }
             for (name, service) in response.services {
                 guard let instance = asked[name], let answer = resolution(service, of: name, response, from: sender) else {
                     continue
@@ -79,7 +94,7 @@ final class LinkQuery {
         _ service: DNSResponse.Service,
         of name: DNSName,
         _ response: DNSResponse,
-        from sender: IPAddress
+        from sender: IPAddress?
     ) -> ServiceResolution? {
         guard service.port > 0 else { return nil }
         let size = link.transport == .ipv4 ? 4 : 16
@@ -87,8 +102,9 @@ final class LinkQuery {
             .filter { $0.count == size }
             .compactMap { IPAddress(bytes: $0, zone: zone) }
             .min()
+        guard let address = given ?? sender else { return nil }
         return ServiceResolution(
-            endpoint: CompanionEndpoint(address: given ?? sender, port: service.port),
+            endpoint: CompanionEndpoint(address: address, port: service.port),
             interface: zone,
             hostName: service.target.text,
             txt: TXTRecord(strings: response.texts[name] ?? []),

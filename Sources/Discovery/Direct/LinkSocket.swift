@@ -89,6 +89,8 @@ final class LinkSocket {
     }
 
     private func listen() -> Bool {
+        // Many hosts answer at once. The system may allow less.
+        _ = set(SOL_SOCKET, SO_RCVBUF, Int32(4 << 20))
         guard set(SOL_SOCKET, SO_REUSEADDR, Int32(1)), set(SOL_SOCKET, SO_REUSEPORT, Int32(1)) else { return false }
         let bound = withAddress { bind(descriptor, $0, $1) == 0 }
         guard bound else { return false }

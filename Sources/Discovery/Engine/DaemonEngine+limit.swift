@@ -1,18 +1,42 @@
+/// Lets one attempt at a time through to the system bus: of those that it blocks for ever, there shall be one.
+actor DaemonDoor {
+    private var isTaken = false
+
+    func enter() -> Bool {
+        defer { isTaken = true }
+        return !isTaken
+    }
+
+    func leave() {
+        isTaken = false
+    }
+}
+
 extension DaemonEngine {
     /// Connects like ``open()``, but waits no longer than `limit`: libdbus blocks on a bus that accepts and keeps silent.
     ///
     /// Past the limit, the engine must not be used any more. The thread that is blocked is left behind; should it ever
     /// get through, the engine disconnects and goes.
     ///
+    /// - Parameter door: Held by a thread that is blocked: until it gets through, this fails at once.
     /// - Throws: ``DiscoveryError/Code/engineUnavailable``, also when the limit is over or the task is cancelled.
-    nonisolated func open(within limit: Duration) async throws(DiscoveryError) -> AsyncStream<EngineEvent> {
+    nonisolated func open(
+        within limit: Duration,
+        through door: DaemonDoor
+    ) async throws(DiscoveryError) -> AsyncStream<EngineEvent> {
         typealias Answer = Result<AsyncStream<EngineEvent>, DiscoveryError>
+        guard await door.enter() else {
+            throw DiscoveryError(.engineUnavailable, "the Avahi daemon or the system bus still does not answer")
+        }
         let (answers, answer) = AsyncStream.makeStream(of: Answer.self)
         // Not a group: that would wait for the blocked thread.
         Task {
             do throws(DiscoveryError) {
-                answer.yield(.success(try await open()))
+                let events = try await open()
+                await door.leave()
+                answer.yield(.success(events))
             } catch {
+                await door.leave()
                 answer.yield(.failure(error))
             }
         }

@@ -9,7 +9,7 @@ actor DaemonEngine: DiscoveryEngine {
         var client: OpaquePointer
         var sink: EngineSink
         var browsers: [BrowserContext] = []
-        var resolvers: [ServiceInstance: (pointer: OpaquePointer, context: ResolverContext)] = [:]
+        let resolvers = Resolvers()
         var group: OpaquePointer?
     }
 
@@ -109,11 +109,11 @@ actor DaemonEngine: DiscoveryEngine {
             }
             return pointer
         }
-        self.connection?.resolvers[instance] = (pointer, context)
+        connection.resolvers.all[instance] = (pointer, context)
     }
 
     func release(_ instance: ServiceInstance) {
-        guard let connection, let resolver = self.connection?.resolvers.removeValue(forKey: instance) else { return }
+        guard let connection, let resolver = connection.resolvers.all.removeValue(forKey: instance) else { return }
         withExtendedLifetime(resolver.context) {
             connection.loop.locked { _ = connection.avahi.avahi_service_resolver_free(resolver.pointer) }
         }
@@ -132,6 +132,10 @@ actor DaemonEngine: DiscoveryEngine {
     func ask(_ instance: ServiceInstance) {
         guard let connection else { return }
         connection.loop.locked { connection.loop.ask(instance, for: connection.sink) }
+    }
+
+    func abandon(_ error: DiscoveryError) {
+        connection?.sink.send(.lost(error))
     }
 
     func close() {

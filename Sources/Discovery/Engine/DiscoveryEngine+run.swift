@@ -1,62 +1,52 @@
-import Logging
-
 extension DiscoveryEngine {
-    /// Connects, and carries out a program's first commands before anything else gets a turn: the daemon is at work
+    /// Carries out a program's first commands on a new connection before anything else gets a turn: the daemon is at work
     /// while the caller is still being told.
     ///
-    /// - Parameter opened: The events of the connection, if there is one already.
-    /// - Returns: The program after that, and the events that ``run(_:from:publishing:into:logger:)`` goes on with.
+    /// - Parameter events: The events of the connection, none of which has been read.
+    /// - Returns: The program after that.
     func begin<Program: EngineProgram>(
         _ program: Program,
-        opened: AsyncStream<EngineEvent>? = nil,
-        publishing services: [Advertisement.Service] = [],
+        on events: AsyncStream<EngineEvent>,
+        publishing services: [Advertisement.Service],
         into output: AsyncStream<Program.Output>.Continuation
-    ) throws(DiscoveryError) -> (program: Program, events: AsyncStream<EngineEvent>) {
+    ) throws(DiscoveryError) -> Program {
         var program = program
-        let events = if let opened { opened } else { try open() }
-        if let loss = perform(program.connected(), of: &program, services, output) {
+        if let loss = perform(program.connected(to: kind), of: &program, services, output) {
             close()
             throw loss
         }
-        return (program, events)
+        return program
     }
 
-    /// Runs a program that has begun until the task is cancelled; connects again, with growing pauses, when the engine
-    /// is lost.
+    /// Drives a program that has begun until the connection is lost or the task is cancelled, and disconnects.
     ///
     /// It runs on the engine's own executor, so that between an event of the engine and the program's commands there is
     /// one change of thread and no more.
     ///
     /// - Parameters:
-    ///   - program: The program, and the events of its connection, as ``begin(_:publishing:into:)`` has returned them.
+    ///   - reasons: What else ends the connection. They are waited for at the same time.
     ///   - services: What the program publishes.
-    ///   - output: Gets what the program emits; is finished at the end in any case.
+    ///   - output: Gets what the program emits.
+    /// - Returns: The program after that, and why the connection ended; nil when the task was cancelled.
     func run<Program: EngineProgram>(
-        _ program: Program,
-        from events: AsyncStream<EngineEvent>,
-        publishing services: [Advertisement.Service] = [],
-        into output: AsyncStream<Program.Output>.Continuation,
-        logger: Logger
-    ) async {
-        defer {
-            close()
-            output.finish()
+        _ begun: EngineSource.Begun<Program>,
+        until reasons: [LeaveReason],
+        publishing services: [Advertisement.Service],
+        into output: AsyncStream<Program.Output>.Continuation
+    ) async -> (program: Program, loss: DiscoveryError?) {
+        defer { close() }
+        var program = begun.program
+        let loss = await withTaskGroup(of: Void.self, returning: DiscoveryError?.self) { group in
+            for reason in reasons {
+                group.addTask { if let error = await reason() { await self.abandon(error) } }
+            }
+            defer { group.cancelAll() }
+            return await drive(&program, begun.events, services, output)
         }
-        var (program, events) = (program, events)
-        var backoff = ReconnectBackoff()
-        while true {
-            let connectedAt = ContinuousClock.now
-            guard let loss = await drive(&program, events, services, output) else { return }
-            close()
-            logger.debug("mDNS engine lost", metadata: ["engine": "\(kind.rawValue)", "error": "\(loss)"])
-            for case .emit(let value) in program.disconnected(loss) { output.yield(value) }
-            if connectedAt.duration(to: .now) > ReconnectBackoff.stableAfter { backoff.reset() }
-            guard let again = await beginAgain(program, services, output, &backoff, logger) else { return }
-            (program, events) = again
-        }
+        return (program, loss)
     }
 
-    /// Drives one connection. Returns why it ended, or nil when the task was cancelled.
+    /// Returns why the connection ended, or nil when the task was cancelled.
     private func drive<Program: EngineProgram>(
         _ program: inout Program,
         _ events: AsyncStream<EngineEvent>,
@@ -113,44 +103,5 @@ extension DiscoveryEngine {
             batch = next
         }
         return nil
-    }
-
-    /// Connects again, for as long as it takes. Returns nil when the task was cancelled.
-    private func beginAgain<Program: EngineProgram>(
-        _ program: Program,
-        _ services: [Advertisement.Service],
-        _ output: AsyncStream<Program.Output>.Continuation,
-        _ backoff: inout ReconnectBackoff,
-        _ logger: Logger
-    ) async -> (Program, AsyncStream<EngineEvent>)? {
-        while true {
-            do {
-                try await Task.sleep(for: backoff.next())
-            } catch {
-                return nil
-            }
-            do {
-                return try begin(program, publishing: services, into: output)
-            } catch {
-                logger.debug("mDNS engine still away", metadata: ["error": "\(error)"])
-            }
-        }
-    }
-}
-
-/// The pauses between attempts to reach an engine: 100 ms, doubled up to 5 s.
-struct ReconnectBackoff: Sendable {
-    /// A connection that lasted this long starts the pauses anew.
-    static let stableAfter = Duration.seconds(10)
-
-    private var pause = Duration.milliseconds(100)
-
-    mutating func next() -> Duration {
-        defer { pause = min(pause * 2, .seconds(5)) }
-        return pause
-    }
-
-    mutating func reset() {
-        self = ReconnectBackoff()
     }
 }

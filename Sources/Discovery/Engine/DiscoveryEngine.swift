@@ -54,8 +54,8 @@ package enum EngineCommand<Output: Sendable & Hashable>: Sendable, Hashable {
 package protocol EngineProgram: Sendable {
     associatedtype Output: Sendable & Hashable
 
-    /// A connection to the engine is there, for the first time or again.
-    mutating func connected() -> [EngineCommand<Output>]
+    /// A connection to an engine is there, for the first time or again.
+    mutating func connected(to engine: DiscoveryEngineKind) -> [EngineCommand<Output>]
     mutating func handle(_ event: EngineEvent) -> [EngineCommand<Output>]
     /// The connection, and every browser, resolver and published service of it, is gone.
     mutating func disconnected(_ error: DiscoveryError) -> [EngineCommand<Output>]
@@ -87,6 +87,8 @@ protocol DiscoveryEngine: Actor {
     func withdraw()
     /// Takes another host name after a collision, where that is the engine's own business.
     func renameHost()
+    /// Reports ``EngineEvent/lost(_:)``: the connection is of no use any more, whatever the engine itself thinks.
+    func abandon(_ error: DiscoveryError)
     /// Withdraws everything and disconnects. Does nothing without a connection.
     func close()
 }

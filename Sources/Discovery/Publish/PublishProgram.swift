@@ -4,20 +4,20 @@ package struct PublishProgram: EngineProgram {
     /// How often a name is changed before the attempt counts as failed.
     package static let renameLimit = 100
 
-    private let engine: DiscoveryEngineKind
+    private var engine = DiscoveryEngineKind.embedded
     private let alternative: @Sendable (String) -> String
     private var name: String
     private var renames = 0
     private var wasInterrupted = false
 
     /// - Parameter alternative: The name to try when one is taken.
-    package init(name: String, engine: DiscoveryEngineKind, alternative: @escaping @Sendable (String) -> String) {
+    package init(name: String, alternative: @escaping @Sendable (String) -> String) {
         self.name = name
-        self.engine = engine
         self.alternative = alternative
     }
 
-    package mutating func connected() -> [EngineCommand<AdvertisementEvent>] {
+    package mutating func connected(to engine: DiscoveryEngineKind) -> [EngineCommand<AdvertisementEvent>] {
+        self.engine = engine
         renames = 0
         return []
     }

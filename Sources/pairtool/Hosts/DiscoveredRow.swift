@@ -36,12 +36,15 @@ struct DiscoveredRow: Encodable, Sendable {
         case id, name, family, types, addresses, unresolved, paired, trust, conflicting, marks, sameNameAs, probe
     }
 
+    /// What tells it apart from others.
+    let key: DiscoveredHost.Key
     /// The pin of the paired host's TLS key, and where TLS is spoken: what --probe compares.
     private(set) var pin: String?
     private(set) var secureEndpoints: [CompanionEndpoint] = []
 
     init(_ host: DiscoveredHost, paired hosts: PairedHosts) {
         id = host.id
+        key = host.key
         name = host.name
         family = host.family
         types = host.types.sorted().map(\.rawValue)
@@ -91,21 +94,25 @@ struct DiscoveredRow: Encodable, Sendable {
 
     /// Marks those whose names look like another's. Of a paired host and others, the others are marked.
     static func markLookalikes(_ rows: inout [DiscoveredRow], paired hosts: PairedHosts) {
-        let names = rows.map { LookalikeName($0.name) }
-        var groups: [LookalikeName: [Int]] = [:]
-        for (index, name) in names.enumerated() { groups[name, default: []].append(index) }
-        let records = Dictionary(grouping: hosts.hosts, by: { LookalikeName($0.name) })
-        for (name, members) in groups {
-            let known = records[name, default: []].map(\.id)
-            for index in members where !rows[index].paired {
-                // One machine may be in sight under several families; it is the same name for a reason then.
-                let others = members.filter { $0 != index && rows[$0].family == rows[index].family }.map { rows[$0].id }
-                let ids = Set(known + others).sorted()
-                guard !ids.isEmpty else { continue }
-                rows[index].sameNameAs = ids
-                rows[index].marks = (Set(rows[index].marks).union([.sameName])).sorted()
+        let all = rows
+        let groups = Dictionary(grouping: all.indices, by: { LookalikeName(all[$0].name) })
+        for members in groups.values where members.count > 1 || !hosts.hosts.isEmpty {
+            for index in members {
+                rows[index].markLookalike(of: members.filter { $0 != index }.map { all[$0] }, paired: hosts)
             }
         }
+    }
+
+    /// - Parameter others: Hosts in sight whose names look the same.
+    mutating func markLookalike(of others: [DiscoveredRow], paired hosts: PairedHosts) {
+        guard !paired else { return }
+        let name = LookalikeName(self.name)
+        let known = hosts.hosts.filter { LookalikeName($0.name) == name && $0.id != id }.map(\.id)
+        // One machine may be in sight as a host of several families: that has one name for a reason.
+        let ids = Set(known + others.filter { $0.family == family }.map(\.id)).sorted()
+        guard !ids.isEmpty else { return }
+        sameNameAs = ids
+        marks = Set(marks).union([.sameName]).sorted()
     }
 
     /// Each address and port once, in the order of preference.

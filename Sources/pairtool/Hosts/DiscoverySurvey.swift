@@ -72,10 +72,12 @@ struct DiscoverySurvey: Sendable {
             places[last.key] = place
         case .incomplete(let why): if !incomplete.contains(why) { incomplete.append(why) }
         case .settled: isSettled = true
-        case .interrupted(let error):
+        case .interrupted(let error, _):
             isSettled = false
             problem = error.description
-        case .resumed: problem = nil
+        case .resumed(let engine):
+            problem = nil
+            self.engine = engine
         }
     }
 }

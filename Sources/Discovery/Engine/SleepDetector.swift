@@ -1,0 +1,37 @@
+/// Notices that this program did not run for a while: the machine was suspended, or the process was stopped.
+///
+/// Meanwhile hosts have come and gone unheard, and mDNS asks for them again after up to an hour only (RFC 6762,
+/// section 5.2). Whoever slept had better ask anew at once.
+package struct SleepDetector: Sendable {
+    /// How often to look at the clock.
+    package static let period = Duration.seconds(2)
+    /// How late a look may be on a busy machine that has not slept.
+    package static let tolerance = Duration.seconds(4)
+
+    private var last: ContinuousClock.Instant
+
+    package init(at now: ContinuousClock.Instant) {
+        last = now
+    }
+
+    /// Takes in that a period is over.
+    ///
+    /// - Parameter now: By a clock that goes on during a suspend, as `ContinuousClock` does.
+    /// - Returns: How long the program slept; nil if it did not.
+    package mutating func periodPassed(at now: ContinuousClock.Instant) -> Duration? {
+        let late = last.duration(to: now) - Self.period
+        last = now
+        return late > Self.tolerance ? late : nil
+    }
+
+    /// Waits until the program has slept. Returns nil when the task was cancelled.
+    static func waitForSleep() async -> DiscoveryError? {
+        let clock = ContinuousClock()
+        var detector = SleepDetector(at: clock.now)
+        while (try? await clock.sleep(for: period)) != nil {
+            guard let slept = detector.periodPassed(at: clock.now) else { continue }
+            return DiscoveryError(.engineLost, "this program was asleep for \(slept.components.seconds) seconds")
+        }
+        return nil
+    }
+}

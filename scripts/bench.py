@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 
 import bench_companion
+import bench_size
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOL = ROOT / ".build/release/pairtool"
@@ -143,6 +144,7 @@ def discover() -> None:
 
 def main() -> int:
     parts = {"version": lambda _: version(), "scan": scan, "draw": draw, "discover": lambda _: discover(),
+             "size": partial(bench_size.size, row=row, tool=TOOL),
              **{name: partial(getattr(bench_companion, name), row=row)
                 for name in ("host", "pairing", "commands", "streams")}}
     wanted = sys.argv[1:] or list(parts)

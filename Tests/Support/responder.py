@@ -10,7 +10,7 @@
         COUNT times, SECONDS apart: EACH services appear, and those of two waves before leave. At the end all have left, and
         the file is made.
 
-It answers queries for what it has (RFC 6762, section 6), without suppressing what the asker knows already.
+It answers queries for what it has (RFC 6762, section 6), but for the PTR records that the asker knows (section 7.1).
 """
 import ipaddress
 import select
@@ -80,8 +80,48 @@ class Service:
             packed = ipaddress.ip_address(address).packed
             yield record(host, A if len(packed) == 4 else AAAA, ttl, packed)
 
-    def names(self):
-        return [labels(self.name, self.type + ".local"), labels(self.type + ".local"), labels(self.host, "local")]
+    def answers(self, name, kind):
+        """The records that answer a question."""
+        full, pointer = labels(self.name, self.type + ".local").lower(), labels(self.type + ".local").lower()
+        wanted = [item for item in self.records() if item[: len(name)].lower() == name and kind in (ANY, kind_of(item, name))]
+        # What a PTR record leads to is asked for next (RFC 6763, section 12.1).
+        if wanted and name == pointer:
+            return list(self.records())
+        return list(self.records())[1:] if wanted and name == full else wanted
+
+
+def kind_of(item, name):
+    return struct.unpack_from(">H", item, len(name))[0]
+
+
+def read_name(packet, at):
+    """A name, in lower case and without compression, and where it ends (RFC 1035, section 4.1.4)."""
+    name, end = b"", None
+    while packet[at]:
+        if packet[at] & 0xC0:
+            end = at + 2 if end is None else end
+            at = struct.unpack_from(">H", packet, at)[0] & 0x3FFF
+        else:
+            name += packet[at : at + 1 + packet[at]]
+            at += 1 + packet[at]
+    return (name + b"\0").lower(), at + 1 if end is None else end
+
+
+def read_query(packet):
+    """The questions as pairs of name and type, and the targets of the PTR records that the asker knows."""
+    questions, known, at = [], set(), 12
+    count, known_count = struct.unpack_from(">HH", packet, 4)
+    for _ in range(count):
+        name, at = read_name(packet, at)
+        questions.append((name, struct.unpack_from(">H", packet, at)[0]))
+        at += 4
+    for _ in range(known_count):
+        _, at = read_name(packet, at)
+        kind, _, _, length = struct.unpack_from(">HHIH", packet, at)
+        if kind == PTR:
+            known.add(read_name(packet, at + 10)[0])
+        at += 10 + length
+    return questions, known
 
 
 class Responder:
@@ -120,6 +160,9 @@ class Responder:
         if current:
             packets.append(current)
         for packet in packets:
+            if len(packets) > 8:
+                # At the pace of a network, for receivers with small buffers.
+                time.sleep(0.001)
             data = struct.pack(">HHHHHH", 0, 0x8400, 0, len(packet), 0, 0) + b"".join(packet)
             for peer in sockets or self.sockets:
                 try:
@@ -142,11 +185,14 @@ class Responder:
         packet, _ = peer.recvfrom(9000)
         if self.is_muted or len(packet) < 12 or packet[2] & 0x80:
             return
-        lower = packet.lower()
-        for service in list(self.services.values()):
-            # Names in queries may be compressed: the first label of what is asked for is enough to answer.
-            if any(name[: name[0] + 1].lower() in lower for name in service.names()):
-                self.send(service.records(), [peer])
+        questions, known = read_query(packet)
+        answers = []
+        for name, kind in questions:
+            for service in list(self.services.values()):
+                if kind != PTR or labels(service.name, service.type + ".local").lower() not in known:
+                    answers += service.answers(name, kind)
+        # Each once: services share addresses.
+        self.send(dict.fromkeys(answers), [peer])
 
     def waves(self, kind, count, each, pause, ready):
         shown = []

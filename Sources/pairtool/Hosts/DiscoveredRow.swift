@@ -85,10 +85,13 @@ struct DiscoveredRow: Encodable, Sendable {
     }
 
     /// It is not the paired host that it claims to be.
+    ///
+    /// Where several machines claim to be the host, one of them may be: a liar shall not make the paired host look strange.
     private mutating func isNot(_ mark: AdvertMark) {
-        paired = false
-        trust = nil
-        pin = nil
+        if !conflicting {
+            paired = false
+            trust = nil
+        }
         marks = (Set(marks).subtracting([.otherAddress]).union([mark])).sorted()
     }
 

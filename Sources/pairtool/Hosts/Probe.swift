@@ -38,7 +38,10 @@ struct ProbeResult: Encodable, Sendable, Hashable {
 enum Probe {
     private static let timeouts = CompanionClientConfiguration.Timeouts(connect: .seconds(2), request: .seconds(3))
 
-    /// Asks all hosts at once, at most 16 at a time, each at its addresses in turn until one answers.
+    /// How much later each further address of a host is asked.
+    private static let lead = Duration.milliseconds(250)
+
+    /// Asks all hosts at once, at most 16 at a time, each at its addresses until one answers.
     static func fill(_ rows: inout [DiscoveredRow]) async {
         let results = await withTaskGroup(of: (Int, ProbeResult).self) { group in
             var results: [Int: ProbeResult] = [:]
@@ -54,18 +57,32 @@ enum Probe {
 
     static func probe(_ row: DiscoveredRow) async -> ProbeResult {
         guard row.family != .lumi else { return ProbeResult(state: .skipped, reason: "Lumi hosts do not speak HTTP") }
-        var last = ProbeResult(state: .down, reason: row.unresolved ? "its name does not resolve" : "it has no address")
         if !row.endpoints.isEmpty, row.localEndpoints.isEmpty {
             return ProbeResult(state: .skipped, reason: "its address is not on your network")
         }
         if let pin = row.pin, await hasOtherKey(row.secureEndpoints, than: pin) {
             return ProbeResult(state: .impostor, reason: "its TLS key is not the one that you have paired with")
         }
-        for endpoint in row.localEndpoints {
-            last = await probe(endpoint, family: row.family)
-            if last.state == .up { return last }
+        let none = ProbeResult(state: .down, reason: row.unresolved ? "its name does not resolve" : "it has no address")
+        return await withTaskGroup(of: (Int, ProbeResult).self) { group in
+            for (index, endpoint) in row.localEndpoints.enumerated() {
+                group.addTask {
+                    // The preferred address has a lead; one that keeps silent does not hold up the others.
+                    try? await Task.sleep(for: lead * index)
+                    guard !Task.isCancelled else { return (index, none) }
+                    return (index, await probe(endpoint, family: row.family))
+                }
+            }
+            var last = (index: -1, result: none)
+            for await (index, result) in group {
+                if result.state == .up {
+                    group.cancelAll()
+                    return result
+                }
+                if index > last.index { last = (index, result) }
+            }
+            return last.result
         }
-        return last
     }
 
     /// Whether everyone who speaks TLS at the addresses has another key than the paired host.

@@ -39,6 +39,7 @@ enum LAN {
     struct Event: Decodable, Sendable {
         var event: String
         var engine: String?
+        var message: String?
         var host: Host?
     }
 

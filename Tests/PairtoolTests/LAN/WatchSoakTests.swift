@@ -1,0 +1,64 @@
+import Testing
+
+/// A day on a busy network in less than a minute.
+@Suite(
+    "Watching for long",
+    .timeLimit(.minutes(3)),
+    .enabled(if: LAN.missing.isEmpty, "skipped, missing: \(LAN.missing.joined(separator: ", "))")
+)
+struct WatchSoakTests {
+    private struct Sample: Decodable {
+        var machine: String
+        var added: Int
+        var removed: Int
+        var kilobytes: Int
+        var threads: Int
+        var descriptors: Int
+    }
+
+    @Test("Ten thousand comings and goings leave no memory, descriptors or threads behind, with either engine")
+    func soak() async throws {
+        let run = try await LAN.run(
+            """
+            add_host source
+            add_host embedded
+            add_host daemon --daemon
+            responder source
+            for machine in embedded daemon; do
+                start $machine "$PAIRTOOL" discover --watch --json --engine $machine >$LAN/$machine.out 2>&1
+                eval "pid_$machine=$!"
+                wait_for_line '"settled"' $LAN/$machine.out
+            done
+            events() { grep -c "\\"event\\":\\"$1\\"" $LAN/$2.out; }
+            quiet() { [ "$(events added $1)" -ge $2 ] && [ "$(events added $1)" = "$(events removed $1)" ]; }
+            number() { sed -n "s/^$1:[^0-9]*\\([0-9]*\\).*/\\1/p" /proc/$2/status; }
+            sample() {
+                for machine in embedded daemon; do
+                    wait_until 20 quiet $machine $1
+                    eval "pid=\\$pid_$machine"
+                    echo "{\\"machine\\":\\"$machine\\",\\"added\\":$(events added $machine)," \\
+                        "\\"removed\\":$(events removed $machine),\\"kilobytes\\":$(number VmRSS $pid)," \\
+                        "\\"threads\\":$(number Threads $pid),\\"descriptors\\":$(ls /proc/$pid/fd | wc -l)}"
+                done
+            }
+            tell source waves _lumiagent._tcp 10 50 0.35 $LAN/first
+            wait_until 60 test -e $LAN/first
+            sample 500
+            tell source waves _lumiagent._tcp 90 50 0.35 $LAN/second
+            wait_until 90 test -e $LAN/second
+            sample 5000
+            """
+        )
+        #expect(run.status == 0, "\(run.errors)\(run.output)")
+        let samples = run.lines(as: Sample.self)
+        for machine in ["embedded", "daemon"] {
+            let own = samples.filter { $0.machine == machine }
+            try #require(own.count == 2, "\(run.output)")
+            #expect(own[1].added >= 5000 && own[1].removed == own[1].added)
+            #expect(own[1].kilobytes - own[0].kilobytes < 6 << 10, "\(run.output)")
+            // A thread of the pool more or less; a leak would show in thousands.
+            #expect(own[1].threads - own[0].threads <= 2)
+            #expect(own[1].descriptors <= own[0].descriptors)
+        }
+    }
+}

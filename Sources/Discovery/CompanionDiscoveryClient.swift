@@ -6,15 +6,24 @@ package import Logging
 package struct CompanionDiscoveryClient: Sendable {
     private let choice: DiscoveryEngineChoice
     private let interface: String?
+    private let domain: String?
     private let logger: Logger
 
     /// - Parameters:
     ///   - engine: The engine to work with. Default: the Avahi daemon where one answers, else the embedded engine.
     ///   - interface: The name of the one network interface to browse and publish on. Default: nil, all of them.
+    ///   - domain: The DNS domain to browse, such as `office.example`. Default: nil, the local network. Others are the
+    ///     daemon's business alone: it asks the DNS server (wide-area DNS-SD, RFC 6763, section 11).
     ///   - logger: Gets debug and trace messages; what matters is thrown or comes as an event.
-    package init(engine: DiscoveryEngineChoice = .auto, interface: String? = nil, logger: Logger) {
+    package init(
+        engine: DiscoveryEngineChoice = .auto,
+        interface: String? = nil,
+        domain: String? = nil,
+        logger: Logger
+    ) {
         self.choice = engine
         self.interface = interface
+        self.domain = domain.flatMap { Self.isLocal($0) ? nil : $0 }
         self.logger = logger
     }
 
@@ -54,8 +63,10 @@ package struct CompanionDiscoveryClient: Sendable {
         isolation: isolated (any Actor)? = #isolation,
         _ body: (DiscoveryEngineKind, AsyncStream<DiscoveryEvent>) async throws -> Result
     ) async throws -> Result {
-        let program = BrowseProgram(types: types, keepsWatching: watching)
-        return try await run(.browse, [], program, isolation: isolation, body)
+        let program = BrowseProgram(types: types, keepsWatching: watching) { engine in
+            engine == .daemon ? DaemonLimits.read() : EmbeddedEngine.limits
+        }
+        return try await run(watching ? .watch : .browse, [], program, isolation: isolation, body)
     }
 
     /// Publishes an advertisement while `body` runs, and withdraws it with a goodbye before returning.
@@ -97,7 +108,13 @@ package struct CompanionDiscoveryClient: Sendable {
         }
     }
 
+    private static func isLocal(_ domain: String) -> Bool {
+        var domain = domain.lowercased()
+        if domain.hasSuffix(".") { domain.removeLast() }
+        return domain == "local"
+    }
+
     private func source(_ purpose: EmbeddedEngine.Purpose) -> EngineSource {
-        EngineSource(choice: choice, interface: interface, purpose: purpose, logger: logger)
+        EngineSource(choice: choice, interface: interface, domain: domain, purpose: purpose, logger: logger)
     }
 }

@@ -4,7 +4,7 @@ package struct DiscoveryError: Error, Sendable {
     package struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String, Sendable {
             case engineUnavailable, engineLost, engineReplaced, invalidType, invalidInterface, invalidAdvertisement
-            case nameCollision, publishFailed, browseFailed, resolveFailed
+            case nameCollision, publishFailed, browseFailed, resolveFailed, domainUnsupported
         }
 
         private let value: Value
@@ -29,6 +29,8 @@ package struct DiscoveryError: Error, Sendable {
         package static let browseFailed = Code(value: .browseFailed)
         /// The engine refused to resolve.
         package static let resolveFailed = Code(value: .resolveFailed)
+        /// The engine does not browse that domain.
+        package static let domainUnsupported = Code(value: .domainUnsupported)
 
         package var description: String { value.rawValue }
     }

@@ -48,7 +48,7 @@ struct EmbeddedEngineTests {
                 switch event {
                 case .added(let host), .changed(let host): hosts[host.id] = host
                 case .removed(let host): hosts[host.id] = nil
-                case .settled: break
+                case .settled, .incomplete: break
                 case .interrupted, .resumed: Issue.record("unexpected \(event)")
                 }
                 if isEnough(event, Array(hosts.values)) { return Array(hosts.values) }

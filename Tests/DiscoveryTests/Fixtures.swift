@@ -29,6 +29,13 @@ extension ServiceResolution {
     }
 }
 
+extension BrowseProgram {
+    /// The commands that an event leads to, but for those that only ask for the next tick.
+    mutating func react(_ event: EngineEvent) -> [EngineCommand<DiscoveryEvent>] {
+        handle(event).filter { if case .wake = $0 { false } else { true } }
+    }
+}
+
 extension DiscoveryEvent {
     var added: DiscoveredHost? { if case .added(let host) = self { host } else { nil } }
     var changed: DiscoveredHost? { if case .changed(let host) = self { host } else { nil } }

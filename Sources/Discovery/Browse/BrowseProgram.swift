@@ -1,53 +1,75 @@
 /// Browsing as a state machine: which instances to resolve and when, what hosts they make, and when all is settled.
 package struct BrowseProgram: EngineProgram {
-    /// How many resolvers exist at a time. The Avahi daemon allows a client 1,024 objects.
-    package static let defaultResolverLimit = 256
+    /// While something is being waited for, the program looks at it this often.
+    static let tick = Duration.milliseconds(250)
+    /// How many resolvers wait for answers at first. What the engine knows already, it answers at once: a few at a time are
+    /// the fastest then, because every lookup that is under way slows the engine's others down. Where answers are slow, their
+    /// number is doubled at every tick.
+    static let firstWindow = 32
+    /// The ticks after which a host that the engine has not resolved is asked by ``EngineCommand/ask(_:)``. A lookup that
+    /// meets no loss takes less than 250 ms.
+    static let asksAfter = [5, 9, 13]
+    /// From so many instances on, the engine's word that all known answers are in is not taken at once: answers of many hosts
+    /// take their time, and get lost.
+    static let crowd = 128
 
-    private let types: [ServiceType]
-    private let keepsWatching: Bool
-    private let resolverLimit: Int
-    private var table = DiscoveredHostTable()
+    let types: [ServiceType]
+    let keepsWatching: Bool
+    private let limitsOf: @Sendable (DiscoveryEngineKind) -> BrowseLimits
+    /// Those of the engine that is in use.
+    var limits: BrowseLimits
+    var table = DiscoveredHostTable()
     /// Types whose browser has not yet said that all known answers are in.
-    private var waiting: Set<ServiceType> = []
-    private var isSettled = false
+    var waiting: Set<ServiceType> = []
+    var isSettled = false
     /// The engine that is in use, or was last.
     private var engine: DiscoveryEngineKind?
     /// What is announced now.
-    private var present: Set<ServiceInstance> = []
+    var present: Set<ServiceInstance> = []
     /// What was announced before the engine was lost, until the next time all is settled.
-    private var stale: Set<ServiceInstance> = []
+    var stale: Set<ServiceInstance> = []
     /// Found, but not yet being resolved; first come, first served.
-    private var queue: ArraySlice<ServiceInstance> = []
-    private var resolving: Set<ServiceInstance> = []
+    var queue = InstanceQueue()
+    /// With the number of the tick at which it began.
+    var resolving: [ServiceInstance: Int] = [:]
     /// Resolved or failed, but the resolver is not yet freed. Freeing one costs the daemon's client a round trip, which
-    /// would delay the answers that are already waiting: it is done when all is settled, or when the limit is reached.
+    /// would delay the answers that are already waiting: it is done when all is settled, or when others wait for their turn.
     /// While watching, they stay: they report what changes.
-    private var finished: [ServiceInstance] = []
+    var finished = InstanceQueue()
+    /// Resolved by asking the host itself, which the engine may not know to be enough.
+    var answered: Set<ServiceInstance> = []
     /// How often in a row resolving has failed. Counted while watching only.
     private var failures: [ServiceInstance: Int] = [:]
+    var window = BrowseProgram.firstWindow
+    var clock = BrowseClock()
+    /// What could not be watched, because there are more instances than resolvers.
+    private var unwatched: Set<ServiceInstance> = []
     /// Announced still, but what they had resolved to has expired: hosts that have left without a goodbye.
     private var vanished: Set<ServiceInstance> = []
 
     /// - Parameters:
     ///   - types: What to browse.
     ///   - keepsWatching: Whether changed addresses, ports and TXT records of hosts that stay are reported too, and what
-    ///     does not resolve is tried again. Of more instances than `resolverLimit`, those that were resolved first are
+    ///     does not resolve is tried again. Of more instances than there can be resolvers, those that were resolved first are
     ///     not watched any more. Default: false, which needs resolvers only until all is settled.
-    ///   - resolverLimit: How many resolvers exist at a time.
+    ///   - limits: How much an engine takes. Default: 256 resolvers at a time.
     package init(
         types: [ServiceType],
         keepsWatching: Bool = false,
-        resolverLimit: Int = BrowseProgram.defaultResolverLimit
+        limits: @escaping @Sendable (DiscoveryEngineKind) -> BrowseLimits = { _ in BrowseLimits(resolvers: 256) }
     ) {
         var seen: Set<ServiceType> = []
         self.types = types.filter { seen.insert($0).inserted }
         self.keepsWatching = keepsWatching
-        self.resolverLimit = max(1, resolverLimit)
+        limitsOf = limits
+        self.limits = limits(.embedded)
     }
 
     package mutating func connected(to engine: DiscoveryEngineKind) -> [EngineCommand<DiscoveryEvent>] {
         waiting = Set(types)
         isSettled = false
+        limits = limitsOf(engine)
+        clock = BrowseClock()
         let resumed: [EngineCommand<DiscoveryEvent>] = self.engine == nil ? [] : [.emit(.resumed(engine))]
         self.engine = engine
         return types.map { .browse($0) } + resumed + settleIfDone()
@@ -58,22 +80,31 @@ package struct BrowseProgram: EngineProgram {
         case .found(let instance):
             guard present.insert(instance).inserted else { return [] }
             queue.append(instance)
-            return startResolving()
+            clock.found(afterAll: waiting.isEmpty)
+            return startResolving() + wake()
         case .left(let instance):
             return left(instance)
         case .allForNow(let type):
             waiting.remove(type)
-            return settleIfDone()
+            return settleIfDone() + wake()
         case .resolved(let instance, let resolution):
             guard present.contains(instance) else { return [] }
             failures[instance] = nil
+            answered.remove(instance)
             vanished.remove(instance)
             return finish(instance, table.resolved(instance, resolution))
-        case .resolveFailed(let instance):
+        case .answered(let instance, let resolution):
+            // Whatever the engine has found out meanwhile is better.
+            guard present.contains(instance), resolving[instance] != nil else { return [] }
+            answered.insert(instance)
+            return finish(instance, table.resolved(instance, resolution))
+        case .resolveFailed(let instance, let flaw):
             guard present.contains(instance) else { return [] }
-            return finish(instance, unresolved(instance)) + retryLater(instance)
+            return finish(instance, unresolved(instance, flaw)) + retryLater(instance)
         case .retryDue(let instance):
             return retry(instance)
+        case .woke:
+            return woke()
         case .ready, .registering, .hostNameCollision, .lost, .published, .nameCollision, .publishFailed:
             return []
         }
@@ -82,10 +113,12 @@ package struct BrowseProgram: EngineProgram {
     package mutating func disconnected(_ error: DiscoveryError) -> [EngineCommand<DiscoveryEvent>] {
         stale.formUnion(present)
         present = []
-        queue = []
-        resolving = []
-        finished = []
+        queue.removeAll()
+        resolving = [:]
+        finished.removeAll()
+        answered = []
         failures = [:]
+        unwatched = []
         vanished = []
         return engine.map { [.emit(.interrupted(error, $0))] } ?? []
     }
@@ -93,47 +126,63 @@ package struct BrowseProgram: EngineProgram {
     private mutating func left(_ instance: ServiceInstance) -> [EngineCommand<DiscoveryEvent>] {
         guard present.remove(instance) != nil else { return [] }
         failures[instance] = nil
+        answered.remove(instance)
+        unwatched.remove(instance)
         vanished.remove(instance)
         var commands: [EngineCommand<DiscoveryEvent>] = table.removed(instance).map { .emit($0) }
-        if let index = queue.firstIndex(of: instance) { queue.remove(at: index) }
-        let wasFinished = finished.firstIndex(of: instance).map { finished.remove(at: $0) } != nil
-        if resolving.remove(instance) != nil || wasFinished { commands.append(.release(instance)) }
+        _ = queue.remove(instance)
+        let wasFinished = finished.remove(instance)
+        if resolving.removeValue(forKey: instance) != nil || wasFinished { commands.append(.release(instance)) }
         return commands + startResolving() + settleIfDone()
     }
 
     /// An instance that never resolved is a host of which no more is known. One that did, and does not any more, is gone:
     /// its PTR record lives for 75 minutes, the others for two (RFC 6762, section 10).
-    private mutating func unresolved(_ instance: ServiceInstance) -> [DiscoveryEvent] {
+    private mutating func unresolved(_ instance: ServiceInstance, _ flaw: AdvertFlaw) -> [DiscoveryEvent] {
+        // What the host itself has answered stands.
+        guard !answered.contains(instance) else { return [] }
         if keepsWatching, table.isResolved(instance) { vanished.insert(instance) }
-        return vanished.contains(instance) ? table.removed(instance) : table.failed(instance)
+        return vanished.contains(instance) ? table.removed(instance) : table.failed(instance, flaw)
     }
 
     private mutating func finish(
         _ instance: ServiceInstance,
         _ events: [DiscoveryEvent]
     ) -> [EngineCommand<DiscoveryEvent>] {
-        if resolving.remove(instance) != nil { finished.append(instance) }
-        return events.map { .emit($0) } + startResolving() + settleIfDone()
+        var commands: [EngineCommand<DiscoveryEvent>] = events.map { .emit($0) }
+        if resolving.removeValue(forKey: instance) != nil {
+            clock.answers += 1
+            if queue.isEmpty || keepsWatching {
+                finished.append(instance)
+            } else {
+                commands.append(.release(instance))
+            }
+        }
+        return commands + startResolving() + settleIfDone()
     }
 
-    private mutating func startResolving() -> [EngineCommand<DiscoveryEvent>] {
+    mutating func startResolving() -> [EngineCommand<DiscoveryEvent>] {
         var commands: [EngineCommand<DiscoveryEvent>] = []
-        if !queue.isEmpty, resolving.count + finished.count >= resolverLimit {
-            // Freed all at once, they cost less; but those that watch make no more room than is needed.
-            commands += releaseFinished(keepsWatching ? queue.count : finished.count)
-        }
-        while resolving.count + finished.count < resolverLimit, let next = queue.popFirst() {
-            resolving.insert(next)
+        while !queue.isEmpty, resolving.count < min(window, limits.resolvers) {
+            if resolving.count + finished.count >= limits.resolvers {
+                guard let oldest = finished.popFirst() else { break }
+                commands.append(.release(oldest))
+                commands += missing(oldest)
+            }
+            guard let next = queue.popFirst() else { break }
+            unwatched.remove(next)
+            resolving[next] = clock.ticks
             commands.append(.resolve(next))
         }
         return commands
     }
 
-    /// Releases the oldest of those that have answered.
-    private mutating func releaseFinished(_ count: Int) -> [EngineCommand<DiscoveryEvent>] {
-        let released = finished.prefix(count)
-        finished.removeFirst(released.count)
-        return released.map { .release($0) }
+    /// Tells once that not everything is watched.
+    private mutating func missing(_ instance: ServiceInstance) -> [EngineCommand<DiscoveryEvent>] {
+        guard keepsWatching else { return [] }
+        defer { unwatched.insert(instance) }
+        guard unwatched.isEmpty else { return [] }
+        return [.emit(.incomplete(.unwatched(max(1, present.count - limits.resolvers))))]
     }
 
     /// Pauses of 2, 4, 8, ... 64 seconds. An engine gives up after 5 seconds, and its own further queries become rare.
@@ -146,23 +195,11 @@ package struct BrowseProgram: EngineProgram {
 
     private mutating func retry(_ instance: ServiceInstance) -> [EngineCommand<DiscoveryEvent>] {
         // Whoever has left or been resolved in the meantime has no failures any more.
-        guard failures[instance] != nil, !resolving.contains(instance), !queue.contains(instance) else { return [] }
-        if finished.contains(instance) { return [.release(instance), .resolve(instance)] }
+        guard failures[instance] != nil, resolving[instance] == nil, !queue.contains(instance) else { return [] }
+        let release: [EngineCommand<DiscoveryEvent>] = finished.remove(instance) ? [.release(instance)] : []
+        // What the host has answered stands until it fails to answer again.
+        answered.remove(instance)
         queue.append(instance)
-        return startResolving()
-    }
-
-    private mutating func settleIfDone() -> [EngineCommand<DiscoveryEvent>] {
-        guard waiting.isEmpty, queue.isEmpty, resolving.isEmpty else { return [] }
-        var commands: [EngineCommand<DiscoveryEvent>] = []
-        if !isSettled {
-            isSettled = true
-            for instance in stale.subtracting(present).sorted() {
-                commands += table.removed(instance).map { .emit($0) }
-            }
-            stale = []
-            commands.append(.emit(.settled))
-        }
-        return keepsWatching ? commands : commands + releaseFinished(finished.count)
+        return release + startResolving() + wake()
     }
 }

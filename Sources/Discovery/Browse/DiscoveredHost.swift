@@ -55,6 +55,8 @@ package struct DiscoveredHost: Hashable, Sendable, Identifiable {
     package var txt: [String: String]
     /// The host announces itself, but its SRV record, TXT record or address could not be had.
     package var unresolved: Bool
+    /// What is wrong with its adverts.
+    package var flaws: Set<AdvertFlaw>
 
     package init(
         id: String,
@@ -65,7 +67,8 @@ package struct DiscoveredHost: Hashable, Sendable, Identifiable {
         types: Set<ServiceType>,
         endpoints: [DiscoveredEndpoint],
         txt: [String: String] = [:],
-        unresolved: Bool = false
+        unresolved: Bool = false,
+        flaws: Set<AdvertFlaw> = []
     ) {
         self.id = id
         self.advertisedID = advertisedID
@@ -76,6 +79,17 @@ package struct DiscoveredHost: Hashable, Sendable, Identifiable {
         self.endpoints = endpoints
         self.txt = txt
         self.unresolved = unresolved
+        self.flaws = flaws
+    }
+
+    /// What tells hosts apart that are in sight at the same time. Unlike ``id`` alone, nobody can take another's: a host may
+    /// advertise the id that was made up for one without an id.
+    package var key: Key { Key(family: family, id: id, isAdvertised: advertisedID != nil) }
+
+    package struct Key: Hashable, Sendable {
+        package var family: HostFamily
+        package var id: String
+        package var isAdvertised: Bool
     }
 
     /// Whether several machines claim to be this host: the same advertised id behind different host names.

@@ -16,8 +16,15 @@ package struct DiscoveredHostTable: Sendable {
         var name: [UInt8]
     }
 
-    /// Every known instance; nil where resolving it has failed.
-    private var resolutions: [ServiceInstance: ServiceResolution?] = [:]
+    private enum Outcome: Hashable {
+        case resolved(ServiceResolution)
+        case failed(AdvertFlaw)
+
+        var resolution: ServiceResolution? { if case .resolved(let resolution) = self { resolution } else { nil } }
+    }
+
+    /// Every instance that was resolved or could not be.
+    private var outcomes: [ServiceInstance: Outcome] = [:]
     private var members: [RowKey: Set<ServiceInstance>] = [:]
     private var rows: [RowKey: DiscoveredHost] = [:]
     /// How many instances of a name are resolved: while there is one, its failed siblings make no row of their own.
@@ -32,44 +39,44 @@ package struct DiscoveredHostTable: Sendable {
 
     /// Whether an instance is there with its address.
     func isResolved(_ instance: ServiceInstance) -> Bool {
-        resolutions[instance] ?? nil != nil
+        outcomes[instance]?.resolution != nil
     }
 
     /// Takes in that an instance was resolved, for the first time or again.
     package mutating func resolved(_ instance: ServiceInstance, _ resolution: ServiceResolution) -> [DiscoveryEvent] {
-        update(instance, to: .some(.some(resolution)))
+        update(instance, to: .resolved(resolution))
     }
 
     /// Takes in that an instance is announced but could not be resolved.
-    package mutating func failed(_ instance: ServiceInstance) -> [DiscoveryEvent] {
-        update(instance, to: .some(.none))
+    package mutating func failed(_ instance: ServiceInstance, _ flaw: AdvertFlaw = .noAddress) -> [DiscoveryEvent] {
+        update(instance, to: .failed(flaw))
     }
 
     /// Takes in that an instance has left.
     package mutating func removed(_ instance: ServiceInstance) -> [DiscoveryEvent] {
-        update(instance, to: .none)
+        update(instance, to: nil)
     }
 
-    private mutating func update(_ instance: ServiceInstance, to new: ServiceResolution??) -> [DiscoveryEvent] {
-        let old = resolutions[instance]
+    private mutating func update(_ instance: ServiceInstance, to new: Outcome?) -> [DiscoveryEvent] {
+        let old = outcomes[instance]
         guard old != new else { return [] }
         let name = InstanceName(family: instance.family, name: instance.name)
         var affected = [RowKey.unresolved(instance.family, instance: instance.name)]
         if let old {
-            let key = Self.key(of: instance, old)
+            let key = Self.key(of: instance, old.resolution)
             members[key]?.remove(instance)
             if members[key]?.isEmpty == true { members[key] = nil }
-            if old != nil { resolvedCounts[name, default: 0] -= 1 }
+            if old.resolution != nil { resolvedCounts[name, default: 0] -= 1 }
             if !affected.contains(key) { affected.append(key) }
         }
         if let new {
-            let key = Self.key(of: instance, new)
+            let key = Self.key(of: instance, new.resolution)
             members[key, default: []].insert(instance)
-            if new != nil { resolvedCounts[name, default: 0] += 1 }
+            if new.resolution != nil { resolvedCounts[name, default: 0] += 1 }
             if !affected.contains(key) { affected.append(key) }
         }
         if resolvedCounts[name] == 0 { resolvedCounts[name] = nil }
-        resolutions[instance] = new
+        outcomes[instance] = new
         return affected.compactMap { refresh($0) }
     }
 
@@ -103,11 +110,13 @@ package struct DiscoveredHostTable: Sendable {
                 family: family,
                 types: Set(instances.map(\.type)),
                 endpoints: [],
-                unresolved: true
+                unresolved: true,
+                flaws: Set(instances.compactMap { if case .failed(let flaw) = outcomes[$0] { flaw } else { nil } })
+                    .union(Self.nameFlaws(first))
             )
         }
         let resolved = instances.compactMap { instance in
-            (resolutions[instance] ?? nil).map { (instance: instance, resolution: $0) }
+            outcomes[instance]?.resolution.map { (instance: instance, resolution: $0) }
         }
         guard let leader = resolved.first else { return nil }
         // The first instance's word counts; the others only add keys that it lacks.
@@ -138,8 +147,33 @@ package struct DiscoveredHostTable: Sendable {
             family: first.family,
             types: Set(instances.map(\.type)),
             endpoints: endpoints.sorted(),
-            txt: txt
+            txt: txt,
+            flaws: resolved.reduce(into: Self.nameFlaws(first)) { flaws, member in
+                flaws.formUnion(member.resolution.txt.flaws)
+                if member.resolution.isSenderAddress { flaws.insert(.senderAddress) }
+            }
         )
+    }
+
+    private static func nameFlaws(_ instance: ServiceInstance) -> Set<AdvertFlaw> {
+        instance.nameText.utf8.elementsEqual(instance.name) ? [] : [.invalidUTF8]
+    }
+
+    /// How many records of the network with the most of them an engine keeps for what is known here: a PTR record for each
+    /// instance, an SRV and a TXT record for each that is resolved, and an address for each host name.
+    var recordCount: Int {
+        struct Link: Hashable {
+            var index: Int32
+            var transport: ServiceInstance.Transport
+        }
+        var counts: [Link: Int] = [:]
+        var hostNames: [Link: Set<String>] = [:]
+        for (instance, outcome) in outcomes {
+            let link = Link(index: instance.interfaceIndex, transport: instance.transport)
+            counts[link, default: 0] += outcome.resolution == nil ? 1 : 3
+            if let name = outcome.resolution?.hostName { hostNames[link, default: []].insert(name) }
+        }
+        return counts.map { $0.value + (hostNames[$0.key]?.count ?? 0) }.max() ?? 0
     }
 
     /// 64-bit FNV-1a over the parts, each followed by a byte that UTF-8 does not use: the same on every machine and run.

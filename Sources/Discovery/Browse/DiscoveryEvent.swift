@@ -9,6 +9,8 @@ package enum DiscoveryEvent: Sendable, Hashable {
     /// Every answer that the engine knows of is in, and is resolved or has failed. It comes again after
     /// ``resumed(_:)``.
     case settled
+    /// What was found may not be all there is. It comes before ``settled``, or while watching.
+    case incomplete(Incompleteness)
     /// The engine that was in use is gone. Another try follows, and more with growing pauses; the hosts seen so far stay
     /// until the next ``settled``.
     case interrupted(DiscoveryError, DiscoveryEngineKind)

@@ -55,11 +55,20 @@ package struct ServiceResolution: Hashable, Sendable {
     /// The target of the SRV record.
     package var hostName: String
     package var txt: TXTRecord
+    /// Whether the address is that of whoever sent the SRV record, because the record's target does not resolve.
+    package var isSenderAddress: Bool
 
-    package init(endpoint: CompanionEndpoint, interface: String, hostName: String, txt: TXTRecord) {
+    package init(
+        endpoint: CompanionEndpoint,
+        interface: String,
+        hostName: String,
+        txt: TXTRecord,
+        isSenderAddress: Bool = false
+    ) {
         self.endpoint = endpoint
         self.interface = interface
         self.hostName = hostName
         self.txt = txt
+        self.isSenderAddress = isSenderAddress
     }
 }

@@ -2,6 +2,8 @@
 package struct TXTRecord: Hashable, Sendable {
     /// The first value of each key, keys in lower case. A key without `=` has the value "".
     package private(set) var values: [String: String] = [:]
+    /// What does not keep to the rules.
+    package private(set) var flaws: Set<AdvertFlaw> = []
 
     /// Reads the strings of a TXT record, in their order.
     ///
@@ -11,11 +13,20 @@ package struct TXTRecord: Hashable, Sendable {
         for string in strings {
             let pair = string.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             guard let rawKey = pair.first, !rawKey.isEmpty, rawKey.allSatisfy({ (0x20...0x7e).contains($0) }) else {
+                // A record without strings is one empty string (section 6.1).
+                if !string.isEmpty { flaws.insert(.brokenKeys) }
                 continue
             }
             let key = String(decoding: rawKey, as: UTF8.self).lowercased()
-            guard values[key] == nil else { continue }
-            values[key] = pair.count == 2 ? String(decoding: pair[1], as: UTF8.self) : ""
+            guard values[key] == nil else {
+                flaws.insert(.repeatedKeys)
+                continue
+            }
+            let value = pair.count == 2 ? pair[1] : []
+            let text = String(decoding: value, as: UTF8.self)
+            // Repairing changes the bytes.
+            if !text.utf8.elementsEqual(value) { flaws.insert(.invalidUTF8) }
+            values[key] = text
         }
     }
 

@@ -7,7 +7,12 @@ final class AvahiLoop {
     private let pointer: OpaquePointer
     private var isRunning = false
     /// What rings later. Touched with the loop lock held only.
-    private var reminders: [ServiceInstance: Reminder] = [:]
+    private var reminders: [ServiceInstance?: Reminder] = [:]
+    /// Queries of pairtool's own. Touched with the loop lock held only.
+    private var queries: [LinkQuery.Link: LinkQuery] = [:]
+    /// What is to be asked next, and when. Touched with the loop lock held only.
+    private var asks: [ServiceInstance] = []
+    private var askReminder: Reminder?
 
     init() throws(DiscoveryError) {
         guard let pointer = avahi_threaded_poll_new() else {
@@ -17,6 +22,8 @@ final class AvahiLoop {
     }
 
     deinit {
+        stop()
+        for query in queries.values { query.close() }
         // Frees the timers of the reminders too. Stops the thread if it still runs. Never on Avahi's own thread: only engines own loops, on their queues.
         avahi_threaded_poll_free(pointer)
     }
@@ -38,17 +45,45 @@ final class AvahiLoop {
         avahi_threaded_poll_stop(pointer)
     }
 
-    /// Sends ``EngineEvent/retryDue(_:)`` after a pause, in place of an earlier reminder of the same instance. To be called
-    /// with the loop lock held.
-    func remind(_ sink: EngineSink, of instance: ServiceInstance, after pause: Duration) {
+    /// Sends ``EngineEvent/retryDue(_:)``, or ``EngineEvent/woke`` where there is no instance, after a pause; in place of an
+    /// earlier reminder of the same. To be called with the loop lock held.
+    func remind(_ sink: EngineSink, of instance: ServiceInstance?, after pause: Duration) {
+        guard let api else { return }
         reminders[instance]?.free()
-        reminders[instance] = Reminder(of: instance, after: pause, sink: sink, loop: self)
+        reminders[instance] = Reminder(after: pause, api: api) { [unowned self] in
+            reminders[instance] = nil
+            sink.send(instance.map { .retryDue($0) } ?? .woke)
+        }
     }
 
-    /// To be called with the loop lock held.
-    func forget(_ reminder: Reminder, of instance: ServiceInstance) {
-        guard reminders[instance] === reminder else { return }
-        reminders[instance] = nil
+    /// Asks for an instance's records, for ``EngineEvent/answered(_:_:)``. To be called with the loop lock held.
+    func ask(_ instance: ServiceInstance, for sink: EngineSink) {
+        guard let api else { return }
+        asks.append(instance)
+        guard asks.count == 1 else { return }
+        // On Avahi's own thread: its loop aborts when it finds, after it has polled, a watch that it did not poll.
+        askReminder = Reminder(after: .zero, api: api) { [unowned self] in
+            for instance in asks {
+                let link = LinkQuery.Link(index: instance.interfaceIndex, transport: instance.transport)
+                guard let query = queries[link] ?? LinkQuery(link, sink: sink, api: api) else { continue }
+                queries[link] = query
+                query.ask(instance)
+            }
+            asks = []
+            askReminder = nil
+        }
+    }
+
+    /// Keeps what is multicast on these links from now on. To be called before the loop is started.
+    func overhear(_ links: [LinkQuery.Link], for sink: EngineSink) {
+        guard let api else { return }
+        for link in links where queries[link] == nil { queries[link] = LinkQuery(link, sink: sink, api: api) }
+        for link in links { queries[link]?.keepsWhatItHears = true }
+    }
+
+    /// What an instance resolves to by what was overheard. To be called with the loop lock held.
+    func overheard(_ instance: ServiceInstance) -> ServiceResolution? {
+        queries[LinkQuery.Link(index: instance.interfaceIndex, transport: instance.transport)]?.overheard(instance)
     }
 
     /// Runs `body` with the loop lock held. Must not be nested, nor called from a callback.

@@ -9,20 +9,24 @@ actor DaemonEngine: DiscoveryEngine {
         var client: OpaquePointer
         var sink: EngineSink
         var browsers: [BrowserContext] = []
-        var resolvers: [ServiceInstance: (pointer: OpaquePointer, context: ResolverContext)] = [:]
+        let resolvers = Resolvers()
         var group: OpaquePointer?
     }
 
     nonisolated let kind = DiscoveryEngineKind.daemon
     private nonisolated let executor = QueueExecutor(label: "pairtool.mdns.daemon")
     private let interface: String?
+    private let domain: String?
     var connection: Connection?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// - Parameter interface: The one interface to browse and publish on; nil for all.
-    init(interface: String?) {
+    /// - Parameters:
+    ///   - interface: The one interface to browse and publish on; nil for all.
+    ///   - domain: The domain to browse; nil for the daemon's own, which is `local`.
+    init(interface: String?, domain: String? = nil) {
         self.interface = interface
+        self.domain = domain
     }
 
     isolated deinit {
@@ -65,7 +69,7 @@ actor DaemonEngine: DiscoveryEngine {
                 interface,
                 AvahiConstant.anyProtocol,
                 type.rawValue,
-                nil,
+                domain,
                 AvahiConstant.noLookupFlags,
                 daemonServiceBrowsed,
                 context.pointer
@@ -105,11 +109,11 @@ actor DaemonEngine: DiscoveryEngine {
             }
             return pointer
         }
-        self.connection?.resolvers[instance] = (pointer, context)
+        connection.resolvers.all[instance] = (pointer, context)
     }
 
     func release(_ instance: ServiceInstance) {
-        guard let connection, let resolver = self.connection?.resolvers.removeValue(forKey: instance) else { return }
+        guard let connection, let resolver = connection.resolvers.all.removeValue(forKey: instance) else { return }
         withExtendedLifetime(resolver.context) {
             connection.loop.locked { _ = connection.avahi.avahi_service_resolver_free(resolver.pointer) }
         }
@@ -118,6 +122,16 @@ actor DaemonEngine: DiscoveryEngine {
     func retry(_ instance: ServiceInstance, after pause: Duration) {
         guard let connection else { return }
         connection.loop.locked { connection.loop.remind(connection.sink, of: instance, after: pause) }
+    }
+
+    func wake(after pause: Duration) {
+        guard let connection else { return }
+        connection.loop.locked { connection.loop.remind(connection.sink, of: nil, after: pause) }
+    }
+
+    func ask(_ instance: ServiceInstance) {
+        guard let connection else { return }
+        connection.loop.locked { connection.loop.ask(instance, for: connection.sink) }
     }
 
     func abandon(_ error: DiscoveryError) {

@@ -82,6 +82,10 @@ extension DiscoveryEngine {
                     release(instance)
                 case .retry(let instance, let pause):
                     retry(instance, after: pause)
+                case .wake(let pause):
+                    wake(after: pause)
+                case .ask(let instance):
+                    ask(instance)
                 case .publish(let name):
                     do {
                         try publish(services, name: name)

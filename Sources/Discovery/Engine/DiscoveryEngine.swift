@@ -14,9 +14,13 @@ package enum EngineEvent: Sendable, Hashable {
     /// A browser has reported every answer that is known or likely to come soon.
     case allForNow(ServiceType)
     case resolved(ServiceInstance, ServiceResolution)
-    case resolveFailed(ServiceInstance)
+    /// A host that was asked by ``EngineCommand/ask(_:)`` has answered.
+    case answered(ServiceInstance, ServiceResolution)
+    case resolveFailed(ServiceInstance, AdvertFlaw = .noAddress)
     /// The pause of an ``EngineCommand/retry(_:after:)`` is over.
     case retryDue(ServiceInstance)
+    /// The pause of an ``EngineCommand/wake(after:)`` is over.
+    case woke
 
     case published
     /// A name of the published services is taken; they are withdrawn.
@@ -33,6 +37,11 @@ package enum EngineCommand<Output: Sendable & Hashable>: Sendable, Hashable {
     case release(ServiceInstance)
     /// Asks for ``EngineEvent/retryDue(_:)`` after a pause; a later one of the same instance replaces it.
     case retry(ServiceInstance, after: Duration)
+    /// Asks for ``EngineEvent/woke`` after a pause; a later one replaces it.
+    case wake(after: Duration)
+    /// Asks for the records of an instance in a query of pairtool's own, past the engine; ``EngineEvent/answered(_:_:)``
+    /// follows if there is an answer that leads to an address.
+    case ask(ServiceInstance)
     case publish(name: String)
     case withdraw
     case renameHost
@@ -66,6 +75,10 @@ protocol DiscoveryEngine: Actor {
     func release(_ instance: ServiceInstance)
     /// Reports ``EngineEvent/retryDue(_:)`` after a pause, if the connection lasts that long.
     func retry(_ instance: ServiceInstance, after pause: Duration)
+    /// Reports ``EngineEvent/woke`` after a pause, if the connection lasts that long.
+    func wake(after pause: Duration)
+    /// Sends a query of pairtool's own, see ``EngineCommand/ask(_:)``. Does nothing where the network refuses it.
+    func ask(_ instance: ServiceInstance)
     /// Publishes services under one name, in place of what was published before.
     ///
     /// - Throws: ``DiscoveryError/Code/nameCollision`` if the engine knows already that the name is taken.

@@ -1,5 +1,6 @@
 import CAvahi
 import CAvahiCore
+import Glibc
 import Logging
 
 /// mDNS inside this process (libavahi-core): needs neither D-Bus nor root, works on `lo`, and shares port 5353 with
@@ -8,6 +9,8 @@ actor EmbeddedEngine: DiscoveryEngine {
     /// What the engine is for. One that only browses publishes nothing at all, not even the machine's addresses.
     enum Purpose: Sendable {
         case browse
+        /// Browsing that reports what changes.
+        case watch
         case publish
     }
 
@@ -17,9 +20,12 @@ actor EmbeddedEngine: DiscoveryEngine {
         var server: OpaquePointer
         var sink: EngineSink
         var browsers: [SettleTimer] = []
-        var resolvers: [ServiceInstance: (pointer: OpaquePointer, context: ResolverContext)] = [:]
+        let resolvers = Resolvers()
         var group: OpaquePointer?
     }
+
+    /// Its cache holds 16,000 hosts and takes about 30 MB then: nobody on the network can make it grow without an end.
+    static let limits = BrowseLimits(resolvers: 4096, cacheEntries: 65_536)
 
     nonisolated let kind = DiscoveryEngineKind.embedded
     private nonisolated let executor = QueueExecutor(label: "pairtool.mdns.embedded")
@@ -50,11 +56,12 @@ actor EmbeddedEngine: DiscoveryEngine {
         var config = AvahiServerConfig()
         _ = avahi.avahi_server_config_init(&config)
         defer { avahi.avahi_server_config_free(&config) }
-        config.disable_publishing = purpose == .browse ? 1 : 0
+        config.disable_publishing = purpose == .publish ? 0 : 1
         config.publish_hinfo = 0
         config.publish_workstation = 0
         config.publish_domain = 0
         config.enable_wide_area = 0
+        config.n_cache_entries_max = UInt32(Self.limits.cacheEntries ?? 0)
         if let interface {
             config.allow_interfaces = avahi_string_list_add(nil, interface)
         }
@@ -63,6 +70,8 @@ actor EmbeddedEngine: DiscoveryEngine {
         else {
             throw .avahi(failure, .engineUnavailable, "the embedded mDNS engine cannot be started")
         }
+        // The first queries are about to go out: what the answers bring along need not be asked for one by one.
+        if purpose == .browse { loop.overhear(links(), for: sink) }
         do {
             try loop.start()
         } catch {
@@ -70,6 +79,7 @@ actor EmbeddedEngine: DiscoveryEngine {
             throw error
         }
         connection = Connection(avahi: avahi, loop: loop, server: server, sink: sink)
+        if purpose != .publish { Self.widenReceiveBuffers() }
         return sink.events
     }
 
@@ -101,8 +111,31 @@ actor EmbeddedEngine: DiscoveryEngine {
         self.connection?.browsers.append(timer)
     }
 
+    /// Every interface over both IP versions; those that mDNS cannot use come to nothing.
+    private func links() -> [LinkQuery.Link] {
+        var indices: [Int32] = []
+        if let interface {
+            indices = [AvahiIfIndex(if_nametoindex(interface))]
+        } else if let list = if_nameindex() {
+            defer { if_freenameindex(list) }
+            var entry = list
+            while entry.pointee.if_index != 0 {
+                indices.append(Int32(bitPattern: entry.pointee.if_index))
+                entry += 1
+            }
+        }
+        return indices.flatMap { index in
+            [.ipv4, .ipv6].map { LinkQuery.Link(index: index, transport: $0) }
+        }
+    }
+
     func resolve(_ instance: ServiceInstance) throws(DiscoveryError) {
         let connection = try connected()
+        // Whoever does not watch has no use for a resolver, each of which asks the network again.
+        if purpose == .browse, let known = connection.loop.locked({ connection.loop.overheard(instance) }) {
+            connection.sink.send(.resolved(instance, known))
+            return
+        }
         let context = ResolverContext(sink: connection.sink, instance: instance)
         let pointer = try connection.loop.locked { () throws(DiscoveryError) in
             // The address family of the transport: a host that is seen over IPv4 need not listen on IPv6, and whichever
@@ -126,11 +159,11 @@ actor EmbeddedEngine: DiscoveryEngine {
             }
             return pointer
         }
-        self.connection?.resolvers[instance] = (pointer, context)
+        connection.resolvers.all[instance] = (pointer, context)
     }
 
     func release(_ instance: ServiceInstance) {
-        guard let connection, let resolver = self.connection?.resolvers.removeValue(forKey: instance) else { return }
+        guard let connection, let resolver = connection.resolvers.all.removeValue(forKey: instance) else { return }
         withExtendedLifetime(resolver.context) {
             connection.loop.locked { connection.avahi.avahi_s_service_resolver_free(resolver.pointer) }
         }
@@ -139,6 +172,16 @@ actor EmbeddedEngine: DiscoveryEngine {
     func retry(_ instance: ServiceInstance, after pause: Duration) {
         guard let connection else { return }
         connection.loop.locked { connection.loop.remind(connection.sink, of: instance, after: pause) }
+    }
+
+    func wake(after pause: Duration) {
+        guard let connection else { return }
+        connection.loop.locked { connection.loop.remind(connection.sink, of: nil, after: pause) }
+    }
+
+    func ask(_ instance: ServiceInstance) {
+        guard let connection else { return }
+        connection.loop.locked { connection.loop.ask(instance, for: connection.sink) }
     }
 
     func abandon(_ error: DiscoveryError) {

@@ -46,7 +46,11 @@ extension ResolverContext {
         _ port: UInt16,
         _ txt: TXTRecord
     ) {
-        guard event == AVAHI_RESOLVER_FOUND,
+        guard event == AVAHI_RESOLVER_FOUND, port > 0 else {
+            sink.send(.resolveFailed(instance, event == AVAHI_RESOLVER_FOUND ? .portZero : .noAddress))
+            return
+        }
+        guard
             let resolution = ServiceResolution(
                 interface: interface,
                 hostName: hostName,

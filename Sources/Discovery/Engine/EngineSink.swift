@@ -44,6 +44,11 @@ final class BrowserContext: Sendable {
     }
 }
 
+/// The resolvers of a connection. An object, because a connection is a value that is copied, and they are many.
+final class Resolvers {
+    var all: [ServiceInstance: (pointer: OpaquePointer, context: ResolverContext)] = [:]
+}
+
 /// What a resolver's callback needs: the instance as it was found, byte for byte.
 final class ResolverContext: Sendable {
     let sink: EngineSink

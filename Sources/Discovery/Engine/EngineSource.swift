@@ -19,6 +19,8 @@ struct EngineSource: Sendable {
 
     let choice: DiscoveryEngineChoice
     let interface: String?
+    /// Another domain than `local`, which only the daemon browses.
+    let domain: String?
     let purpose: EmbeddedEngine.Purpose
     let logger: Logger
     private let door = DaemonDoor()
@@ -26,11 +28,13 @@ struct EngineSource: Sendable {
     init(
         choice: DiscoveryEngineChoice,
         interface: String?,
+        domain: String? = nil,
         purpose: EmbeddedEngine.Purpose,
         logger: Logger
     ) {
         self.choice = choice
         self.interface = interface
+        self.domain = domain
         self.purpose = purpose
         self.logger = logger
     }
@@ -45,16 +49,22 @@ struct EngineSource: Sendable {
     ) async throws(DiscoveryError) -> Begun<Program> {
         if let interface { _ = try interfaceIndex(interface) }
         if choice != .embedded {
-            let daemon = DaemonEngine(interface: interface)
+            let daemon = DaemonEngine(interface: interface, domain: domain)
             do {
                 let limit = choice == .auto ? Self.autoLimit : Self.daemonLimit
                 let opened = try await daemon.open(within: limit, through: door)
                 let begun = try await daemon.begin(program, on: opened, publishing: services, into: output)
                 return Begun(engine: daemon, program: begun, events: opened)
             } catch {
-                guard choice == .auto else { throw error }
+                guard choice == .auto, domain == nil else { throw error }
                 logger.debug("no Avahi daemon, using the embedded engine", metadata: ["reason": "\(error)"])
             }
+        }
+        guard domain == nil else {
+            throw DiscoveryError(
+                .domainUnsupported,
+                "the embedded mDNS engine knows the local network only; other domains need the Avahi daemon"
+            )
         }
         let embedded = EmbeddedEngine(interface: interface, purpose: purpose, logger: logger)
         let opened = try await embedded.open()
@@ -118,7 +128,7 @@ struct EngineSource: Sendable {
     /// What may make a connection useless without the engine's noticing.
     private func reasons(toLeave kind: DiscoveryEngineKind, hadDaemon: Bool) -> [LeaveReason] {
         // An advertisement stays where it is: see `CompanionDiscoveryClient.withAdvertisement`.
-        guard purpose == .browse else { return [] }
+        guard purpose != .publish else { return [] }
         var reasons: [LeaveReason] = [
             { await SleepDetector.waitForSleep() }, { [interface] in await LinkDetector.waitForReturn(of: interface) },
         ]

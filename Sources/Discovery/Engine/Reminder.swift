@@ -1,22 +1,18 @@
 import CAvahi
 import Glibc
 
-/// Rings once on Avahi's loop: it is time to resolve an instance anew.
+/// Does something once on Avahi's loop: it is time to resolve an instance anew, or for the program to look what it waits for.
 final class Reminder {
-    private let instance: ServiceInstance
-    private let sink: EngineSink
-    /// The loop owns its reminders, and has stopped before it goes.
-    private unowned let loop: AvahiLoop
     private let api: UnsafePointer<AvahiPoll>
+    private let action: () -> Void
     private var timeout: OpaquePointer?
 
     /// To be made with the loop lock held.
-    init?(of instance: ServiceInstance, after pause: Duration, sink: EngineSink, loop: AvahiLoop) {
-        guard let api = loop.api else { return nil }
-        self.instance = instance
-        self.sink = sink
-        self.loop = loop
+    ///
+    /// - Parameter action: Runs on Avahi's thread.
+    init(after pause: Duration, api: UnsafePointer<AvahiPoll>, action: @escaping () -> Void) {
         self.api = api
+        self.action = action
         var end = timeval()
         let (seconds, attoseconds) = pause.components
         let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
@@ -34,12 +30,13 @@ final class Reminder {
     /// The time has come. Runs on Avahi's thread.
     fileprivate func ring() {
         free()
-        loop.forget(self, of: instance)
-        sink.send(.retryDue(instance))
+        action()
     }
 }
 
 private func reminderRang(_ timeout: OpaquePointer?, _ pointer: UnsafeMutableRawPointer?) {
     guard let pointer else { return }
-    Unmanaged<Reminder>.fromOpaque(pointer).takeUnretainedValue().ring()
+    // Kept while it rings: the loop lets go of it then.
+    let reminder = Unmanaged<Reminder>.fromOpaque(pointer).takeUnretainedValue()
+    withExtendedLifetime(reminder) { reminder.ring() }
 }

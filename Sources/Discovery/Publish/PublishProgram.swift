@@ -40,7 +40,7 @@ package struct PublishProgram: EngineProgram {
             return rename()
         case .publishFailed(let error):
             return [.reconnect(error)]
-        case .found, .left, .allForNow, .resolved, .resolveFailed, .retryDue, .lost:
+        case .found, .left, .allForNow, .resolved, .answered, .resolveFailed, .retryDue, .woke, .lost:
             return []
         }
     }

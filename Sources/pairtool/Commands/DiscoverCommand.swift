@@ -39,14 +39,35 @@ struct DiscoverCommand: AsyncParsableCommand {
     )
     var host: HostPlace?
 
+    @Option(
+        help:
+            "Look in this DNS domain, where wide-area DNS-SD is set up for it (needs the Avahi daemon). Default: local."
+    )
+    var domain: String?
+
     @OptionGroup var discovery: DiscoveryOptions
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
-        if watch, first { throw ValidationError("--watch and --first exclude each other.") }
-        if host != nil, watch || first || !types.isEmpty {
-            throw ValidationError("--host asks at one address: --watch, --first and --type do not go with it.")
+        if let domain, !Self.isDomain(domain) {
+            throw ValidationError("“\(TerminalText.line(domain))” is no DNS domain.")
         }
+        if watch, first { throw ValidationError("--watch and --first exclude each other.") }
+        if host != nil, watch || first || !types.isEmpty || domain != nil {
+            throw ValidationError(
+                "--host asks at one address: --watch, --first, --type and --domain do not go with it."
+            )
+        }
+    }
+
+    /// Letters, digits and hyphens in labels of 1 to 63, 253 bytes in all; other characters as punycode.
+    private static func isDomain(_ text: String) -> Bool {
+        let text = text.hasSuffix(".") ? String(text.dropLast()) : text
+        return text.utf8.count <= 253
+            && text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
+                (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
+                    && label.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+            }
     }
 
     func run() async throws {
@@ -54,12 +75,12 @@ struct DiscoverCommand: AsyncParsableCommand {
         let paired = try PairedHostStore(directory: output.context.paths.data).load()
         if let host {
             let row = try await AddressedHost(place: host, paired: paired).row()
-            output.list([row], columns: Self.columns(probe: true), id: \.id)
+            output.list([row], columns: Self.columns([row], probe: true), id: \.id)
             if row.conflicting { output.say(TerminalText.line("Beware: \(row.probe?.reason ?? "")")) }
             return
         }
         let types = types.isEmpty ? ServiceType.all : types
-        let client = try discovery.client(context: output.context)
+        let client = try discovery.client(context: output.context, domain: domain)
         if watch {
             try await DiscoveryWatch(output: output, paired: paired, probes: probe)
                 .run(client: client, types: types, limit: timeout?.duration)
@@ -76,16 +97,20 @@ struct DiscoverCommand: AsyncParsableCommand {
     ) async throws {
         // Whoever asks for the first host and names a time wants to wait for it; otherwise the engine's word ends it.
         let waits = first && timeout != nil
-        let survey = try await DiscoverySurvey.run(
-            client: client,
-            types: types,
-            limit: timeout?.duration ?? .seconds(10)
-        ) { survey in
-            if first, let host = survey.hosts.first(where: { !$0.endpoints.isEmpty }) {
-                survey.hosts = [host]
-                return true
+        let look: @Sendable (CompanionDiscoveryClient) async throws -> DiscoverySurvey = { client in
+            try await DiscoverySurvey.run(client: client, types: types, limit: timeout?.duration ?? .seconds(10)) {
+                survey in
+                if first, survey.hosts.contains(where: { !$0.endpoints.isEmpty }) { return true }
+                return survey.isSettled && !waits
             }
-            return survey.isSettled && !waits
+        }
+        var survey = try await look(client)
+        if first, let host = survey.hosts.first(where: { !$0.endpoints.isEmpty }) { survey.hosts = [host] }
+        if survey.engine == .daemon, try discovery.engine(context: output.context) == .auto, domain == nil, !first,
+            let why = survey.incomplete.first
+        {
+            output.say("With the Avahi daemon, \(why). Looking again with the embedded engine.")
+            survey.merge(try await look(try discovery.client(context: output.context, engine: .embedded)))
         }
         var rows = survey.hosts.map { DiscoveredRow($0, paired: paired) }
         guard !rows.isEmpty else {
@@ -94,13 +119,28 @@ struct DiscoverCommand: AsyncParsableCommand {
             throw error
         }
         if probe { await Probe.fill(&rows) }
-        output.list(rows, columns: Self.columns(probe: probe), id: \.id)
+        DiscoveredRow.markLookalikes(&rows, paired: paired)
+        output.list(rows, columns: Self.columns(rows, probe: probe), id: \.id)
+        if output.format == .text { explain(Set(rows.flatMap(\.marks)), output) }
+        for why in survey.incomplete {
+            output.warn("discovery.incomplete", "\(why)", next: survey.engine == .daemon ? Self.moreRecords : nil)
+        }
         if !survey.isSettled, !first {
-            output.say("Stopped before all answers were in: there may be more hosts (--timeout SECONDS).")
+            output.warn(
+                "discovery.unsettled",
+                "Stopped before all answers were in: there may be more hosts (--timeout SECONDS)."
+            )
         }
     }
 
-    static func columns(probe: Bool) -> [TableColumn<DiscoveredRow>] {
+    private static let moreRecords =
+        "pairtool discover --engine embedded, or raise cache-entries-max in /etc/avahi/avahi-daemon.conf"
+
+    private func explain(_ marks: Set<AdvertMark>, _ output: Output) {
+        for mark in marks.sorted() { output.say("  \(mark.rawValue): \(mark.text)") }
+    }
+
+    static func columns(_ rows: [DiscoveredRow], probe: Bool) -> [TableColumn<DiscoveredRow>] {
         var columns: [TableColumn<DiscoveredRow>] = [
             TableColumn("NAME", shrinks: true) { $0.name },
             TableColumn("FAMILY") { $0.family.displayName },
@@ -108,6 +148,7 @@ struct DiscoverCommand: AsyncParsableCommand {
             TableColumn("TRUST") { $0.trust?.rawValue ?? "–" },
             TableColumn("ID") { String($0.id.prefix(8)) },
         ]
+        if rows.contains(where: { !$0.marks.isEmpty }) { columns.append(TableColumn("MARKS") { $0.markText }) }
         if probe { columns.append(TableColumn("HEALTH") { $0.probe?.text ?? "–" }) }
         columns.append(TableColumn("ADDRESSES", shrinks: true) { $0.addressText })
         return columns

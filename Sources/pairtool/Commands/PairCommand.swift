@@ -209,7 +209,9 @@ extension PairCommand {
                 next: "leave out --read-only and --permission"
             )
         }
-        guard target.record(in: known) == nil else { return }
+        // Consent was given for one address: an advert elsewhere that has the host's id may be anyone's.
+        let earlier = target.record(in: known)
+        guard earlier.map({ target.allEndpoints.contains($0.endpoint) }) != true else { return }
         if allowLegacy { return output.say(warning) }
         guard output.context.canAsk else {
             throw CommandError(.legacyRefused, "pairing.legacy_refused", warning, next: "accept it with --allow-legacy")

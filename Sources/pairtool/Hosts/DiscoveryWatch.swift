@@ -74,6 +74,8 @@ struct DiscoveryWatch: Sendable {
         case .discovery(.removed(let host)): return board.removed(host)
         case .discovery(.settled):
             if output.format == .json { output.json(Event(event: "settled", at: output.context.now())) }
+        case .discovery(.incomplete(let why)):
+            note("incomplete", nil, why.description)
         case .discovery(.interrupted(let error, let engine)):
             note("interrupted", engine, "\(error); trying again")
         case .discovery(.resumed(let engine)):
@@ -96,19 +98,20 @@ struct DiscoveryWatch: Sendable {
         case .quiet: output.data("\(sign)\(row.id)")
         case .text:
             let health = row.probe.map { "  \($0.text)" } ?? ""
+            let marks = row.marks.isEmpty ? "" : "  ! \(row.marks.map(\.rawValue).joined(separator: ", "))"
             let time = now.formatted(Date.ISO8601FormatStyle().time(includingFractionalSeconds: false))
             output.data(
                 TerminalText.line(
-                    "\(time) \(sign) \(row.name)  \(row.family.displayName)  \(row.addressText)\(health)"
+                    "\(time) \(sign) \(row.name)  \(row.family.displayName)  \(row.addressText)\(health)\(marks)"
                 )
             )
         }
     }
 
-    private func note(_ name: String, _ engine: DiscoveryEngineKind, _ message: String) {
+    private func note(_ name: String, _ engine: DiscoveryEngineKind?, _ message: String) {
         if output.format == .json {
             output.json(
-                Event(event: name, at: output.context.now(), engine: engine.rawValue, message: message)
+                Event(event: name, at: output.context.now(), engine: engine?.rawValue, message: message)
             )
         } else {
             output.say(message)

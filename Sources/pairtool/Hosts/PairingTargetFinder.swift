@@ -21,6 +21,9 @@ struct PairingTargetFinder: Sendable {
         let targets = all.filter { wanted($0, word) }
         if let target = targets.first, targets.count == 1 { return target }
         guard targets.isEmpty else { return try await choose(among: targets) }
+        if let host = found.hosts.first(where: { PairingTarget.targets(of: $0).isEmpty && isNamed($0, word) }) {
+            throw noAddress(host)
+        }
         throw nothingFound(word.map { "no host called “\($0)” was found" } ?? "no host was found", all)
     }
 
@@ -31,11 +34,13 @@ struct PairingTargetFinder: Sendable {
         let found = try await survey(expiresAt: expiresAt) { survey in
             survey.hosts.contains { $0.advertisedID == hostID && !$0.endpoints.isEmpty }
         }
-        guard let host = found.hosts.first(where: { $0.advertisedID == hostID && !$0.endpoints.isEmpty }) else {
+        let endpoints =
+            found.hosts.first { $0.advertisedID == hostID }?.endpoints.filter(\.endpoint.address.isLocal) ?? []
+        guard let host = found.hosts.first(where: { $0.advertisedID == hostID }), !endpoints.isEmpty else {
             let all = found.hosts.flatMap(PairingTarget.targets)
             throw nothingFound("the host that the QR code names (\(hostID.prefix(8))) was not found", all)
         }
-        return PairingTarget(host, endpoints: host.endpoints, id: host.id)
+        return PairingTarget(host, endpoints: endpoints, id: host.id)
     }
 
     private func survey(
@@ -55,6 +60,28 @@ struct PairingTargetFinder: Sendable {
             "pairing.no_host",
             what == "no host was found" ? what : "\(what); \(seen)",
             next: "name it by address: pairtool pair --url http://ADDRESS:7878"
+        )
+    }
+
+    private func isNamed(_ host: DiscoveredHost, _ word: String?) -> Bool {
+        word.map { PairingTarget(host, endpoints: host.endpoints, id: host.id).matches($0) } ?? true
+    }
+
+    /// A host that is in sight, but leads nowhere that a code may go to.
+    private func noAddress(_ host: DiscoveredHost) -> CommandError {
+        let why =
+            if host.flaws.contains(.portZero) {
+                "its advert names port 0"
+            } else if host.endpoints.isEmpty {
+                "its address cannot be had"
+            } else {
+                "the address that its advert names is not on your network (\(host.endpoints[0].endpoint))"
+            }
+        return CommandError(
+            .nothingFound,
+            "pairing.no_address",
+            "\(host.name) is in sight, but \(why); nothing was sent",
+            next: "ask whoever runs it for its address: pairtool pair --url http://ADDRESS:7878"
         )
     }
 

@@ -10,8 +10,10 @@ struct ProbeResult: Encodable, Sendable, Hashable {
         case down
         /// Something else answers on the port.
         case other
-        /// The family has no HTTP.
+        /// It is not asked: the family has no HTTP, or the address is none of your network's.
         case skipped
+        /// It claims to be a paired host, but has another key.
+        case impostor
     }
 
     var state: State
@@ -27,6 +29,7 @@ struct ProbeResult: Encodable, Sendable, Hashable {
         case .down: "down"
         case .other: "other service"
         case .skipped: "–"
+        case .impostor: "other key"
         }
     }
 }
@@ -54,9 +57,15 @@ enum Probe {
 
     static func probe(_ row: DiscoveredRow) async -> ProbeResult {
         guard row.family != .lumi else { return ProbeResult(state: .skipped, reason: "Lumi hosts do not speak HTTP") }
+        if !row.endpoints.isEmpty, row.localEndpoints.isEmpty {
+            return ProbeResult(state: .skipped, reason: "its address is not on your network")
+        }
+        if let pin = row.pin, await hasOtherKey(row.secureEndpoints, than: pin) {
+            return ProbeResult(state: .impostor, reason: "its TLS key is not the one that you have paired with")
+        }
         let none = ProbeResult(state: .down, reason: row.unresolved ? "its name does not resolve" : "it has no address")
         return await withTaskGroup(of: (Int, ProbeResult).self) { group in
-            for (index, endpoint) in row.endpoints.enumerated() {
+            for (index, endpoint) in row.localEndpoints.enumerated() {
                 group.addTask {
                     // The preferred address has a lead; one that keeps silent does not hold up the others.
                     try? await Task.sleep(for: lead * index)
@@ -74,6 +83,23 @@ enum Probe {
             }
             return last.result
         }
+    }
+
+    /// Whether everyone who speaks TLS at the addresses has another key than the paired host.
+    private static func hasOtherKey(_ endpoints: [CompanionEndpoint], than pin: String) async -> Bool {
+        let configuration = CompanionClientConfiguration(timeouts: timeouts)
+        var hasOther = false
+        for endpoint in endpoints where endpoint.address.isLocal {
+            do {
+                _ = try await PinnedTLS.certificate(of: endpoint, expecting: pin, configuration: configuration)
+                return false
+            } catch let error as CompanionClientError where error.code == .pinMismatch {
+                hasOther = true
+            } catch {
+                // Who does not answer says nothing.
+            }
+        }
+        return hasOther
     }
 
     static func probe(_ endpoint: CompanionEndpoint, family: HostFamily) async -> ProbeResult {

@@ -17,10 +17,7 @@ struct WatchBoard: Sendable {
         case probed
     }
 
-    private struct Key: Hashable {
-        var id: String
-        var family: HostFamily
-    }
+    private typealias Key = DiscoveredHost.Key
 
     /// How many hosts are asked at a time.
     static let probeLimit = 16
@@ -28,6 +25,8 @@ struct WatchBoard: Sendable {
     private let paired: PairedHosts
     private let probes: Bool
     private var rows: [Key: DiscoveredRow] = [:]
+    /// The hosts whose names look the same.
+    private var lookalikes: [LookalikeName: Set<Key>] = [:]
     /// First come, first served; each at most once.
     private var queue: [Key] = []
     private var running: Set<Key> = []
@@ -48,6 +47,7 @@ struct WatchBoard: Sendable {
     mutating func removed(_ host: DiscoveredHost) -> [Action] {
         let row = DiscoveredRow(host, paired: paired)
         let key = Self.key(of: row)
+        forgetName(of: key)
         rows[key] = nil
         queue.removeAll { $0 == key }
         return [.show(.removed, row)]
@@ -82,9 +82,19 @@ struct WatchBoard: Sendable {
         let key = Self.key(of: row)
         let old = rows[key]
         row.probe = old?.probe
+        forgetName(of: key)
+        let name = LookalikeName(row.name)
+        row.markLookalike(of: lookalikes[name, default: []].compactMap { rows[$0] }, paired: paired)
+        lookalikes[name, default: []].insert(key)
         rows[key] = row
         if old?.endpoints != row.endpoints { enqueue(key) }
         return [.show(change, row)] + startProbes()
+    }
+
+    private mutating func forgetName(of key: Key) {
+        guard let name = rows[key].map({ LookalikeName($0.name) }) else { return }
+        lookalikes[name]?.remove(key)
+        if lookalikes[name]?.isEmpty == true { lookalikes[name] = nil }
     }
 
     private mutating func enqueue(_ key: Key) {
@@ -104,7 +114,7 @@ struct WatchBoard: Sendable {
     }
 
     private static func key(of row: DiscoveredRow) -> Key {
-        Key(id: row.id, family: row.family)
+        row.key
     }
 }
 

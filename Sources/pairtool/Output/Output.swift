@@ -23,7 +23,7 @@ struct Output: Sendable {
     ) {
         switch format {
         case .text: table(items, columns: columns)
-        case .json: items.forEach(json)
+        case .json: context.stdout.write(items.compactMap(line).joined())
         case .quiet: items.forEach { context.stdout.write(TerminalText.line(id($0)) + "\n") }
         }
     }
@@ -39,8 +39,13 @@ struct Output: Sendable {
 
     /// A JSON object on a line of its own.
     func json(_ value: some Encodable) {
-        guard let data = try? CompanionJSON.encoder(sorted: true).encode(value) else { return }
-        context.stdout.write(TerminalText.json(String(decoding: data, as: UTF8.self)) + "\n")
+        guard let line = line(value) else { return }
+        context.stdout.write(line)
+    }
+
+    private func line(_ value: some Encodable) -> String? {
+        guard let data = try? CompanionJSON.encoder(sorted: true).encode(value) else { return nil }
+        return TerminalText.json(String(decoding: data, as: UTF8.self)) + "\n"
     }
 
     /// Lines of data; what came from peers must have been sanitised.
@@ -52,6 +57,21 @@ struct Output: Sendable {
     func say(_ text: String) {
         guard format != .quiet else { return }
         context.stderr.write(TerminalText.block(text) + "\n")
+    }
+
+    /// Something that the data does not show but its reader has to know, to standard error, also with `-q`: as a sentence or,
+    /// with `--json`, as an object.
+    func warn(_ code: String, _ message: String, next: String? = nil) {
+        if format == .json {
+            guard let line = line(WarningReport(warning: .init(code: code, message: message, next: next))) else {
+                return
+            }
+            context.stderr.write(line)
+        } else {
+            context.stderr.write(
+                "\(TerminalText.line(message))\n" + (next.map { "  next: \(TerminalText.line($0))\n" } ?? "")
+            )
+        }
     }
 
     /// A failure, as a sentence or, with `--json`, as an object.

@@ -40,6 +40,11 @@ enum TerminalText {
         }
     }
 
+    /// Whether any character of a text is.
+    static func isUnsafe(_ text: String) -> Bool {
+        text.unicodeScalars.contains(where: isUnsafe)
+    }
+
     /// JSON text in which such characters are written as escapes. They only stand inside strings, so the meaning stays.
     static func json(_ json: String) -> String {
         guard json.unicodeScalars.contains(where: isUnsafe) else { return json }

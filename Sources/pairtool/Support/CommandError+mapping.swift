@@ -151,7 +151,7 @@ extension CommandError {
     }
 
     private static func discovery(_ error: DiscoveryError) -> CommandError {
-        let isUsage = [.invalidType, .invalidInterface, .invalidAdvertisement].contains(error.code)
+        let isUsage = [.invalidType, .invalidInterface, .invalidAdvertisement, .domainUnsupported].contains(error.code)
         let next = error.code == .engineUnavailable ? "pairtool discover --engine embedded" : nil
         return CommandError(isUsage ? .usage : .failed, "discovery.\(error.code)", error.description, next: next)
     }

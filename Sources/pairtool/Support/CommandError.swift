@@ -26,6 +26,17 @@ struct CommandError: Error, Sendable {
     }
 }
 
+/// How a command that has done its work says with `--json`, on standard error, what there is to know about the result.
+struct WarningReport: Encodable {
+    struct Body: Encodable {
+        var code: String
+        var message: String
+        var next: String?
+    }
+
+    var warning: Body
+}
+
 /// How a failed command describes itself with `--json`, on standard error.
 struct ErrorReport: Encodable {
     struct Body: Encodable {

@@ -35,13 +35,22 @@ struct DiscoveryOptions: ParsableArguments {
         interface ?? context.environment["PAIRTOOL_INTERFACE"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// - Parameter host: A paired host that is looked for. One that was on this machine alone advertises on `lo`: that is
-    ///   where it is looked for without other choice.
-    func client(context: CommandContext, findingAgain host: PairedHost? = nil) throws -> CompanionDiscoveryClient {
+    /// - Parameters:
+    ///   - host: A paired host that is looked for. One that was on this machine alone advertises on `lo`: that is where it
+    ///     is looked for without other choice.
+    ///   - choice: Another engine than that of the command line.
+    ///   - domain: The DNS domain to look in. Default: the local network.
+    func client(
+        context: CommandContext,
+        findingAgain host: PairedHost? = nil,
+        engine choice: DiscoveryEngineChoice? = nil,
+        domain: String? = nil
+    ) throws -> CompanionDiscoveryClient {
         let usual = host.flatMap { $0.endpoint.address.scope == .loopback ? "lo" : nil }
         return CompanionDiscoveryClient(
-            engine: try engine(context: context),
+            engine: try choice ?? engine(context: context),
             interface: interface(context: context) ?? usual,
+            domain: domain,
             logger: LoggingSetup.logger("discovery", context: context)
         )
     }

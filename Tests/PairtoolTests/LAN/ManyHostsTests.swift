@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+
+/// 2,000 hosts, each with a service of its own, on one network. Their answers are those of one process, which sends them as
+/// 2,000 machines would, at the pace of one packet in 1.5 ms.
+@Suite(
+    "2,000 hosts on a LAN",
+    .serialized,
+    .timeLimit(.minutes(4)),
+    .enabled(if: LAN.missing.isEmpty, "skipped, missing: \(LAN.missing.joined(separator: ", "))")
+)
+struct ManyHostsTests {
+    /// - Parameter daemon: The options of `add_host` and the lines that the daemon's configuration gets.
+    private func script(_ commands: String, cacheEntries: Int? = nil) -> String {
+        """
+        add_host crowd --ipv4-only
+        add_host desk --ipv4-only --daemon
+        \(cacheEntries.map {
+            """
+            stop_daemon desk
+            on desk sed -i 's/^ratelimit-burst/cache-entries-max=\($0)\\n&/' /run/avahi.conf
+            on desk mount --bind /run/avahi.conf /etc/avahi/avahi-daemon.conf
+            start_daemon desk
+            """
+        } ?? "")
+        start crowd "$PYTHON" "$SUPPORT/raw_responder.py" --many 2000 --announce --pace 0.0015 >$LAN/crowd.out
+        wait_for_line ready $LAN/crowd.out 60
+        \(commands)
+        """
+    }
+
+    private func expectAll(_ run: LAN.Run) {
+        let hosts = run.lines(as: LAN.Host.self)
+        #expect(hosts.count == 2000)
+        #expect(Set(hosts.map(\.id)).count == 2000)
+        #expect(hosts.allSatisfy { !$0.unresolved && $0.addresses.count == 1 })
+        // Each has its own address and port.
+        #expect(Set(hosts.compactMap(\.addresses.first)).count == 2000)
+    }
+
+    @Test("The daemon, where it keeps enough records, gives all of them, within the objects that it allows a client")
+    func daemon() async throws {
+        let run = try await LAN.run(
+            script(
+                #"on desk "$PAIRTOOL" discover --engine daemon --json --timeout 60"#,
+                cacheEntries: 20_000
+            )
+        )
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(!run.errors.contains("warning"))
+        expectAll(run)
+    }
+
+    @Test("The embedded engine gives all of them")
+    func embedded() async throws {
+        let run = try await LAN.run(
+            script(#"on desk "$PAIRTOOL" discover --engine embedded --interface eth0 --json --timeout 60"#)
+        )
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(!run.errors.contains("warning"))
+        expectAll(run)
+    }
+
+    @Test("A daemon with its usual limit cannot give all: that is said; by default the embedded engine gives the rest")
+    func fullDaemon() async throws {
+        let run = try await LAN.run(
+            script(
+                """
+                on desk "$PAIRTOOL" discover --engine daemon --json --timeout 60 >$LAN/some || fail "nothing is found"
+                [ "$(wc -l <$LAN/some)" -lt 2000 ] || fail "the daemon keeps more than it says"
+                on desk "$PAIRTOOL" discover --interface eth0 --json --timeout 60
+                """
+            )
+        )
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.errors.contains(#"{"warning":{"code":"discovery.incomplete""#))
+        #expect(run.errors.contains("Looking again with the embedded engine"))
+        expectAll(run)
+    }
+}

@@ -1,0 +1,97 @@
+"""2,000 hosts on one network: pairtool beside avahi-browse and python-zeroconf. See scripts/bench."""
+import json
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TYPE = "_copilotforge-companion._tcp"
+RUNS = 5
+
+# Runs on the LAN of the tests; prints one JSON object a run: tool, seconds, kilobytes, resolved hosts.
+SCRIPT = r"""
+add_host crowd --ipv4-only
+add_host desk --ipv4-only --daemon
+stop_daemon desk
+on desk sed -i 's/^ratelimit-burst/cache-entries-max=20000\n&/' /run/avahi.conf
+on desk mount --bind /run/avahi.conf /etc/avahi/avahi-daemon.conf
+start_daemon desk
+start crowd "$PYTHON" "$SUPPORT/raw_responder.py" --many 2000 --announce --pace 0.0015 >$LAN/crowd.out
+wait_for_line ready $LAN/crowd.out 60
+on desk "$BENCH_PYTHON" -c "$BENCH_MEASURE"
+"""
+
+MEASURE = r"""
+import json, os, subprocess, time
+tool, kind, runs = os.environ["PAIRTOOL"], os.environ["BENCH_TYPE"], int(os.environ["BENCH_RUNS"])
+zeroconf = '''
+import sys, time
+from zeroconf import ServiceBrowser, Zeroconf
+class Listener:
+    seen = {}
+    last = time.monotonic()
+    def add_service(self, zc, type_, name):
+        self.seen[name] = None
+        self.last = time.monotonic()
+    update_service = add_service
+    def remove_service(self, zc, type_, name): pass
+zc = Zeroconf(interfaces=["10.77.0.2"])
+listener = Listener()
+ServiceBrowser(zc, sys.argv[1] + ".local.", listener)
+# It has no word for "that is all": two seconds of quiet, at most 20.
+end = time.monotonic() + 20
+while time.monotonic() < end and time.monotonic() - listener.last < 2: time.sleep(0.05)
+from zeroconf import ServiceInfo
+for name in listener.seen:
+    info = ServiceInfo(sys.argv[1] + ".local.", name)
+    if info.load_from_cache(zc) or info.request(zc, 1000): print(name)
+zc.close()
+'''
+def measure(name, command, count):
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    output = process.stdout.read()
+    _, _, usage = os.wait4(process.pid, 0)
+    process.returncode = 0
+    print(json.dumps({"tool": name, "seconds": time.perf_counter() - start, "kilobytes": usage.ru_maxrss, "hosts": count(output)}), flush=True)
+lines = lambda output: output.count(b"\n")
+for _ in range(runs):
+    measure("avahi-browse", ["avahi-browse", "-rptk", kind], lambda output: sum(l.startswith(b"=") for l in output.splitlines()))
+    for engine in ("daemon", "embedded"):
+        measure(engine, [tool, "discover", "--type", kind, "--engine", engine, "--interface", "eth0", "--json", "--timeout", "60"], lines)
+    measure("zeroconf", [os.environ["BENCH_PYTHON"], "-c", zeroconf, kind], lines)
+"""
+
+
+def size(work: Path, row, tool: Path) -> None:
+    if os.geteuid() != 0:
+        row("2,000 hosts", "left out", "", None, "needs root")
+        return
+    venv.create(work / "venv", with_pip=True)
+    python = work / "venv/bin/python3"
+    subprocess.run([python, "-m", "pip", "install", "-q", "zeroconf"], check=True)
+    answer = subprocess.run(
+        [ROOT / "Tests/Support/lan.sh", "-"], input=SCRIPT, capture_output=True, text=True,
+        env={**os.environ, "PAIRTOOL": str(tool), "BENCH_PYTHON": str(python), "BENCH_MEASURE": MEASURE,
+             "BENCH_TYPE": TYPE, "BENCH_RUNS": str(RUNS)},
+    )
+    if answer.returncode != 0:
+        sys.exit(f"the network of 2,000 hosts failed: {answer.stderr}")
+    runs = [json.loads(line) for line in answer.stdout.splitlines() if line.startswith("{")]
+
+    def median(name: str, key: str) -> float:
+        values = sorted(run[key] for run in runs if run["tool"] == name)
+        return values[len(values) // 2]
+
+    def text(name: str) -> str:
+        return (f"{median(name, 'seconds'):.2f} s, {median(name, 'kilobytes') / 1024:.0f} MB, "
+                f"{median(name, 'hosts')} hosts")
+
+    theirs = median("avahi-browse", "seconds")
+    ratio = median("daemon", "seconds") / theirs
+    row("2,000 hosts, daemon", text("daemon"), f"avahi-browse -rt {text('avahi-browse')}", ratio, "≤ 1.00, all hosts",
+        ratio <= 1 and median("daemon", "hosts") == 2000)
+    row("2,000 hosts, embedded engine", text("embedded"), f"python-zeroconf {text('zeroconf')}",
+        median("embedded", "seconds") / median("zeroconf", "seconds"), "all hosts", median("embedded", "hosts") == 2000)

@@ -183,7 +183,7 @@ struct EmbeddedEngineTests {
         #expect(hosts.map(\.txt) == [["k": "first", "bin": "\u{FFFD}\u{FFFD}a"]])
     }
 
-    @Test("A host whose SRV target has no address is unresolved, and does not keep browsing from settling")
+    @Test("A host whose SRV target has no address has that of the sender, and does not keep browsing from settling")
     func deadTarget() async throws {
         let type = uniqueType()
         let answer = RawResponder.Answer(
@@ -193,7 +193,9 @@ struct EmbeddedEngineTests {
         )
         let hosts = try await RawResponder.run(type, answer) { try await settledHosts(type) }
         #expect(hosts.map(\.name) == ["Dead"])
-        #expect(hosts.map(\.unresolved) == [true])
+        #expect(hosts.map(\.unresolved) == [false])
+        #expect(hosts.first?.flaws == [.senderAddress])
+        #expect(hosts.first?.endpoints.map(\.endpoint.description) == ["127.0.0.1:7878"])
     }
 
     @Test("Port 0 is no place to connect to: the host is unresolved")

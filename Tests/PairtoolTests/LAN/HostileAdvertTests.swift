@@ -133,7 +133,7 @@ struct HostileAdvertTests {
     func otherKey() async throws {
         let run = try await LAN.run(
             """
-            add_host studio --ipv4-only
+            add_host studio
             mkdir $LAN/garden
             start studio "$PAIRTOOL" host --lan --name Shed --project $LAN/garden --json --show-secrets >$LAN/host.out 2>&1
             add_host liar --ipv4-only

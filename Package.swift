@@ -52,7 +52,7 @@ let modules: [Target] = [
     .target(
         name: "CompanionClient",
         dependencies: [
-            "CompanionWire",
+            "CompanionWire", "PairingAgent",
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "Logging", package: "swift-log"),
@@ -151,7 +151,7 @@ let tests: [Target] = [
     .testTarget(
         name: "CompanionClientTests",
         dependencies: [
-            "CompanionClient", "CompanionTestSupport", "CompanionWire",
+            "CompanionClient", "CompanionTestSupport", "CompanionWire", "PairingAgent",
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),

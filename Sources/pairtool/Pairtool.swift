@@ -27,6 +27,12 @@ struct Pairtool: AsyncParsableCommand {
                     DisconnectCommand.self, WatchCommand.self,
                 ]
             ),
+            CommandGroup(
+                name: "Agents of Lumi hosts",
+                subcommands: [
+                    AgentsCommand.self, SearchCommand.self, AutomationsCommand.self, KeysCommand.self,
+                ]
+            ),
             CommandGroup(name: "Being a host", subcommands: [HostCommand.self]),
         ]
     )

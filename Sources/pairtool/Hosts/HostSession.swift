@@ -34,7 +34,11 @@ struct HostSession: Sendable {
                     HostSession(host: host, offer: HostClient(client), output: output, companion: client)
                 )
             }
-        case .lumi, .aicli, .jarvis:
+        case .lumi:
+            try await AgentSessions.with(host, output: output) { offer in
+                try await body(HostSession(host: host, offer: offer, output: output, companion: nil))
+            }
+        case .aicli, .jarvis:
             throw CommandError(
                 .failed,
                 "host.family",

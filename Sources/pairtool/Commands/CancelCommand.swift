@@ -42,7 +42,7 @@ struct CancelCommand: AsyncParsableCommand {
                     next: "name the turn: pairtool cancel \(chatID.prefix(8)) TURN"
                 )
             }
-            let result = try await session.client.cancelTurn(chatID: chatID, turnID: turnID)
+            let result = try await session.copilotForge.cancelTurn(chatID: chatID, turnID: turnID)
             let row = Row(chatId: chatID, turnId: turnID, state: result["state"]?.string)
             session.output.result(row, id: turnID) {
                 let state = row.state ?? "ended"

@@ -24,7 +24,7 @@ struct ChatsCommand: AsyncParsableCommand {
             if let project {
                 projects = [try await session.project(project)]
             } else {
-                projects = try await session.client.mergedProjects()
+                projects = try await session.projects.mergedProjects()
             }
             let chats = try await session.chats(in: projects)
             guard !chats.isEmpty else {

@@ -20,8 +20,8 @@ struct DevicesCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await host.withSession(options) { session in
-                let connected = try await session.client.status().connectedDevice?.id
-                let devices = try await session.client.devices()
+                let connected = try await session.devices.status().connectedDevice?.id
+                let devices = try await session.devices.devices()
                 guard !devices.isEmpty else {
                     throw CommandError(
                         .nothingFound,
@@ -65,13 +65,13 @@ struct DevicesCommand: AsyncParsableCommand {
             try await host.withSession(options) { session in
                 let device = try NameMatch.find(
                     device,
-                    in: try await session.client.devices(),
+                    in: try await session.devices.devices(),
                     kind: "device",
                     listing: "pairtool devices",
                     id: \.id,
                     names: { [$0.name] }
                 )
-                let status = try await session.client.revokeDevice(id: device.id)
+                let status = try await session.devices.revokeDevice(id: device.id)
                 session.output.result(
                     DeviceRow(device, connected: status.connectedDevice?.id, own: session.host.deviceID),
                     id: device.id

@@ -24,7 +24,7 @@ struct DisconnectCommand: AsyncParsableCommand {
     func run() async throws {
         try await host.withSession(options) { session in
             let name = TerminalText.line(session.host.name)
-            let connected = try await session.client.status().connectedDevice
+            let connected = try await session.devices.status().connectedDevice
             // The request would end anybody's connection: it is sent only where it ends ours.
             if !session.isVerified, let connected, connected.id != session.host.deviceID {
                 throw CommandError(
@@ -35,7 +35,7 @@ struct DisconnectCommand: AsyncParsableCommand {
                 )
             }
             let wasConnected = connected != nil
-            if wasConnected { _ = try await session.client.disconnect() }
+            if wasConnected { _ = try await session.devices.disconnect() }
             session.output.result(Result(host: session.host.id, disconnected: wasConnected), id: session.host.id) {
                 wasConnected ? "Disconnected from \(name)." : "This device was not connected to \(name)."
             }

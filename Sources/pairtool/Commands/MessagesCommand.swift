@@ -35,12 +35,12 @@ struct MessagesCommand: AsyncParsableCommand {
             let writer = MessageWriter(output: session.output)
             var count = 0
             if all {
-                for try await message in session.client.messages(chatID: chat.id) {
+                for try await message in try session.chats.messages(chatID: chat.id) {
                     writer.write(message)
                     count += 1
                 }
             } else {
-                let messages = try await session.client.lastMessages(chatID: chat.id, count: last ?? 20)
+                let messages = try await session.chats.lastMessages(chatID: chat.id, count: last ?? 20)
                 messages.forEach(writer.write)
                 count = messages.count
             }

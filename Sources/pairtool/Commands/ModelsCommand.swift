@@ -14,7 +14,7 @@ struct ModelsCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await host.withSession(options) { session in
-            let models = try await session.client.models()
+            let models = try await session.models.models()
             guard !models.isEmpty else {
                 throw CommandError(.nothingFound, "model.none", "\(session.host.name) lists no model")
             }

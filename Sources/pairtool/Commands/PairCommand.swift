@@ -33,6 +33,9 @@ struct PairCommand: AsyncParsableCommand {
     )
     var url: HostURL?
 
+    @Option(help: "What kind of host is at --url: copilotforge, lumi, aicli or jarvis. Default: copilotforge.")
+    var family: HostFamily?
+
     @Option(help: "What the host shall list this device as. Default: this machine's name.")
     var name: String?
 
@@ -65,6 +68,7 @@ struct PairCommand: AsyncParsableCommand {
         if allowLegacy, require == .verified {
             throw ValidationError("--allow-legacy and --require verified exclude each other.")
         }
+        if family != nil, url == nil { throw ValidationError("--family goes with --url.") }
         if host != nil, url != nil { throw ValidationError("Name the host or its --url, not both.") }
     }
 
@@ -77,15 +81,34 @@ struct PairCommand: AsyncParsableCommand {
             output.say("This device's key is gone: it gets a new one, and has to pair with each of its hosts again.")
         }
         let identity = try SecureKeyStore(directory: context.paths.data).identity()
-        let (target, route) = try await findRoute(payload, output: output)
+        let meant = try await findTarget(payload, output: output)
+        let consent = LegacyConsent(
+            output: output,
+            isGiven: allowLegacy,
+            required: require,
+            asksForLess: readOnly || !permissions.isEmpty
+        )
+        let deviceName = name?.trimmingBlanks() ?? MachineName.current
+        guard meant.family == .copilotforge else {
+            try await consent.ask(about: meant, known: known)
+            return try await FamilyPairing(
+                target: meant,
+                identity: identity,
+                deviceName: deviceName,
+                code: payload?.code,
+                output: output
+            ).run()
+        }
+        guard payload != nil || context.canAsk else { throw Self.noCode }
+        let (target, route) = try await findRoute(to: meant, payload, output: output)
         let job = PairingJob(
             target: target,
             identity: identity,
-            deviceName: name?.trimmingBlanks() ?? MachineName.current,
+            deviceName: deviceName,
             permissions: readOnly ? [] : permissions.isEmpty ? CompanionPermission.all : permissions,
             output: output
         )
-        if case .legacy = route { try await consent(to: target, known: known, output: output) }
+        if case .legacy = route { try await consent.ask(about: target, known: known) }
         // Whoever types at a terminal may mistype: three tries, as many as a careful host allows.
         var given = payload
         for attempt in 1... {
@@ -106,17 +129,22 @@ struct PairCommand: AsyncParsableCommand {
 // MARK: What is sent, and to whom
 
 extension PairCommand {
+    private static var noCode: CommandError {
+        CommandError(
+            .usage,
+            "pairing.no_code",
+            "there is no code to pair with, and no terminal to ask at",
+            next: "give one: pairtool pair --qr FILE, or pairtool pair --code-stdin"
+        )
+    }
+
     /// The code that was given with the command; nil when it is to be typed.
     private func givenPayload(_ context: CommandContext) async throws -> PairingPayload? {
         if let qr { return try await PairingPicture.payload(qr, context: context) }
-        guard codeStdin || !context.canAsk else { return nil }
         guard codeStdin else {
-            throw CommandError(
-                .usage,
-                "pairing.no_code",
-                "there is no code to pair with, and no terminal to ask at",
-                next: "give one: pairtool pair --qr FILE, or pairtool pair --code-stdin"
-            )
+            // Hosts of other families need none, but consent.
+            guard context.canAsk || allowLegacy else { throw Self.noCode }
+            return nil
         }
         let input = context.stdin
         let line = try await BlockingCall.run { try input.readLine(echo: true) } ?? ""
@@ -144,82 +172,67 @@ extension PairCommand {
         }
     }
 
-    /// The host that is meant, and how it is paired with.
+    /// The host that is meant.
+    private func findTarget(_ payload: PairingPayload?, output: Output) async throws -> PairingTarget {
+        if let url {
+            let family = family ?? .copilotforge
+            let target = PairingTarget(url: url, family: family)
+            guard let address = target.allEndpoints.first?.address, address.isLocal else {
+                throw CommandError(
+                    .usage,
+                    "pairing.address_refused",
+                    "\(target.name) is not an address on this machine, your network or your VPN; nothing was sent"
+                )
+            }
+            return target
+        }
+        let finder = try finder(output)
+        if let hostID = namedHostID(payload) {
+            if let named = payload.flatMap(PairingTarget.init(payload:)) { return named }
+            return try await finder.find(hostID: hostID, expiresAt: payload?.expiresAt)
+        }
+        // A picture's code is one of CopilotForge's; six digits may be anyone's.
+        return try await finder.find(
+            host,
+            among: qr == nil ? HostFamily.allCases : [.copilotforge],
+            expiresAt: payload?.expiresAt
+        )
+    }
+
+    /// How a CopilotForge host is paired with, and where.
     private func findRoute(
+        to target: PairingTarget,
         _ payload: PairingPayload?,
         output: Output
     ) async throws -> (PairingTarget, PairingRoute) {
-        let finder = PairingTargetFinder(
+        do throws(PairingError) {
+            return (target, try await PairingRouter(target: target, payload: payload).route())
+        } catch {
+            // An address that does not lead there may be one of another network: the advert may know better.
+            guard let hostID = namedHostID(payload), payload.flatMap(PairingTarget.init(payload:)) != nil else {
+                throw error
+            }
+            let found: PairingTarget
+            do { found = try await finder(output).find(hostID: hostID, expiresAt: payload?.expiresAt) } catch let other
+            {
+                if other is CancellationError { throw other }
+                throw error
+            }
+            return (found, try await PairingRouter(target: found, payload: payload).route())
+        }
+    }
+
+    /// The host that a QR code names with its key, where the user has named none.
+    private func namedHostID(_ payload: PairingPayload?) -> String? {
+        url == nil && host == nil && payload?.spki != nil ? payload?.host : nil
+    }
+
+    private func finder(_ output: Output) throws -> PairingTargetFinder {
+        PairingTargetFinder(
             output: output,
             client: try discovery.client(context: output.context),
             limit: timeout.duration
         )
-        let target: PairingTarget
-        if let url {
-            guard url.endpoint.address.isLocal else {
-                throw CommandError(
-                    .usage,
-                    "pairing.address_refused",
-                    "\(url.endpoint.address) is not an address on this machine, your network or your VPN; nothing was sent"
-                )
-            }
-            target = PairingTarget(url: url)
-        } else if host == nil, let hostID = payload?.host, payload?.spki != nil {
-            if let named = payload.flatMap(PairingTarget.init(payload:)) {
-                // An address that does not lead there may be one of another network: the advert may know better.
-                do throws(PairingError) {
-                    return (named, try await PairingRouter(target: named, payload: payload).route())
-                } catch {
-                    let found: PairingTarget
-                    do { found = try await finder.find(hostID: hostID, expiresAt: payload?.expiresAt) } catch let other
-                    {
-                        if other is CancellationError { throw other }
-                        throw error
-                    }
-                    return (found, try await PairingRouter(target: found, payload: payload).route())
-                }
-            }
-            target = try await finder.find(hostID: hostID, expiresAt: payload?.expiresAt)
-        } else {
-            target = try await finder.find(host, expiresAt: payload?.expiresAt)
-        }
-        return (target, try await PairingRouter(target: target, payload: payload).route())
-    }
-
-    /// Asks once a host whether plain HTTP will do.
-    private func consent(to target: PairingTarget, known: PairedHosts, output: Output) async throws {
-        if let verified = target.verifiedRecord(in: known) {
-            throw PairingError(
-                .verifiedHost,
-                "\(verified.name) was paired with proof before, and \(target.name) offers plain HTTP in its place: this may not "
-                    + "be the same host"
-            )
-        }
-        let warning =
-            "\(target.name) speaks plain HTTP and proves nothing (trust: legacy): anyone on this network can read what you "
-            + "send, see the answers and use the host in your name."
-        guard require != .verified else {
-            throw CommandError(.legacyRefused, "pairing.legacy_refused", "\(warning) --require verified refuses it")
-        }
-        guard !readOnly, permissions.isEmpty else {
-            throw CommandError(
-                .legacyRefused,
-                "pairing.legacy_refused",
-                "\(target.name) speaks protocol 1, which knows no permissions: a device may do everything there",
-                next: "leave out --read-only and --permission"
-            )
-        }
-        // Consent was given for one address: an advert elsewhere that has the host's id may be anyone's.
-        let earlier = target.record(in: known)
-        guard earlier.map({ target.allEndpoints.contains($0.endpoint) }) != true else { return }
-        if allowLegacy { return output.say(warning) }
-        guard output.context.canAsk else {
-            throw CommandError(.legacyRefused, "pairing.legacy_refused", warning, next: "accept it with --allow-legacy")
-        }
-        output.say(warning)
-        guard try await Question(context: output.context).confirm("Pair all the same?") else {
-            throw CommandError(.legacyRefused, "pairing.legacy_refused", "not paired; nothing was sent")
-        }
     }
 }
 

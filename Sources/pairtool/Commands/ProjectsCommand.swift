@@ -15,7 +15,7 @@ struct ProjectsCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await host.withSession(options) { session in
-            let projects = try await session.client.mergedProjects()
+            let projects = try await session.projects.mergedProjects()
             guard !projects.isEmpty else {
                 throw CommandError(.nothingFound, "project.none", "\(session.host.name) lists no project")
             }

@@ -35,7 +35,7 @@ struct StatusCommand: AsyncParsableCommand {
         guard session.isVerified else { return try await poll(session) }
         var last = try await HostStatusReport.read(session)
         show(last, session)
-        try await LiveFeed(client: session.client, patience: HostOptions.patience).run { output in
+        try await LiveFeed(client: try session.copilotForge, patience: HostOptions.patience).run { output in
             let report: HostStatusReport
             switch output {
             case .event: report = try await HostStatusReport.read(session)
@@ -103,11 +103,12 @@ struct HostStatusReport: Encodable, Equatable {
 
     static func read(_ session: HostSession) async throws -> HostStatusReport {
         var report = HostStatusReport(session.host)
-        let health = try await session.client.health()
+        let companion = try session.copilotForge
+        let health = try await companion.health()
         report.reachable = true
         report.service = health.service
         report.version = health.version
-        let status = try await session.client.status()
+        let status = try await companion.status()
         report.connectedDevice = status.connectedDevice
         // Several devices of protocol 2 are connected at a time: what counts is that the host knows this one.
         report.connected =
@@ -115,8 +116,8 @@ struct HostStatusReport: Encodable, Equatable {
         report.deviceName = status.device?.name ?? (report.connected ? status.connectedDevice?.name : nil)
         report.permissions = status.permissions
         report.expiresAt = status.expiresAt
-        report.signedIn = try? await session.client.authStatus().authenticated
-        report.clockOffsetSeconds = session.client.clockOffset?.components.seconds
+        report.signedIn = try? await companion.authStatus().authenticated
+        report.clockOffsetSeconds = companion.clockOffset?.components.seconds
         return report
     }
 

@@ -24,7 +24,9 @@ struct WatchCommand: AsyncParsableCommand {
         try await host.withSessions(options) { session in
             let writer = LiveWriter(output: session.output)
             if session.isVerified {
-                try await LiveFeed(client: session.client, patience: HostOptions.patience).run { writer.write($0) }
+                try await LiveFeed(client: try session.copilotForge, patience: HostOptions.patience).run {
+                    writer.write($0)
+                }
             } else {
                 try await LegacyWatch(session: session, interval: interval.duration).run { writer.write($0) }
             }

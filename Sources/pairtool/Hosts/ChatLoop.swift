@@ -31,7 +31,8 @@ struct ChatLoop {
     /// Runs until the input ends or the user quits.
     mutating func run() async throws {
         if !conversation.isNew, history > 0 { try await Self.showHistory(history, conversation, prompts) }
-        session.output.say("\(conversation.title), model \(conversation.model). /help lists the commands.")
+        let model = conversation.model.map { ", model \($0)" } ?? ""
+        session.output.say("\(conversation.title)\(model). /help lists the commands.")
         // Ctrl-C belongs to what runs, and at the prompt only clears the line; other signals end the chat.
         let current = current
         let handler: Interrupts.Handler = { number in
@@ -114,7 +115,7 @@ struct ChatLoop {
             _ = try await run("Stopped.") { try await Self.showHistory(count, conversation, prompts) }
         case "/model":
             if let argument { conversation.model = argument }
-            session.output.say("model \(conversation.model)")
+            session.output.say("model \(conversation.model ?? "of the host's choice")")
         case "/cancel":
             let conversation = conversation
             _ = try await run("Stopped.") { try await conversation.cancelTurn() }
@@ -128,7 +129,7 @@ struct ChatLoop {
     {
         let session = conversation.session
         let writer = MessageWriter(output: session.output)
-        for message in try await session.client.lastMessages(chatID: conversation.chatID, count: count) {
+        for message in try await session.chats.lastMessages(chatID: conversation.chatID, count: count) {
             writer.write(message)
             if message.role == .user { prompts.remember(message.text) }
         }

@@ -11,24 +11,24 @@ enum Completions {
 
     static func projects(_ words: [String]) async -> [String] {
         await live(words) { session in
-            try await session.client.mergedProjects().flatMap { word($0.project.name, id: $0.id) }
+            try await session.projects.mergedProjects().flatMap { word($0.project.name, id: $0.id) }
         }
     }
 
     static func chats(_ words: [String]) async -> [String] {
         await live(words) { session in
-            try await session.chats(in: try await session.client.mergedProjects()).flatMap {
+            try await session.chats(in: try await session.projects.mergedProjects()).flatMap {
                 word($0.chat.title, id: $0.chat.id)
             }
         }
     }
 
     static func models(_ words: [String]) async -> [String] {
-        await live(words) { try await $0.client.models().map(\.id).filter(isPlain) }
+        await live(words) { try await $0.models.models().map(\.id).filter(isPlain) }
     }
 
     static func devices(_ words: [String]) async -> [String] {
-        await live(words) { try await $0.client.devices().map(\.id).filter(isPlain) }
+        await live(words) { try await $0.devices.devices().map(\.id).filter(isPlain) }
     }
 
     /// Asks the host that the words name, or the default one; a host that does not answer soon offers nothing.

@@ -1,6 +1,7 @@
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
+import PairingAgent
 
 /// A chat that prompts are sent to: an existing one, or a new one that the first prompt makes.
 struct Conversation: Sendable {
@@ -12,7 +13,10 @@ struct Conversation: Sendable {
     private var unmadeIn: MergedProject?
     /// The agent's working directory: only ever a path that the host listed.
     let projectPath: String?
-    var model: String
+    /// Nil where the host chooses.
+    var model: String?
+    /// Pictures that go with the next prompt.
+    var images: [TurnImage] = []
     var allowedTools: [String]?
     /// Where the chat's history went to before the last turn.
     private var position = HistoryPosition.start
@@ -52,7 +56,7 @@ struct Conversation: Sendable {
             projectPath: project.project.localPath,
             model: try await session.model(model),
             allowedTools: allowedTools,
-            unmadeIn: session.isVerified ? project : nil
+            unmadeIn: session.isVerified || session.offer.turns != nil ? project : nil
         )
     }
 
@@ -62,7 +66,7 @@ struct Conversation: Sendable {
         title: String,
         isNew: Bool,
         projectPath: String,
-        model: String,
+        model: String?,
         allowedTools: [String]?,
         unmadeIn: MergedProject? = nil
     ) {
@@ -81,19 +85,34 @@ struct Conversation: Sendable {
     /// - Parameter prompt: The first prompt, which gives the chat its title.
     mutating func prepare(for prompt: String) async throws {
         guard let project = unmadeIn else { return }
-        chatID = try await session.client.createChat(projectID: project.id, title: ChatTitle.of(prompt)).id
+        let title = ChatTitle.of(prompt)
+        if let turns = session.offer.turns {
+            chatID = try await turns.makeChat(projectID: project.id, title: title)
+        } else {
+            chatID = try await session.copilotForge.createChat(projectID: project.id, title: title).id
+        }
         unmadeIn = nil
     }
 
     /// Sends a prompt and shows the answer as it comes.
     mutating func send(_ prompt: String) async throws {
         try await prepare(for: prompt)
-        let request = ContinueChatRequest(
+        let request = TurnRequest(
             prompt: prompt,
-            projectPath: projectPath,
             model: model,
-            allowedTools: allowedTools
+            projectPath: projectPath,
+            allowedTools: allowedTools,
+            images: images
         )
+        if session.offer.turns?.takesImages != true, !images.isEmpty {
+            throw CommandError(
+                .failed,
+                "host.cannot",
+                "\(session.host.name) takes no pictures with a prompt; nothing was sent",
+                next: "leave out --image"
+            )
+        }
+        images = []
         let (session, chatID, earlier) = (session, chatID, position)
         position = try await TurnLock.with(
             chatID: chatID,
@@ -105,10 +124,17 @@ struct Conversation: Sendable {
             defer { writer.endLine() }
             var reached = earlier
             do {
-                if session.isVerified {
-                    try await Self.follow(request, in: chatID, session, &writer)
+                if let turns = session.offer.turns {
+                    for try await output in turns.turn(chatID: chatID, request) { writer.write(output) }
+                } else if session.isVerified {
+                    try await Self.follow(ContinueChatRequest(request), in: chatID, session, &writer)
                 } else {
-                    let turn = ChatTurn(client: session.client, chatID: chatID, request: request, position: earlier)
+                    let turn = ChatTurn(
+                        client: try session.copilotForge,
+                        chatID: chatID,
+                        request: ContinueChatRequest(request),
+                        position: earlier
+                    )
                     for try await output in turn.run() {
                         writer.write(output)
                         if case .finished(let summary) = output { reached = summary.position }
@@ -132,10 +158,11 @@ struct Conversation: Sendable {
         _ session: HostSession,
         _ writer: inout TurnWriter
     ) async throws {
-        let turnID = try await session.client.startTurn(chatID: chatID, request)
+        let companion = try session.copilotForge
+        let turnID = try await companion.startTurn(chatID: chatID, request)
         try LastTurns(context: session.context).remember(turnID, chatID: chatID, host: session.host)
         writer.begin(turnID: turnID)
-        for try await output in try FollowedTurn(client: session.client, chatID: chatID, turnID: turnID) {
+        for try await output in try FollowedTurn(client: companion, chatID: chatID, turnID: turnID) {
             writer.write(output)
         }
     }
@@ -149,7 +176,7 @@ struct Conversation: Sendable {
             session.output.say("No turn was begun in this chat.")
             return
         }
-        let turn = try await session.client.cancelTurn(chatID: chatID, turnID: turnID)
+        let turn = try await session.copilotForge.cancelTurn(chatID: chatID, turnID: turnID)
         session.output.say(TerminalText.line("Turn \(turnID.prefix(8)): \(turn["state"]?.string ?? "ended")"))
     }
 
@@ -160,11 +187,23 @@ struct Conversation: Sendable {
     private func waitForAnswer(begun: Date) async throws {
         var hasSaid = false
         while session.context.now().timeIntervalSince(begun) < Self.longestTurn {
-            let last = try await session.client.lastMessages(chatID: chatID, count: 1).last
+            let last = try await session.chats.lastMessages(chatID: chatID, count: 1).last
             guard last?.role == .user else { return }
             if !hasSaid { session.output.say("The host is still answering the last prompt; waiting for it to end.") }
             hasSaid = true
             try await ContinuousClock().sleep(for: .seconds(1))
         }
+    }
+}
+
+extension ContinueChatRequest {
+    /// A request to a CopilotForge host, which takes no pictures.
+    fileprivate init(_ request: TurnRequest) {
+        self.init(
+            prompt: request.prompt,
+            projectPath: request.projectPath,
+            model: request.model,
+            allowedTools: request.allowedTools
+        )
     }
 }

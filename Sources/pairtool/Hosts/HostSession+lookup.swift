@@ -13,7 +13,7 @@ extension HostSession {
     func project(_ word: String) async throws -> MergedProject {
         try NameMatch.find(
             word,
-            in: try await client.mergedProjects(),
+            in: try await projects.mergedProjects(),
             kind: "project",
             listing: "pairtool projects",
             id: \.id,
@@ -25,7 +25,7 @@ extension HostSession {
     func chats(in projects: [MergedProject]) async throws -> [ChatInProject] {
         var all: [ChatInProject] = []
         for project in projects {
-            all += try await client.chats(of: project).map { ChatInProject(chat: $0, project: project) }
+            all += try await self.projects.chats(of: project).map { ChatInProject(chat: $0, project: project) }
         }
         return projects.count < 2
             ? all : all.sorted { ($0.chat.lastUpdatedAt ?? .distantPast) > ($1.chat.lastUpdatedAt ?? .distantPast) }
@@ -35,7 +35,7 @@ extension HostSession {
     func chat(_ word: String) async throws -> ChatInProject {
         try NameMatch.find(
             word,
-            in: try await chats(in: try await client.mergedProjects()),
+            in: try await chats(in: try await projects.mergedProjects()),
             kind: "chat",
             listing: "pairtool chats",
             id: \.chat.id,
@@ -43,10 +43,11 @@ extension HostSession {
         )
     }
 
-    /// The model to use: the one that was named, else the first that the host lists.
-    func model(_ named: String?) async throws -> String {
+    /// The model to use: the one that was named, else the first that the host lists; nil where the host chooses.
+    func model(_ named: String?) async throws -> String? {
         if let named { return named }
-        guard let first = try await client.models().first else {
+        guard let models = offer.models else { return nil }
+        guard let first = try await models.models().first else {
             throw CommandError(
                 .hostUnavailable,
                 "host.no_model",
@@ -60,7 +61,7 @@ extension HostSession {
     /// The project for a new chat: the one that was named, else the only one.
     func projectForNewChat(_ named: String?) async throws -> MergedProject {
         if let named { return try await project(named) }
-        let projects = try await client.mergedProjects().filter { !ProjectMerger.isCatchAll($0) }
+        let projects = try await projects.mergedProjects().filter { !ProjectMerger.isCatchAll($0) }
         if let only = projects.first, projects.count == 1 { return only }
         guard !projects.isEmpty else {
             throw CommandError(.nothingFound, "project.none", "the host lists no project to start a chat in")

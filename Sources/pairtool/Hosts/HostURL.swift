@@ -6,7 +6,8 @@ struct HostURL: Sendable, Hashable {
     /// The port of HTTPS where none is named (companion-v2, Ports and adverts).
     static let securePort = CompanionEndpoint.defaultPort + 1
 
-    var endpoint: CompanionEndpoint
+    private var endpoint: CompanionEndpoint
+    private var namesPort: Bool
     /// `https://`: this is where TLS is spoken, and nothing else is tried.
     var isSecure: Bool
 
@@ -26,5 +27,20 @@ struct HostURL: Sendable, Hashable {
             )
         }
         self.endpoint = endpoint
+        namesPort = CompanionEndpoint(rest, defaultPort: 1)?.port == endpoint.port
+    }
+
+    /// Where it leads, with the family's own port if the user names none.
+    func endpoint(of family: HostFamily) -> CompanionEndpoint {
+        let port =
+            switch family {
+            case .copilotforge: endpoint.port
+            case .lumi: 47285
+            case .aicli: 3001
+            case .jarvis: 9000
+            }
+        return namesPort ? endpoint : CompanionEndpoint(address: endpoint.address, port: port)
     }
 }
+
+extension HostFamily: ExpressibleByArgument {}

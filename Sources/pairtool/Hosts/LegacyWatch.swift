@@ -33,14 +33,14 @@ struct LegacyWatch: Sendable {
 
     /// Asks for the chats of those projects only that have changed.
     private func look(_ last: Snapshot?) async throws -> Snapshot {
-        var snapshot = Snapshot(device: try await session.client.status().connectedDevice)
-        for project in try await session.client.projects() {
+        var snapshot = Snapshot(device: try await session.devices.status().connectedDevice)
+        for project in try await session.projects.projects() {
             let changed = project.lastUpdatedAt ?? .distantPast
             snapshot.projects[project.id] = changed
             if let chats = last?.chats[project.id], last?.projects[project.id] == changed {
                 snapshot.chats[project.id] = chats
             } else {
-                let chats = try await session.client.chats(projectID: project.id)
+                let chats = try await session.projects.chats(projectID: project.id)
                 snapshot.chats[project.id] = Dictionary(
                     chats.map { ($0.id, $0.lastUpdatedAt ?? .distantPast) },
                     uniquingKeysWith: max

@@ -40,7 +40,7 @@ struct PairingJob: Sendable {
             pairedAt: now,
             lastSeenAt: now
         )
-        try record(host, as: outcome.device, clockOffset: outcome.clockOffset) { hosts in
+        try record.keep(host, as: outcome.device.name, clockOffset: outcome.clockOffset) { hosts in
             guard target.verifiedRecord(in: hosts) == nil else {
                 throw PairingError(.verifiedHost, "\(target.name) was paired with proof meanwhile; nothing was changed")
             }
@@ -88,7 +88,7 @@ struct PairingJob: Sendable {
         )
         let plain = target.endpoints.filter { $0.port == plainPort }
         try SessionTokenStore(directory: context.paths.data).keep(outcome.session, hostID: host.id)
-        try record(host, as: outcome.device, clockOffset: outcome.clockOffset) { hosts in
+        try record.keep(host, as: outcome.device.name, clockOffset: outcome.clockOffset) { hosts in
             // An address says nothing about a host that has proven who it is, but a legacy record of it is the same host's.
             hosts.hosts.first { $0.id == host.id }
                 ?? hosts.hosts.first { $0.trust == .legacy && plain.contains($0.endpoint) }
@@ -99,52 +99,6 @@ struct PairingJob: Sendable {
         }
     }
 
+    private var record: PairingRecord { PairingRecord(output: output) }
     private var logger: Logger { LoggingSetup.logger("client", context: context) }
-}
-
-// MARK: What is kept and shown
-
-extension PairingJob {
-    /// - Parameter earlier: The record that the new one takes the place of.
-    private func record(
-        _ new: PairedHost,
-        as device: ConnectedCompanionDevice,
-        clockOffset: Duration?,
-        replacing earlier: (PairedHosts) throws -> PairedHost?
-    ) throws {
-        let (host, usual) = try PairedHostStore(directory: context.paths.data).update { hosts in
-            var host = new
-            if let earlier = try earlier(hosts) {
-                host.name = earlier.name
-                if host.trust == .legacy { host.id = earlier.id }
-                if host.id != earlier.id {
-                    let wasDefault = hosts.defaultID == earlier.id
-                    hosts.forget(earlier.id)
-                    if wasDefault { hosts.defaultID = host.id }
-                }
-            }
-            if hosts.hosts.contains(where: { $0.id != host.id && $0.name == host.name }) {
-                host.name += " \(host.id.prefix(4))"
-            }
-            hosts.record(host)
-            return (host, hosts.defaultHost)
-        }
-        let isDefault = usual?.id == host.id
-        output.result(PairedHostRow(host, isDefault: isDefault), id: host.id) {
-            TerminalText.line(
-                "Paired with \(host.name) at \(host.endpoint) as “\(device.name)” (trust: \(host.trust.rawValue))."
-            )
-        }
-        if let offset = clockOffset, abs(offset.components.seconds) > 30 {
-            let seconds = Int(offset.components.seconds)
-            output.say(
-                "Its clock is \(TimeText.span(Double(seconds))) \(seconds > 0 ? "ahead of" : "behind") this machine's."
-            )
-        }
-        guard !isDefault else { return output.say("Next: pairtool projects") }
-        if let usual {
-            output.say("Commands still go to \(TerminalText.line(usual.name)) (pairtool hosts default changes it).")
-        }
-        output.say("Next: pairtool projects --host \(host.id.prefix(8))")
-    }
 }

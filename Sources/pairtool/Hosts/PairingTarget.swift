@@ -7,17 +7,20 @@ import PairingAgent
 struct PairingTarget: Sendable {
     var id: String
     var name: String
+    var family: HostFamily
     /// Where it answers in plain HTTP.
     var endpoints: [CompanionEndpoint]
     /// Where it answers in TLS, as its advert, its QR code or the user says.
     var secureEndpoints: [CompanionEndpoint]
 
     /// A host that the user named by its address.
-    init(url: HostURL) {
-        id = PairedHost.id(for: url.endpoint)
-        name = "\(url.endpoint)"
-        endpoints = url.isSecure ? [] : [url.endpoint]
-        secureEndpoints = url.isSecure ? [url.endpoint] : []
+    init(url: HostURL, family: HostFamily) {
+        let endpoint = url.endpoint(of: family)
+        self.family = family
+        id = PairedHost.id(for: endpoint)
+        name = "\(endpoint)"
+        endpoints = url.isSecure ? [] : [endpoint]
+        secureEndpoints = url.isSecure ? [endpoint] : []
     }
 
     /// The host that a QR code names with its address; nil where it names none that may be spoken to.
@@ -27,6 +30,7 @@ struct PairingTarget: Sendable {
         }
         let endpoint = CompanionEndpoint(address: address, port: payload.port ?? HostURL.securePort)
         id = host
+        family = .copilotforge
         name = "\(endpoint)"
         endpoints = []
         secureEndpoints = [endpoint]
@@ -35,6 +39,7 @@ struct PairingTarget: Sendable {
     init(_ host: DiscoveredHost, endpoints: [DiscoveredEndpoint], id: String) {
         self.id = id
         name = host.name
+        family = host.family
         // `_cf-companion._tcp` points to the TLS port of hosts that also speak plain HTTP elsewhere; a host that says
         // nothing of version 2 in its TXT record is taken at its word.
         let speaksTLS = host.txt["tls"] != nil || host.txt["v"] == "2"
@@ -79,7 +84,8 @@ struct PairingTarget: Sendable {
     /// The record of a host that was verified before and may be this one, whatever its address or advert says.
     func verifiedRecord(in hosts: PairedHosts) -> PairedHost? {
         hosts.hosts.first { host in
-            host.trust == .verified && (host.id == id || allEndpoints.contains(where: host.covers))
+            host.trust == .verified && host.family == family
+                && (host.id == id || allEndpoints.contains(where: host.covers))
         }
     }
 

@@ -8,17 +8,21 @@ struct PairingTargetFinder: Sendable {
     let client: CompanionDiscoveryClient
     let limit: Duration
 
-    private static let types: [ServiceType] = [.companion, .companionShort]
-
     /// - Parameters:
     ///   - word: What the user called the host; nil where there should be one only.
+    ///   - families: The kinds of host that will do.
     ///   - expiresAt: When the code that waits ends, for the countdown.
-    func find(_ word: String?, expiresAt: Date?) async throws -> PairingTarget {
-        let found = try await survey(expiresAt: expiresAt) { survey in
+    func find(
+        _ word: String?,
+        among families: [HostFamily] = HostFamily.allCases,
+        expiresAt: Date?
+    ) async throws -> PairingTarget {
+        let types = ServiceType.all.filter { $0.family.map(families.contains) ?? true }
+        let found = try await survey(types, expiresAt: expiresAt) { survey in
             survey.isSettled && !survey.hosts.flatMap(PairingTarget.targets).filter { wanted($0, word) }.isEmpty
         }
         let all = found.hosts.flatMap(PairingTarget.targets)
-        let targets = all.filter { wanted($0, word) }
+        let targets = Self.preferred(all.filter { wanted($0, word) }, isNamed: word != nil)
         if let target = targets.first, targets.count == 1 { return target }
         guard targets.isEmpty else { return try await choose(among: targets) }
         if let host = found.hosts.first(where: { PairingTarget.targets(of: $0).isEmpty && isNamed($0, word) }) {
@@ -27,11 +31,17 @@ struct PairingTargetFinder: Sendable {
         throw nothingFound(word.map { "no host called “\($0)” was found" } ?? "no host was found", all)
     }
 
+    /// Hosts of other families have to be named where one of CopilotForge's is in sight: a pairing is with those first.
+    private static func preferred(_ targets: [PairingTarget], isNamed: Bool) -> [PairingTarget] {
+        let usual = targets.filter { $0.family == .copilotforge }
+        return isNamed || usual.isEmpty ? targets : usual
+    }
+
     /// Finds the host that a QR code names by its id and its key.
     ///
     /// Whoever claims the id may be asked, for only the right one has the key: there is nothing to choose.
     func find(hostID: String, expiresAt: Date?) async throws -> PairingTarget {
-        let found = try await survey(expiresAt: expiresAt) { survey in
+        let found = try await survey([.companion, .companionShort], expiresAt: expiresAt) { survey in
             survey.hosts.contains { $0.advertisedID == hostID && !$0.endpoints.isEmpty }
         }
         let endpoints =
@@ -44,11 +54,12 @@ struct PairingTargetFinder: Sendable {
     }
 
     private func survey(
+        _ types: [ServiceType],
         expiresAt: Date?,
         until isEnough: @escaping @Sendable (DiscoverySurvey) -> Bool
     ) async throws -> DiscoverySurvey {
         try await Countdown(context: output.context, expiresAt: expiresAt).run("Looking for hosts") {
-            try await DiscoverySurvey.run(client: client, types: Self.types, limit: limit) { isEnough($0) }
+            try await DiscoverySurvey.run(client: client, types: types, limit: limit) { isEnough($0) }
         }
     }
 

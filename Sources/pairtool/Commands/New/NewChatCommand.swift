@@ -21,7 +21,7 @@ struct NewChatCommand: AsyncParsableCommand {
         try await host.withSession(options) { session in
             try session.requireCommands("make empty chats")
             let project = try await session.project(project)
-            let chat = try await session.client.createChat(projectID: project.id, title: title)
+            let chat = try await session.copilotForge.createChat(projectID: project.id, title: title)
             session.output.result(ChatRow(ChatInProject(chat: chat, project: project)), id: chat.id) {
                 TerminalText.line(
                     "Chat \(chat.title.isEmpty ? "" : "“\(chat.title)” ")(\(chat.id)) in \(project.project.name)"

@@ -26,7 +26,7 @@ struct NewSessionCommand: AsyncParsableCommand {
         try await host.withSession(options) { session in
             try session.requireCommands("begin sessions")
             let project = try await session.project(project)
-            let id = try await session.client.createSession(projectID: project.id)
+            let id = try await session.copilotForge.createSession(projectID: project.id)
             session.output.result(Row(sessionId: id, projectId: project.id), id: id) {
                 TerminalText.line("Session \(id) in \(project.project.name)")
             }

@@ -44,7 +44,7 @@ struct HostCheck: DoctorCheck {
     }
 
     private static func ask(_ session: HostSession) async throws -> Answers {
-        let client = session.client
+        let client = try session.copilotForge
         let health = try await client.health()
         let status: Result<CompanionStatusResponse, CompanionClientError>
         do {

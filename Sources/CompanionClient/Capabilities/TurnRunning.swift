@@ -1,0 +1,53 @@
+package import CompanionWire
+
+/// A prompt and what goes with it.
+package struct TurnRequest: Sendable, Hashable {
+    package var prompt: String
+    /// Nil: the host's, or the agent's, own choice.
+    package var model: String?
+    /// The working directory as the host lists it: a project's `localPath`. Nil: none is known.
+    package var projectPath: String?
+    /// The tools that the agent may use without being asked for. Nil: none.
+    package var allowedTools: [String]?
+    package var images: [TurnImage]
+
+    package init(
+        prompt: String,
+        model: String? = nil,
+        projectPath: String? = nil,
+        allowedTools: [String]? = nil,
+        images: [TurnImage] = []
+    ) {
+        self.prompt = prompt
+        self.model = model
+        self.projectPath = projectPath
+        self.allowedTools = allowedTools
+        self.images = images
+    }
+}
+
+/// A picture that goes with a prompt.
+package struct TurnImage: Sendable, Hashable {
+    package var bytes: [UInt8]
+    /// Such as `image/png`.
+    package var mediaType: String
+
+    package init(bytes: [UInt8], mediaType: String) {
+        self.bytes = bytes
+        self.mediaType = mediaType
+    }
+}
+
+/// A host that answers prompts in its family's own way.
+package protocol TurnRunning: Sendable {
+    /// Whether pictures may go with a prompt.
+    var takesImages: Bool { get }
+    /// Makes a chat for a first prompt.
+    ///
+    /// - Returns: The id that ``turn(chatID:_:)`` takes.
+    func makeChat(projectID: String, title: String) async throws -> String
+    /// Sends a prompt, once, when the first output is asked for.
+    ///
+    /// The outputs end with ``ChatTurn/Output/finished(_:)``, or the sequence throws ``CompanionClientError``.
+    func turn(chatID: String, _ request: TurnRequest) -> AsyncThrowingStream<ChatTurn.Output, any Error>
+}

@@ -1,0 +1,24 @@
+import CompanionWire
+import PairingAgent
+
+/// What a pairing with a host of another family than CopilotForge is given.
+struct FamilyPairing: Sendable {
+    let target: PairingTarget
+    let identity: DeviceIdentity
+    let deviceName: String
+    /// Six digits, where they came with the command.
+    let code: String?
+    let output: Output
+
+    func run() async throws {
+        switch target.family {
+        case .copilotforge: preconditionFailure("CopilotForge hosts have a pairing of their own")
+        case .lumi, .aicli, .jarvis:
+            throw CommandError(
+                .failed,
+                "host.family",
+                "\(target.name) is a \(target.family.displayName) host; this version pairs with CopilotForge hosts only"
+            )
+        }
+    }
+}

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import PairingAgent
@@ -38,6 +39,14 @@ struct PairCommand: AsyncParsableCommand {
     @Option(help: "What kind of host is at --url: copilotforge, lumi, aicli or jarvis. Default: copilotforge.")
     var family: HostFamily?
 
+    @Option(
+        help: """
+            A second base URL of a Jarvis daemon, asked where nothing answers at --url: https://HOST[:PORT][/PATH], or http:// \
+            with a local address. Default: none; an empty one removes it.
+            """
+    )
+    var fallbackURL: String?
+
     @Option(help: "What the host shall list this device as. Default: this machine's name.")
     var name: String?
 
@@ -73,6 +82,15 @@ struct PairCommand: AsyncParsableCommand {
             throw ValidationError("--allow-legacy and --require verified exclude each other.")
         }
         if family != nil, url == nil { throw ValidationError("--family goes with --url.") }
+        if let fallbackURL {
+            guard family == .jarvis else { throw ValidationError("--fallback-url goes with --family jarvis.") }
+            guard fallbackURL.isEmpty || JarvisBase(fallback: fallbackURL) != nil else {
+                throw ValidationError(
+                    "“\(TerminalText.line(fallbackURL))” is no base URL: give https://HOST[:PORT][/PATH], or http:// with a "
+                        + "local address."
+                )
+            }
+        }
         if host != nil, url != nil { throw ValidationError("Name the host or its --url, not both.") }
     }
 
@@ -100,7 +118,8 @@ struct PairCommand: AsyncParsableCommand {
                 identity: identity,
                 deviceName: deviceName,
                 code: payload?.code,
-                output: output
+                output: output,
+                fallbackURL: fallbackURL
             ).run()
         }
         guard payload != nil || context.canAsk else { throw Self.noCode }

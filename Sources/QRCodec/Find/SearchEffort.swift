@@ -10,7 +10,7 @@ struct SearchEffort: Sendable {
     /// The only picture there is.
     static let picture = SearchEffort(mostTriples: 40, mostFits: 10, sharpenings: [0, 0.7, 1.5])
     /// One of thirty a second: what is hard to read in this one is easier in the next.
-    static let frame = SearchEffort(mostTriples: 8, mostFits: 3, sharpenings: [0, 0.7])
+    static let frame = SearchEffort(mostTriples: 16, mostFits: 6, sharpenings: [0, 0.7, 1.5])
 }
 
 /// Three finder patterns that look like those of one symbol, in pixels of the picture.

@@ -10,7 +10,7 @@ struct PairCommand: AsyncParsableCommand {
         abstract: "Pair with a host, from its QR code or its six digits.",
         discussion: """
             The code is tried at one host only: the one that its QR code names, the one that you name, or the only one in \
-            sight. Without --qr, the six digits are asked for, without echo. With hosts of protocol 2 both sides prove that \
+            sight. Without --qr or --camera, the six digits are asked for, without echo. With hosts of protocol 2 both sides prove that \
             they know the code, and it is never sent.
             """
     )
@@ -23,6 +23,8 @@ struct PairCommand: AsyncParsableCommand {
         completion: .file(extensions: ["png", "jpg"])
     )
     var qr: String?
+
+    @OptionGroup var frames: FrameOptions
 
     @Flag(help: "Read the six digits from standard input.")
     var codeStdin = false
@@ -71,7 +73,9 @@ struct PairCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
-        if qr != nil, codeStdin { throw ValidationError("--qr and --code-stdin exclude each other.") }
+        guard [qr != nil, frames.input != nil, codeStdin].count(where: \.self) < 2 else {
+            throw ValidationError("--qr, --camera, --frames and --code-stdin exclude each other.")
+        }
         if let name { try NameRule.check(name) }
         if readOnly, !permissions.isEmpty { throw ValidationError("--read-only and --permission exclude each other.") }
         if allowLegacy, require == .verified {
@@ -160,6 +164,9 @@ extension PairCommand {
     /// The code that was given with the command; nil when it is to be typed.
     private func givenPayload(_ context: CommandContext) async throws -> PairingPayload? {
         if let qr { return try await PairingPicture.payload(qr, context: context) }
+        if let input = frames.input {
+            return try await FrameReading(input: input, output: options.output).payload()
+        }
         guard codeStdin else {
             // Hosts of other families need none, but consent.
             guard context.canAsk || allowLegacy else { throw Self.noCode }

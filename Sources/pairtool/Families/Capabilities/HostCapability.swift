@@ -61,8 +61,16 @@ extension HostCapability {
 
     private static let lumi: [HostCapability] = [health, noApprovals]
 
+    /// - Parameter limits: What the newest generation cannot do, in words; nil for the others.
     private static func aicli(limits: String?) -> [HostCapability] {
-        [health, noApprovals]
+        let prompts =
+            limits.map { cannot("prompts", "answer prompts", $0) } ?? can("prompts", "answer prompts", "send")
+        return [
+            health, can("projects", "list projects", "projects"),
+            can("chats", "list chats", "chats", "one for each project"),
+            can("messages", "show what was said", "messages", "from this machine: the server keeps nothing"), prompts,
+            cannot("models", "offer a choice of models", "the server chooses"), noApprovals,
+        ]
     }
 
     private static func jarvis(hasSecondURL: Bool) -> [HostCapability] {

@@ -65,6 +65,13 @@ package struct AICLIServerError: Error, Sendable, Hashable {
             case .setDirectory: (.badRequest, "The host cannot work in that directory.")
             default: (.hostError, "The host reports an error (\(code.rawValue.prefix(64))).")
             }
-        return CompanionClientError(kind, message, hostText: self.message.isEmpty ? nil : self.message)
+        var error = CompanionClientError(kind, message, hostText: self.message.isEmpty ? nil : self.message)
+        switch kind {
+        case .busy: error.advice = "see which projects have one: pairtool sessions"
+        case .forbidden: error.advice = "allow it at the host"
+        case .unsupportedVersion: error.advice = "update pairtool, or the server"
+        default: break
+        }
+        return error
     }
 }

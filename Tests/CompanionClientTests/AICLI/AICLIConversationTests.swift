@@ -98,13 +98,12 @@ import Testing
     @Test(
         "A host that keeps silent, sends garbage or breaks at once is given up, and knows nothing of the prompt",
         arguments: [
-            (FakeAICLIFault.silentHandshake, CompanionClientError.Code.unreachable), (.silent, .timedOut),
+            (FakeAICLIFault.silentHandshake, CompanionClientError.Code.timedOut), (.silent, .timedOut),
             (.resetBeforeWelcome, .unreachable), (.onlyGarbage, .badAnswer), (.oversize, .tooLarge),
         ]
     )
     func deadWire(_ fault: FakeAICLIFault, _ code: CompanionClientError.Code) async throws {
-        let timeouts = CompanionClientConfiguration.Timeouts(request: .milliseconds(300))
-        try await withAICLI(.fault(fault), timeouts: timeouts) { peers in
+        try await withAICLI(.fault(fault)) { peers in
             var peers = peers
             peers.host.runner.configuration.welcome = .milliseconds(300)
             let shown = try await peers.send("go")
@@ -259,7 +258,8 @@ import Testing
         try await withAICLI(script) { peers in
             var peers = peers
             peers.host.runner.configuration.recovery = .milliseconds(200)
-            async let sending = peers.send("go")
+            let impatient = peers
+            async let sending = impatient.send("go")
             try await peers.server.reached("later")
             peers.server.release("later")
             await peers.server.resetAll()

@@ -53,7 +53,10 @@ package struct AICLIServerError: Error, Sendable, Hashable {
         let (kind, message): (CompanionClientError.Code, String) =
             switch code {
             case _ where isSessionLimit:
-                (.busy, "The host has as many sessions as it takes: go on in a project that has one, or end one at the host.")
+                (
+                    .busy,
+                    "The host has as many sessions as it takes: go on in a project that has one, or end one at the host."
+                )
             case .invalidSession: (.notFound, "The host does not know the session any more.")
             case .permissionDenied: (.forbidden, "The host refuses it.")
             case .routing: (.unsupportedVersion, "The host does not know this kind of request.")

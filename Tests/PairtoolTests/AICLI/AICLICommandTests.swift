@@ -69,7 +69,8 @@ import Testing
     @Test("Failures have exit codes and a next step")
     func failures() async throws {
         try await withPaired(Self.script(FakeAICLITurn([.error("COMMAND_FAILED", "overloaded", copies: 2)]))) {
-            server, user in
+            server,
+            user in
             let failed = await user.run("send", "web", "go", "--json")
             #expect(failed.status == 1 && failed.err.contains("overloaded"))
             server.change { $0.mostSessions = 1 }
@@ -107,7 +108,12 @@ import Testing
         script.turns = turns
         try await withPaired(script) { server, user in
             let result = await user.run(
-                "chat", "web", "--auto", "message-count", "--auto-messages", "2",
+                "chat",
+                "web",
+                "--auto",
+                "message-count",
+                "--auto-messages",
+                "2",
                 stdin: "go\n"
             )
             #expect(result.status == 0, "\(result.err)")
@@ -120,11 +126,17 @@ import Testing
     @Test("The agent's own word ends it, and each new prompt begins anew")
     func completion() async throws {
         let script = Self.script(
-            .answering("Half."), .answering("The rest.\n\nTASK COMPLETE"), .answering("Which colour?"), .answering("Blue.")
+            .answering("Half."),
+            .answering("The rest.\n\nTASK COMPLETE"),
+            .answering("Which colour?"),
+            .answering("Blue.")
         )
         try await withPaired(script) { server, user in
             let result = await user.run(
-                "chat", "web", "--auto", "hybrid",
+                "chat",
+                "web",
+                "--auto",
+                "hybrid",
                 stdin: "go\nmore\n/auto off\nlast\n/auto\n"
             )
             #expect(server.prompts.count == 4 && server.prompts[2] == "more" && server.prompts[3] == "last")
@@ -142,7 +154,10 @@ import Testing
         }
     }
 
-    @Test("Its limits are checked", arguments: [["--auto-messages", "5"], ["--auto", "ever"], ["--auto", "timed", "--auto-minutes", "0"]])
+    @Test(
+        "Its limits are checked",
+        arguments: [["--auto-messages", "5"], ["--auto", "ever"], ["--auto", "timed", "--auto-minutes", "0"]]
+    )
     func autoUsage(_ arguments: [String]) async throws {
         try await Sandbox.with { user in
             #expect(await user.run(["chat", "web"] + arguments).status == 2)

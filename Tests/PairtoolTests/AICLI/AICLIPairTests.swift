@@ -107,7 +107,12 @@ import Testing
                 #expect(await user.run(arguments(server, "--token-file", file, "--allow-legacy")).status == 2)
                 let good = try user.file("good", Array("0123456789".utf8))
                 let other = await user.run(
-                    "pair", "--url", "http://\(server.endpointText)", "--token-file", good, "--allow-legacy"
+                    "pair",
+                    "--url",
+                    "http://\(server.endpointText)",
+                    "--token-file",
+                    good,
+                    "--allow-legacy"
                 )
                 #expect(other.status == 2)
                 #expect(await user.run("pair", "--token-file", good, "--code-stdin").status == 2)
@@ -124,7 +129,9 @@ import Testing
                 try await user.pair(server)
                 _ = await user.run("send", "web", "hello")
                 let data = user.directory + "/data/pairtool"
-                #expect(try String(contentsOfFile: data + "/secrets.json", encoding: .utf8).contains(server.token ?? "?"))
+                #expect(
+                    try String(contentsOfFile: data + "/secrets.json", encoding: .utf8).contains(server.token ?? "?")
+                )
                 #expect(await user.run("hosts", "forget", "127.0.0.1:\(server.port)").status == 0)
                 let secrets = try String(contentsOfFile: data + "/secrets.json", encoding: .utf8)
                 #expect(!secrets.contains(server.token ?? "?"))

@@ -106,7 +106,8 @@ extension AICLITurn {
         let mark = frame.delay(now: moment.date).map { "Late by \($0.roughly): " } ?? "Late: "
         guard !isPrompted else {
             // Part of this turn's answer.
-            return [.output(.recovering("\(mark)a message that the host has kept"))] + show(event, of: frame, at: moment)
+            return [.output(.recovering("\(mark)a message that the host has kept"))]
+                + show(event, of: frame, at: moment)
         }
         switch event {
         case .text(let text), .answer(let text, success: true, error: _):
@@ -114,7 +115,8 @@ extension AICLITurn {
             return [.output(.status(mark + text)), .said(.assistant, text, frame.origin ?? moment.date)]
         case .answer(_, success: false, let error?): return [.output(.status(mark + error))]
         case .tool(let name, _): return [.output(.status("\(mark)the agent used \(name)"))]
-        case .permission: return [.output(.status("\(mark)a question of the agent"))] + show(event, of: frame, at: moment)
+        case .permission:
+            return [.output(.status("\(mark)a question of the agent"))] + show(event, of: frame, at: moment)
         default: return []
         }
     }

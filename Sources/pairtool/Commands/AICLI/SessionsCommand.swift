@@ -76,7 +76,9 @@ struct SessionsCommand: AsyncParsableCommand {
                 case .json: rows.forEach(session.output.json)
                 case .quiet: rows.forEach { session.output.data(TerminalText.line($0.id)) }
                 case .text:
-                    rows.forEach { session.output.data(TerminalText.line("Forgot the session of \($0.workingDirectory ?? $0.id).")) }
+                    rows.forEach {
+                        session.output.data(TerminalText.line("Forgot the session of \($0.workingDirectory ?? $0.id)."))
+                    }
                     if rows.isEmpty { session.output.say("There is nothing to clean up.") }
                 }
             }

@@ -141,7 +141,11 @@ extension CommandContext {
             file == "-" ? try input.readAll(limit: 8 << 10) : try PrivateFile.read(file, limit: 8 << 10)
         }
         guard let bytes else {
-            throw CommandError(.nothingFound, "pairing.token_file", "\(file): there is no such file, or it is too large")
+            throw CommandError(
+                .nothingFound,
+                "pairing.token_file",
+                "\(file): there is no such file, or it is too large"
+            )
         }
         let text = String(decoding: bytes, as: UTF8.self).trimmingBlanks()
         // What the server shows as a QR code will do too.

@@ -1,4 +1,4 @@
-package import FoundationEssentials
+import FoundationEssentials
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1

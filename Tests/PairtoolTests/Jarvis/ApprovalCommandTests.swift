@@ -19,7 +19,7 @@ import Testing
             jarvis.change { $0.approvals = [] }
             let none = await user.run("approvals", "--json")
             #expect(none.status == 3)
-            #expect(try none.errorCode == "approvals.none")
+            #expect(none.failure == "approvals.none")
         }
     }
 
@@ -42,11 +42,11 @@ import Testing
         try await withPairedJarvis { _, user in
             let several = await user.run("approvals", "approve", "7B0E", "--json")
             #expect(several.status == 2)
-            #expect(try several.errorCode == "approval.ambiguous")
+            #expect(several.failure == "approval.ambiguous")
             for word in ["7B0", "FFFF", "../health", "00000000-0000-4000-8000-000000000000"] {
                 let unknown = await user.run("approvals", "approve", word, "--json")
                 #expect(unknown.status == 3, "\(word): \(unknown)")
-                #expect(try unknown.errorCode == "approval.unknown")
+                #expect(unknown.failure == "approval.unknown")
             }
         }
     }
@@ -76,7 +76,7 @@ import Testing
         try await withPairedJarvis(script) { jarvis, user in
             let result = await user.run("approvals", "approve", FakeJarvisScript.deploy, "--json")
             #expect(result.status == 1)
-            #expect(try result.errorCode == "approval.already_decided")
+            #expect(result.failure == "approval.already_decided")
             #expect(result.err.contains("is rejected already"))
             #expect(jarvis.requests("POST", "/").isEmpty)
         }
@@ -91,7 +91,7 @@ import Testing
         try await withPairedJarvis(script) { _, user in
             let result = await user.run("approvals", "approve", FakeJarvisScript.deploy, "--json")
             #expect(result.status == 1)
-            #expect(try result.errorCode == "approval.gone")
+            #expect(result.failure == "approval.gone")
         }
     }
 
@@ -118,7 +118,7 @@ import Testing
             let long = String(repeating: "x", count: 17 << 10)
             let tooLarge = await user.run("approvals", "request", long, "--reason", "y", "--json")
             #expect(tooLarge.status == 1)
-            #expect(try tooLarge.errorCode == "host.too_large")
+            #expect(tooLarge.failure == "host.too_large")
         }
     }
 
@@ -167,11 +167,11 @@ import Testing
                     let host = try #require(names.first { $0["family"] == .text("copilotforge") }?["id"]?.string)
                     let wrong = await user.run("approvals", "--host", host, "--json")
                     #expect(wrong.status == 1)
-                    #expect(try wrong.errorCode == "host.cannot")
+                    #expect(wrong.failure == "host.cannot")
                     let daemon = try #require(names.first { $0["family"] == .text("jarvis") }?["id"]?.string)
                     let other = await user.run("projects", "--host", daemon, "--json")
                     #expect(other.status == 1)
-                    #expect(try other.errorCode == "host.cannot")
+                    #expect(other.failure == "host.cannot")
                 }
             }
         }

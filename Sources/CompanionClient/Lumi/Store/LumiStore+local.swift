@@ -1,0 +1,91 @@
+package import FoundationEssentials
+import Glibc
+import PairingAgent
+
+/// Conversations that were begun or gone on with here: one file each, apart from what was pulled, so that no pull loses them.
+extension LumiStore {
+    private var localDirectory: String { directory + "/local" }
+
+    /// The name of a file is made of a UUID's digits: nothing of a peer reaches the path.
+    private func localPath(_ id: UUID) -> String { "\(localDirectory)/\(id.uuidString).json" }
+
+    /// What was said here in a conversation; nil where nothing was.
+    package func localConversation(_ id: UUID) throws(LumiStoreError) -> LumiConversation? {
+        try read(localPath(id), remedy: "move it away: mv '\(localPath(id))' '\(localPath(id)).damaged'")
+    }
+
+    /// All conversations in which something was said here: each with those messages only.
+    package func localConversations() throws(LumiStoreError) -> [LumiConversation] {
+        var found: [LumiConversation] = []
+        for id in localIDs() {
+            if let conversation = try localConversation(id) { found.append(conversation) }
+        }
+        return found
+    }
+
+    /// Adds messages to a conversation, pulled or not.
+    ///
+    /// - Parameter conversation: What it is; its messages are not looked at.
+    package func append(_ messages: [LumiMessage], to conversation: LumiConversation) throws {
+        try withLock {
+            var local = conversation
+            local.messages = []
+            if let before = try localConversation(conversation.id) {
+                local.messages = before.messages
+                local.createdAt = before.createdAt ?? local.createdAt
+            }
+            local.messages += messages
+            local.updatedAt = local.messages.compactMap(\.timestamp).max() ?? local.updatedAt
+            try write(local, to: localPath(conversation.id))
+        }
+    }
+
+    /// The conversations, pulled and made here put together, newest first.
+    package func conversations() throws(LumiStoreError) -> [LumiConversation] {
+        var all: [LumiConversation] = []
+        var rows: [UUID: Int] = [:]
+        for conversation in try loadConversations()?.items ?? [] where rows[conversation.id] == nil {
+            rows[conversation.id] = all.count
+            all.append(conversation)
+        }
+        for local in try localConversations() {
+            if let row = rows[local.id] { all[row].merge(local) } else { all.append(local) }
+        }
+        return all.sorted { ($0.lastActivity ?? .distantPast, $0.id) > ($1.lastActivity ?? .distantPast, $1.id) }
+    }
+
+    /// One conversation, as ``conversations()`` has it.
+    package func conversation(_ id: UUID) throws(LumiStoreError) -> LumiConversation? {
+        let pulled = try loadConversations()?.items.first { $0.id == id }
+        guard let local = try localConversation(id) else { return pulled }
+        guard var merged = pulled else { return local }
+        merged.merge(local)
+        return merged
+    }
+
+    private func localIDs() -> [UUID] {
+        guard let stream = opendir(localDirectory) else { return [] }
+        defer { closedir(stream) }
+        var ids: [UUID] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name.hasSuffix(".json"), let id = UUID(uuidString: String(name.dropLast(5))) { ids.append(id) }
+        }
+        return ids
+    }
+}
+
+extension LumiConversation {
+    /// Adds the messages that were made here, in the order of their times.
+    fileprivate mutating func merge(_ local: LumiConversation) {
+        let known = Set(messages.map(\.id))
+        for message in local.messages where !known.contains(message.id) {
+            // Behind everything that is not newer: pulled messages may lack a time, and keep their order.
+            let place = messages.lastIndex { ($0.timestamp ?? .distantPast) <= (message.timestamp ?? .distantFuture) }
+            messages.insert(message, at: place.map { $0 + 1 } ?? 0)
+        }
+        updatedAt = [updatedAt, local.updatedAt].compactMap(\.self).max()
+    }
+}

@@ -1,0 +1,138 @@
+import FoundationEssentials
+import PairingAgent
+
+/// What is known of one Lumi host: the files that were pulled from it, as they came, and beside them what was made here.
+///
+/// Everything is in one directory of the host's own: files 0600, directory 0700, each written so that a crash or a full disk
+/// leaves the old or the new one.
+package struct LumiStore: Sendable {
+    /// The most bytes that a pulled file may have: a frame of the protocol holds fewer.
+    package static let sizeLimit = 8 << 20
+
+    /// The host's directory; made when something is first written.
+    package let directory: String
+
+    package init(directory: String) {
+        self.directory = directory
+    }
+
+    /// - Parameters:
+    ///   - data: The tool's data directory.
+    ///   - hostID: The id of the host's record: made here, of hexadecimal digits.
+    package init(data: String, hostID: String) {
+        precondition(hostID.allSatisfy(\.isHexDigit), "a host's id names a directory")
+        self.init(directory: "\(data)/lumi/\(hostID)")
+    }
+
+    package func path(of file: LumiSyncFile) -> String { "\(directory)/\(file.name)" }
+
+    /// Puts a pulled file in the place of the last one.
+    ///
+    /// - Throws: ``LumiStoreError``, with nothing changed, where the bytes are not what the file should hold.
+    package func replace(_ file: LumiSyncFile, with bytes: [UInt8]) throws(LumiStoreError) {
+        guard bytes.count <= Self.sizeLimit else {
+            throw LumiStoreError(.tooLarge, "\(file.name) has more than \(Self.sizeLimit >> 20) MiB; it was not taken.")
+        }
+        do {
+            try Self.check(bytes, of: file)
+        } catch {
+            // What does not decode may be secret: nothing of it goes into the message.
+            throw LumiStoreError(.malformed, "\(file.name) does not hold what it should; it was not taken.")
+        }
+        try write(bytes, to: path(of: file))
+    }
+
+    /// The agents; nil where they were never pulled.
+    package func loadAgents() throws(LumiStoreError) -> LumiItems<LumiAgent>? {
+        try load(.agents)
+    }
+
+    /// The conversations as they were pulled; nil where they never were. ``conversations()`` has those made here too.
+    package func loadConversations() throws(LumiStoreError) -> LumiItems<LumiConversation>? {
+        try load(.conversations)
+    }
+
+    /// The automations; nil where they were never pulled.
+    package func loadAutomations() throws(LumiStoreError) -> LumiItems<LumiAutomation>? {
+        try load(.automations)
+    }
+
+    /// The settings; nil where they were never pulled.
+    package func loadSettings() throws(LumiStoreError) -> LumiSettings? {
+        try load(.settings)
+    }
+
+    /// The keys of providers; nil where they were never pulled.
+    package func loadAPIKeys() throws(LumiStoreError) -> LumiAPIKeys? {
+        try load(.apiKeys)
+    }
+
+    /// Whether a file was pulled.
+    package func has(_ file: LumiSyncFile) -> Bool {
+        PrivateFile.isRegularFile(path(of: file)) == true
+    }
+
+    private static func check(_ bytes: [UInt8], of file: LumiSyncFile) throws {
+        let data = Data(bytes)
+        let decoder = LumiJSON.decoder()
+        switch file {
+        case .agents: _ = try decoder.decode(LumiItems<LumiAgent>.self, from: data)
+        case .conversations: _ = try decoder.decode(LumiItems<LumiConversation>.self, from: data)
+        case .automations: _ = try decoder.decode(LumiItems<LumiAutomation>.self, from: data)
+        case .settings: _ = try decoder.decode(LumiSettings.self, from: data)
+        case .apiKeys: _ = try decoder.decode(LumiAPIKeys.self, from: data)
+        case .health: _ = try decoder.decode(AnyJSON.self, from: data)
+        }
+    }
+
+    /// Takes every JSON: the content of the file is not used here.
+    private struct AnyJSON: Decodable {
+        init(from decoder: any Decoder) {}
+    }
+}
+
+extension LumiStore {
+    private func load<Content: Decodable>(_ file: LumiSyncFile) throws(LumiStoreError) -> Content? {
+        try read(path(of: file), remedy: "pull it anew: pairtool sync")
+    }
+
+    /// Reads JSON from a file of the store; nil where there is none.
+    func read<Content: Decodable>(_ path: String, remedy: String) throws(LumiStoreError) -> Content? {
+        let bytes: [UInt8]?
+        do {
+            bytes = try PrivateFile.read(path, limit: 64 << 20)
+        } catch {
+            throw LumiStoreError(.unusable, "what was kept of the host cannot be read: \(error)")
+        }
+        guard let bytes else { return nil }
+        do {
+            return try LumiJSON.decoder().decode(Content.self, from: Data(bytes))
+        } catch {
+            throw LumiStoreError(.damaged, "\(path) is damaged", remedy: remedy)
+        }
+    }
+
+    func write(_ bytes: [UInt8], to path: String) throws(LumiStoreError) {
+        do {
+            try bytes.withUnsafeBytes { try PrivateFile.write($0, to: path) }
+        } catch {
+            throw LumiStoreError(.unusable, "it cannot be kept: \(error)")
+        }
+    }
+
+    /// Writes JSON to a file of the store.
+    func write(_ content: some Encodable, to path: String) throws(LumiStoreError) {
+        let data: Data
+        do {
+            data = try LumiJSON.encoder().encode(content)
+        } catch {
+            throw LumiStoreError(.unusable, "it cannot be kept: it does not encode")
+        }
+        try write(Array(data), to: path)
+    }
+
+    /// Runs a body while no other process changes what was made here.
+    func withLock<R>(_ body: () throws -> R) throws -> R {
+        try PrivateFile.withLock(directory + "/lock", body)
+    }
+}

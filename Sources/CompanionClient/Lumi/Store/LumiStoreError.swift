@@ -1,0 +1,37 @@
+/// The data of a Lumi host could not be kept or read.
+package struct LumiStoreError: Error, Sendable, CustomStringConvertible {
+    package struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Value: String {
+            case malformed, tooLarge, damaged, unusable
+        }
+
+        private let value: Value
+
+        private init(_ value: Value) { self.value = value }
+
+        /// What came is not what the file should be; the one from before was kept.
+        package static let malformed = Code(.malformed)
+        /// What came is larger than ``LumiStore/sizeLimit``; the one from before was kept.
+        package static let tooLarge = Code(.tooLarge)
+        /// A file on this machine does not hold what it should.
+        package static let damaged = Code(.damaged)
+        /// The system does not let a file be read or written.
+        package static let unusable = Code(.unusable)
+
+        package var description: String { value.rawValue }
+    }
+
+    package let code: Code
+    /// What happened, for people. Holds nothing of a file's content.
+    package let message: String
+    /// The command or act that helps, if there is one.
+    package let remedy: String?
+
+    init(_ code: Code, _ message: String, remedy: String? = nil) {
+        self.code = code
+        self.message = message
+        self.remedy = remedy
+    }
+
+    package var description: String { message }
+}

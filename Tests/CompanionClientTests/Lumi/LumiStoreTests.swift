@@ -1,0 +1,218 @@
+import CompanionClient
+import CompanionWire
+import FoundationEssentials
+import PairingAgent
+import Testing
+
+/// A directory that is gone when the test is over.
+func withTemporaryDirectory<R>(_ body: (String) async throws -> R) async throws -> R {
+    let path = FileManager.default.temporaryDirectory.path + "/pairtool-test-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    return try await body(path)
+}
+
+/// What a Mac gives: an agent, and a conversation with it.
+struct LumiSample {
+    let agent = UUID()
+    let conversation = UUID()
+    let question = UUID()
+
+    func agents(name: String = "Ada") -> String {
+        """
+        {"id":"\(agent.uuidString)","name":"\(name)","configuration":{"provider":"OpenAI","model":"gpt-x",\
+        "systemPrompt":"Be brief.","temperature":0.5,"enabledTools":["web"],\
+        "securityPolicy":{"allowSudo":false,"limit":1.5}},"capabilities":["chat"],"status":"idle",\
+        "createdAt":700000000,"updatedAt":700000100.5}
+        """
+    }
+
+    var conversations: String {
+        """
+        {"id":"\(conversation.uuidString)","title":"Tides","participantIds":["\(agent.uuidString)"],"messages":[\
+        {"id":"\(question.uuidString)","role":"user","content":"Why?","timestamp":700000200,"isStreaming":false},\
+        {"id":"\(UUID().uuidString)","role":"agent","content":"The moon.","agentId":"\(agent.uuidString)",\
+        "timestamp":700000201,"isStreaming":false,"imageData":"AQID"}],"createdAt":700000200,"updatedAt":700000201}
+        """
+    }
+}
+
+@Suite struct LumiStoreTests {
+    private func wrapped(_ items: String) -> [UInt8] { Array(#"{"items":[\#(items)],"updatedAt":700000300}"#.utf8) }
+    private func bare(_ items: String) -> [UInt8] { Array("[\(items)]".utf8) }
+
+    @Test(arguments: [true, false])
+    func bothShapesOfAListAreRead(isWrapped: Bool) async throws {
+        let sample = LumiSample()
+        try await withTemporaryDirectory { directory in
+            let store = LumiStore(directory: directory)
+            #expect(try store.loadAgents() == nil)
+            try store.replace(.agents, with: isWrapped ? wrapped(sample.agents()) : bare(sample.agents()))
+            let agents = try #require(try store.loadAgents())
+            #expect(agents.updatedAt == (isWrapped ? Date(timeIntervalSinceReferenceDate: 700_000_300) : nil))
+            let agent = try #require(agents.items.first)
+            #expect(agent.id == sample.agent)
+            #expect(agent.configuration.model == "gpt-x")
+            #expect(agent.configuration.systemPrompt == "Be brief.")
+            #expect(agent.configuration.temperature == 0.5)
+            // Seconds since 2001: Unix is 978,307,200 more.
+            #expect(agent.createdAt == Date(timeIntervalSince1970: 1_678_307_200))
+        }
+    }
+
+    @Test func anItemThatCannotBeReadIsCountedAndTheOthersStay() async throws {
+        let sample = LumiSample()
+        try await withTemporaryDirectory { directory in
+            let store = LumiStore(directory: directory)
+            try store.replace(.agents, with: wrapped(#"{"id":"../../etc/passwd","name":7},"# + sample.agents()))
+            let agents = try #require(try store.loadAgents())
+            #expect(agents.items.map(\.id) == [sample.agent])
+            #expect(agents.dropped == 1)
+        }
+    }
+
+    @Test(arguments: ["", "{", "null", "7", #"{"items":7}"#, #"{"error":"no"}"#])
+    func whatIsNotTheFileDoesNotReplaceTheOneFromBefore(content: String) async throws {
+        let sample = LumiSample()
+        try await withTemporaryDirectory { directory in
+            let store = LumiStore(directory: directory)
+            try store.replace(.agents, with: wrapped(sample.agents()))
+            let error = #expect(throws: LumiStoreError.self) { try store.replace(.agents, with: Array(content.utf8)) }
+            #expect(error?.code == .malformed)
+            #expect(try store.loadAgents()?.items.count == 1)
+        }
+    }
+
+    @Test func aFileThatIsTooLargeIsNotTaken() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = LumiStore(directory: directory)
+            let content = Array("[]".utf8) + [UInt8](repeating: 0x20, count: LumiStore.sizeLimit)
+            let error = #expect(throws: LumiStoreError.self) { try store.replace(.agents, with: content) }
+            #expect(error?.code == .tooLarge)
+            #expect(!store.has(.agents))
+        }
+    }
+
+    @Test(arguments: LumiSyncFile.allCases)
+    func filesBelongToTheirOwnerAlone(file: LumiSyncFile) async throws {
+        try await withTemporaryDirectory { directory in
+            let store = LumiStore(data: directory, hostID: "00ff00ff00ff00ff")
+            let isList = [.agents, .conversations, .automations].contains(file)
+            try store.replace(file, with: Array((isList ? "[]" : "{}").utf8))
+            let status = try #require(FileStatus(store.path(of: file)))
+            #expect(status.permissions == 0o600)
+            #expect(try #require(FileStatus(store.directory)).permissions == 0o700)
+        }
+    }
+
+    @Test func keysAreReadByTheirPrefixAndShowNowhere() async throws {
+        let secret = UUID().uuidString
+        try await withTemporaryDirectory { directory in
+            let store = LumiStore(directory: directory)
+            let content = #"{"lumiagent.apikey.openai":"\#(secret)","lumiagent.apikey.gemini":"","other":"x","n":1}"#
+            try store.replace(.apiKeys, with: Array(content.utf8))
+            let keys = try #require(try store.loadAPIKeys())
+            #expect(keys.keys == ["openai": secret])
+            var dumped = ""
+            dump(keys, to: &dumped)
+            #expect(!"\(keys)\(String(reflecting: keys))\(dumped)".contains(secret))
+        }
+    }
+
+    @Test func malformedKeysDoNotReachTheErrorText() async throws {
+        let secret = UUID().uuidString
+        try await withTemporaryDirectory { directory in
+            let store = LumiStore(directory: directory)
+            let error = #expect(throws: LumiStoreError.self) {
+                try store.replace(.apiKeys, with: Array(#"["\#(secret)"]"#.utf8))
+            }
+            let text = String(reflecting: try #require(error))
+            #expect(!text.contains(secret))
+        }
+    }
+
+    @Test(arguments: [-1e300, 1e300, 1e12])
+    func aTimeThatNoClockGaveIsNone(seconds: Double) async throws {
+        try await withTemporaryDirectory { directory in
+            let store = LumiStore(directory: directory)
+            let content = #"[{"id":"\#(UUID().uuidString)","messages":[],"updatedAt":\#(seconds)}]"#
+            try store.replace(.conversations, with: Array(content.utf8))
+            let chat = try #require(try await store.chats(projectID: LumiStore.otherProjectID).first)
+            #expect(chat.lastUpdatedAt == nil)
+        }
+    }
+}
+
+@Suite struct LumiStoreBrowsingTests {
+    private func withStore<R>(_ body: (LumiStore, LumiSample) async throws -> R) async throws -> R {
+        let sample = LumiSample()
+        return try await withTemporaryDirectory { directory in
+            let store = LumiStore(directory: directory)
+            try store.replace(.agents, with: Array("[\(sample.agents())]".utf8))
+            try store.replace(.conversations, with: Array("[\(sample.conversations)]".utf8))
+            return try await body(store, sample)
+        }
+    }
+
+    @Test func anAgentIsAProjectAndAConversationAChat() async throws {
+        try await withStore { store, sample in
+            let project = try #require(try await store.mergedProjects().first)
+            #expect(project.project.name == "Ada")
+            #expect(LumiStore.agentID(path: project.project.localPath) == sample.agent)
+            let chats = try await store.chats(of: project)
+            #expect(chats.map(\.title) == ["Tides"])
+            let messages = try await store.lastMessages(chatID: try #require(chats.first).id, count: 10)
+            #expect(messages.map(\.text) == ["Why?", "The moon. [picture]"])
+            #expect(messages.map(\.role) == [.user, .assistant])
+        }
+    }
+
+    @Test func whatWasSaidHereIsPutBehindWhatWasPulledAndOutlivesAPull() async throws {
+        try await withStore { store, sample in
+            let pulled = try #require(try store.conversation(sample.conversation))
+            let later = Date(timeIntervalSinceReferenceDate: 700_000_900)
+            try store.append([LumiMessage(id: UUID(), role: "user", content: "And?", timestamp: later)], to: pulled)
+            try store.append([LumiMessage(id: UUID(), role: "agent", content: "So.", timestamp: later)], to: pulled)
+            try store.replace(.conversations, with: Array("[\(sample.conversations)]".utf8))
+            let merged = try #require(try store.conversation(sample.conversation))
+            #expect(merged.messages.map(\.content) == ["Why?", "The moon.", "And?", "So."])
+            #expect(merged.title == "Tides")
+            #expect(merged.lastActivity == later)
+            // The Mac may forget a conversation: what was said here stays.
+            try store.replace(.conversations, with: Array("[]".utf8))
+            #expect(try store.conversation(sample.conversation)?.messages.map(\.content) == ["And?", "So."])
+            #expect(try store.conversations().count == 1)
+        }
+    }
+
+    @Test func pagesAreCutAndGoOn() async throws {
+        try await withStore { store, sample in
+            let id = LumiStore.id(sample.conversation)
+            let first = try await store.messagesPage(chatID: id, cursor: nil, limit: 1)
+            #expect(first.messages.elements.map(\.text) == ["Why?"])
+            let second = try await store.messagesPage(chatID: id, cursor: first.nextCursor, limit: 1)
+            #expect(second.messages.elements.count == 1)
+            #expect(second.nextCursor == nil)
+            #expect(try await store.messagesPage(chatID: id, cursor: "-7", limit: 9).messages.elements.count == 2)
+            #expect(try await store.messagesPage(chatID: "../x", cursor: nil, limit: 9).messages.elements.isEmpty)
+        }
+    }
+
+    @Test func starsAreKept() async throws {
+        try await withStore { store, sample in
+            #expect(try store.starred().isEmpty)
+            try store.star(sample.agent, true)
+            #expect(try store.starred() == [sample.agent])
+            try store.star(sample.agent, false)
+            #expect(try store.starred().isEmpty)
+        }
+    }
+
+    @Test func aDamagedFileIsSaidAndLeftAsItIs() async throws {
+        try await withStore { store, _ in
+            try Array("oops".utf8).withUnsafeBytes { try PrivateFile.write($0, to: store.path(of: .agents)) }
+            let error = #expect(throws: LumiStoreError.self) { try store.loadAgents() }
+            #expect(error?.code == .damaged)
+            #expect(try PrivateFile.read(store.path(of: .agents)) == Array("oops".utf8))
+        }
+    }
+}

@@ -7,6 +7,8 @@ struct TurnWriter {
     let chatID: String
     private var endsLine = true
     private var wroteText = false
+    /// What was said last while a connection was down: said again by every try, it is told once.
+    private var lastNotice: String?
 
     init(output: Output, chatID: String) {
         self.output = output
@@ -46,6 +48,7 @@ struct TurnWriter {
         switch turn {
         case .text(let text):
             guard !text.isEmpty else { return }
+            lastNotice = nil
             output.context.stdout.write(TerminalText.block(text))
             endsLine = text.hasSuffix("\n")
             wroteText = true
@@ -54,7 +57,10 @@ struct TurnWriter {
         case .toolComplete(let name, _, let success, let details):
             note("⚙ \(name) \(success ? "done" : "failed")" + (details.map { ": \($0)" } ?? ""))
         case .usage: break
-        case .recovering(let notice): note(notice)
+        case .recovering(let notice):
+            guard notice != lastNotice else { return }
+            lastNotice = notice
+            note(notice)
         case .finished: endLine()
         }
     }

@@ -36,7 +36,7 @@ extension LumiStore {
             }
             local.messages += messages
             local.updatedAt = local.messages.compactMap(\.timestamp).max() ?? local.updatedAt
-            try write(local, to: localPath(conversation.id))
+            try writeJSON(local, to: localPath(conversation.id))
         }
     }
 

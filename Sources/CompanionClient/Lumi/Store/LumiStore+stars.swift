@@ -18,7 +18,7 @@ extension LumiStore {
         try withLock {
             var stars = Stars(agents: try starred())
             if isStarred { stars.agents.insert(id) } else { stars.agents.remove(id) }
-            try write(stars, to: starsPath)
+            try writeJSON(stars, to: starsPath)
         }
     }
 }

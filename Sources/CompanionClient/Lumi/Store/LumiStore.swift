@@ -121,7 +121,7 @@ extension LumiStore {
     }
 
     /// Writes JSON to a file of the store.
-    func write(_ content: some Encodable, to path: String) throws(LumiStoreError) {
+    func writeJSON(_ content: some Encodable, to path: String) throws(LumiStoreError) {
         let data: Data
         do {
             data = try LumiJSON.encoder().encode(content)

@@ -24,9 +24,10 @@ struct Pairtool: AsyncParsableCommand {
                 subcommands: [
                     StatusCommand.self, ProjectsCommand.self, ChatsCommand.self, MessagesCommand.self, SendCommand.self,
                     ChatCommand.self, CancelCommand.self, NewCommand.self, ModelsCommand.self, DevicesCommand.self,
-                    DisconnectCommand.self, WatchCommand.self,
+                    DisconnectCommand.self, WatchCommand.self, CapabilitiesCommand.self,
                 ]
             ),
+            CommandGroup(name: "Jarvis hosts", subcommands: [ApprovalsCommand.self]),
             CommandGroup(name: "Being a host", subcommands: [HostCommand.self]),
         ]
     )

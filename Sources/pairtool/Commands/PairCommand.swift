@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import PairingAgent
@@ -9,7 +10,7 @@ struct PairCommand: AsyncParsableCommand {
         abstract: "Pair with a host, from its QR code or its six digits.",
         discussion: """
             The code is tried at one host only: the one that its QR code names, the one that you name, or the only one in \
-            sight. Without --qr, the six digits are asked for, without echo. With hosts of protocol 2 both sides prove that \
+            sight. Without --qr or --camera, the six digits are asked for, without echo. With hosts of protocol 2 both sides prove that \
             they know the code, and it is never sent.
             """
     )
@@ -23,6 +24,8 @@ struct PairCommand: AsyncParsableCommand {
     )
     var qr: String?
 
+    @OptionGroup var frames: FrameOptions
+
     @Flag(help: "Read the six digits from standard input.")
     var codeStdin = false
 
@@ -35,6 +38,14 @@ struct PairCommand: AsyncParsableCommand {
 
     @Option(help: "What kind of host is at --url: copilotforge, lumi, aicli or jarvis. Default: copilotforge.")
     var family: HostFamily?
+
+    @Option(
+        help: """
+            A second base URL of a Jarvis daemon, asked where nothing answers at --url: https://HOST[:PORT][/PATH], or http:// \
+            with a local address. Default: none; an empty one removes it.
+            """
+    )
+    var fallbackURL: String?
 
     @Option(help: "What the host shall list this device as. Default: this machine's name.")
     var name: String?
@@ -62,13 +73,24 @@ struct PairCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
-        if qr != nil, codeStdin { throw ValidationError("--qr and --code-stdin exclude each other.") }
+        guard [qr != nil, frames.input != nil, codeStdin].count(where: \.self) < 2 else {
+            throw ValidationError("--qr, --camera, --frames and --code-stdin exclude each other.")
+        }
         if let name { try NameRule.check(name) }
         if readOnly, !permissions.isEmpty { throw ValidationError("--read-only and --permission exclude each other.") }
         if allowLegacy, require == .verified {
             throw ValidationError("--allow-legacy and --require verified exclude each other.")
         }
         if family != nil, url == nil { throw ValidationError("--family goes with --url.") }
+        if let fallbackURL {
+            guard family == .jarvis else { throw ValidationError("--fallback-url goes with --family jarvis.") }
+            guard fallbackURL.isEmpty || JarvisBase(fallback: fallbackURL) != nil else {
+                throw ValidationError(
+                    "“\(TerminalText.line(fallbackURL))” is no base URL: give https://HOST[:PORT][/PATH], or http:// with a "
+                        + "local address."
+                )
+            }
+        }
         if host != nil, url != nil { throw ValidationError("Name the host or its --url, not both.") }
     }
 
@@ -96,7 +118,8 @@ struct PairCommand: AsyncParsableCommand {
                 identity: identity,
                 deviceName: deviceName,
                 code: payload?.code,
-                output: output
+                output: output,
+                fallbackURL: fallbackURL
             ).run()
         }
         guard payload != nil || context.canAsk else { throw Self.noCode }
@@ -141,6 +164,9 @@ extension PairCommand {
     /// The code that was given with the command; nil when it is to be typed.
     private func givenPayload(_ context: CommandContext) async throws -> PairingPayload? {
         if let qr { return try await PairingPicture.payload(qr, context: context) }
+        if let input = frames.input {
+            return try await FrameReading(input: input, output: options.output).payload()
+        }
         guard codeStdin else {
             // Hosts of other families need none, but consent.
             guard context.canAsk || allowLegacy else { throw Self.noCode }

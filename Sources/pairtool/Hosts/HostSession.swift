@@ -34,7 +34,11 @@ struct HostSession: Sendable {
                     HostSession(host: host, offer: HostClient(client), output: output, companion: client)
                 )
             }
-        case .lumi, .aicli, .jarvis:
+        case .jarvis:
+            try await JarvisSessions.with(host, output: output, configuration: configuration) { offer in
+                try await body(HostSession(host: host, offer: offer, output: output, companion: nil))
+            }
+        case .lumi, .aicli:
             throw CommandError(
                 .failed,
                 "host.family",

@@ -32,7 +32,11 @@ enum PairingPicture {
 
     /// The one pairing code of the picture.
     static func payload(_ file: String, context: CommandContext) async throws -> PairingPayload {
-        let contents = try await read(file, context: context)
+        try payload(of: await read(file, context: context), in: file)
+    }
+
+    /// The one pairing code of what was read.
+    static func payload(of contents: [QRContent], in file: String) throws -> PairingPayload {
         if let ambiguity = ambiguity(of: contents, in: file) { throw ambiguity }
         if let payload = payloads(of: contents).first { return payload }
         let what = contents.map {

@@ -33,7 +33,13 @@ package enum AICLIGeneration: String, Codable, Sendable, Hashable {
 
     /// The error for a turn with such a server.
     var refusal: CompanionClientError {
-        CompanionClientError(.unsupportedVersion, limits ?? "The server cannot chat.", delivery: .notSent)
+        var error = CompanionClientError(
+            .unsupportedVersion,
+            limits ?? "This AICLI server cannot chat.",
+            delivery: .notSent
+        )
+        error.advice = "chat by that server's phone app, or pair with one of an earlier kind"
+        return error
     }
 }
 

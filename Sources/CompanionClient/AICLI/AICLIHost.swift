@@ -102,9 +102,13 @@ extension AICLIHost: TurnRunning {
             $0.add(request.prompt, in: directory, allowedTools: request.allowedTools, at: now)
         }
         var error = error
-        error.message +=
-            entry.map { " The prompt waits here as \($0.id), and goes out with the next one (pairtool outbox)." }
-            ?? " Too many prompts wait already: this one was not kept."
+        guard let entry else {
+            error.message += " Too many prompts wait already: this one was not kept."
+            error.advice = "throw some away: pairtool outbox"
+            return error
+        }
+        error.message += " The prompt waits here as \(entry.id), and goes out before the next one."
+        error.advice = "once the host is back: pairtool outbox send"
         return error
     }
 }

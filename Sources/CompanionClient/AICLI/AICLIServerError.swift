@@ -53,7 +53,10 @@ package struct AICLIServerError: Error, Sendable, Hashable {
         let (kind, message): (CompanionClientError.Code, String) =
             switch code {
             case _ where isSessionLimit:
-                (.busy, "The host has as many sessions as it takes: go on in a project that has one, or end one at the host.")
+                (
+                    .busy,
+                    "The host has as many sessions as it takes: go on in a project that has one, or end one at the host."
+                )
             case .invalidSession: (.notFound, "The host does not know the session any more.")
             case .permissionDenied: (.forbidden, "The host refuses it.")
             case .routing: (.unsupportedVersion, "The host does not know this kind of request.")
@@ -65,6 +68,13 @@ package struct AICLIServerError: Error, Sendable, Hashable {
             case .setDirectory: (.badRequest, "The host cannot work in that directory.")
             default: (.hostError, "The host reports an error (\(code.rawValue.prefix(64))).")
             }
-        return CompanionClientError(kind, message, hostText: self.message.isEmpty ? nil : self.message)
+        var error = CompanionClientError(kind, message, hostText: self.message.isEmpty ? nil : self.message)
+        switch kind {
+        case .busy: error.advice = "see which projects have one: pairtool sessions"
+        case .forbidden: error.advice = "allow it at the host"
+        case .unsupportedVersion: error.advice = "update pairtool, or the server"
+        default: break
+        }
+        return error
     }
 }

@@ -16,6 +16,7 @@ struct AICLISocket: Sendable {
     static let longestSilence = TimeAmount.seconds(45)
 
     private let frames: Frames
+    private let line: LineGuard
 
     /// - Returns: Nil where the server answers with something else than a WebSocket.
     init?(client: AICLIClient, longestSilence: TimeAmount = Self.longestSilence) async throws {
@@ -23,13 +24,19 @@ struct AICLISocket: Sendable {
         for (name, value) in client.credentials { headers.add(name: name, value: value) }
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/ws", headers: headers)
         let opening = NIOLockedValueBox<(any Channel)?>(nil)
+        let line = LineGuard()
         let limit = TimeAmount(client.configuration.timeouts.request)
         let upgraded = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .connectTimeout(TimeAmount(client.configuration.timeouts.connect))
             .connect(host: client.endpoint.connectName, port: client.endpoint.port) { channel in
                 opening.withLockedValue { $0 = channel }
                 return channel.eventLoop.makeCompletedFuture {
-                    let upgraded = try Self.configureUpgrade(of: channel, head: head, longestSilence: longestSilence)
+                    let upgraded = try Self.configureUpgrade(
+                        of: channel,
+                        head: head,
+                        line: line,
+                        longestSilence: longestSilence
+                    )
                     // Closing fails the upgrade: who never answers is waited for no longer than for any request.
                     let deadline = channel.eventLoop.scheduleTask(in: limit) { channel.close(promise: nil) }
                     upgraded.whenComplete { _ in deadline.cancel() }
@@ -43,17 +50,19 @@ struct AICLISocket: Sendable {
         }
         guard let frames else { return nil }
         self.frames = frames
+        self.line = line
     }
 
     private static func configureUpgrade(
         of channel: any Channel,
         head: HTTPRequestHead,
+        line: LineGuard,
         longestSilence: TimeAmount
     ) throws -> EventLoopFuture<Frames?> {
         let upgrader = NIOTypedWebSocketClientUpgrader<Frames?>(maxFrameSize: largestMessage) { channel, _ in
             channel.eventLoop.makeCompletedFuture {
                 try channel.pipeline.syncOperations.addHandlers([
-                    IdleStateHandler(readTimeout: longestSilence), CloseWhenIdle(),
+                    IdleStateHandler(readTimeout: longestSilence), line,
                 ])
                 return try Frames(wrappingChannelSynchronously: channel)
             }
@@ -80,7 +89,7 @@ struct AICLISocket: Sendable {
         limit: Int,
         _ take: @Sendable @escaping (AICLIFrame) -> Void
     ) async throws -> AICLIClosure {
-        try await frames.executeThenClose { inbound, outbound in
+        let end = try await frames.executeThenClose { inbound, outbound in
             try await withThrowingTaskGroup(of: AICLIClosure?.self) { group in
                 group.addTask {
                     for await request in requests {
@@ -100,6 +109,9 @@ struct AICLISocket: Sendable {
                 return AICLIClosure()
             }
         }
+        // What broke the rules of the line is the cause of whatever end came of it.
+        guard let fault = line.fault else { return end }
+        return fault == .invalidFrameLength ? Self.tooLarge : Self.isGarbage
     }
 
     private static func read(
@@ -136,8 +148,6 @@ struct AICLISocket: Sendable {
                 default: continue
                 }
             }
-        } catch let error as NIOWebSocketError {
-            return error == .invalidFrameLength ? tooLarge : isGarbage
         } catch is CancellationError {
             throw CancellationError()
         } catch {
@@ -155,9 +165,18 @@ struct AICLISocket: Sendable {
     }
 }
 
-/// Closes a connection on which nothing comes any more.
-private final class CloseWhenIdle: ChannelInboundHandler, Sendable {
+/// Closes a connection on which nothing comes any more, and keeps what was wrong with its frames.
+private final class LineGuard: ChannelInboundHandler, Sendable {
     typealias InboundIn = WebSocketFrame
+
+    private let found = NIOLockedValueBox<NIOWebSocketError?>(nil)
+
+    var fault: NIOWebSocketError? { found.withLockedValue(\.self) }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if let error = error as? NIOWebSocketError { found.withLockedValue { $0 = $0 ?? error } }
+        context.fireErrorCaught(error)
+    }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if event is IdleStateHandler.IdleStateEvent { context.close(promise: nil) }

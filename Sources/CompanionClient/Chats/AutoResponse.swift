@@ -102,7 +102,8 @@ extension AutoResponse.Reason: CustomStringConvertible {
         case .empty: "the agent has nothing to say"
         case .failed: "the turn failed"
         case .stopped: "you stopped it"
-        case .messages(let count): "\(count) automatic \(count == 1 ? "message was" : "messages were") sent, which is the limit"
+        case .messages(let count):
+            "\(count) automatic \(count == 1 ? "message was" : "messages were") sent, which is the limit"
         case .time(let time): "the time is over (\(time.roughly))"
         }
     }

@@ -17,6 +17,7 @@ private actor OnDemandSource<Element: Sendable> {
 
     private let body: Body
     private var elements: AsyncThrowingStream<Element, any Error>?
+    private var task: Task<Void, Never>?
 
     init(_ body: @escaping Body) {
         self.body = body
@@ -27,21 +28,30 @@ private actor OnDemandSource<Element: Sendable> {
         self.elements = elements
         // An iterator of such a stream has no state of its own.
         var iterator = elements.makeAsyncIterator()
-        return try await iterator.next(isolation: self)
+        do {
+            if let element = try await iterator.next(isolation: self) { return element }
+        } catch {
+            await task?.value
+            throw error
+        }
+        // A reader that was cancelled sees the end at once: what the body still has to write down is waited for.
+        await task?.value
+        return nil
     }
 
     private func begin() -> AsyncThrowingStream<Element, any Error> {
         let body = body
-        return AsyncThrowingStream { continuation in
-            let task = Task {
-                do {
-                    try await body { continuation.yield($0) }
-                    continuation.finish()
-                } catch {
-                    continuation.finish(throwing: error)
-                }
+        let (elements, continuation) = AsyncThrowingStream<Element, any Error>.makeStream()
+        let task = Task {
+            do {
+                try await body { continuation.yield($0) }
+                continuation.finish()
+            } catch {
+                continuation.finish(throwing: error)
             }
-            continuation.onTermination = { _ in task.cancel() }
         }
+        continuation.onTermination = { _ in task.cancel() }
+        self.task = task
+        return elements
     }
 }

@@ -43,7 +43,9 @@ package struct AICLIPayload: Sendable, Hashable {
 
     private static func token(in query: Substring) -> String? {
         let values = query.split(separator: "&").filter { $0.hasPrefix("token=") }.map { $0.dropFirst("token=".count) }
-        guard let value = values.first, values.count == 1, let token = decoded(value), isToken(token) else { return nil }
+        guard let value = values.first, values.count == 1, let token = decoded(value), isToken(token) else {
+            return nil
+        }
         return token
     }
 

@@ -115,6 +115,7 @@ struct HostsCommand: AsyncParsableCommand {
                 return forgotten
             }
             try SessionTokenStore(directory: output.context.paths.data).forget(hostID: forgotten.id)
+            try AICLISessions.forget(forgotten, context: output.context)
             output.result(PairedHostRow(forgotten, isDefault: false), id: forgotten.id) {
                 "Forgot \(TerminalText.line(forgotten.name))."
             }

@@ -110,7 +110,7 @@ struct ScanFinding: Encodable {
     var version: Int?
     /// The id of the host that the code names.
     var host: String?
-    /// Where that host listens for HTTPS, as the code says.
+    /// Where that host listens (for HTTPS; an AICLI server for HTTP), as the code says.
     var address: String?
     /// The pin of that host's TLS key.
     var spki: String?
@@ -142,6 +142,13 @@ struct ScanFinding: Encodable {
                 code = payload.code
                 token = payload.token
             }
+        case .aicli(let payload):
+            kind = .pairing
+            self.protocol = Self.aicliProtocol
+            address = "\(payload.endpoint)"
+            hasCode = false
+            hasToken = true
+            if showSecrets { token = payload.token }
         case .unusable(let reason):
             kind = .unusable
             description = "a pairing code that cannot be used: \(reason)"
@@ -151,8 +158,17 @@ struct ScanFinding: Encodable {
         }
     }
 
+    /// What the code of an AICLI server is called, which has no name of its own for it.
+    private static let aicliProtocol = "aicli"
+
     var text: String {
         guard kind == .pairing else { return TerminalText.line("\(file): \(description ?? "")") }
+        guard self.protocol != Self.aicliProtocol else {
+            return [
+                "\(file): AICLI pairing code", "  address   \(address ?? "") (plain HTTP)",
+                "  token     \(token ?? "present (--show-secrets shows it)")",
+            ].map(TerminalText.line).joined(separator: "\n")
+        }
         var lines = [
             "\(file): CopilotForge pairing code",
             "  protocol  \(self.protocol ?? ""), version \(version ?? 1)",

@@ -8,6 +8,8 @@ struct FamilyPairing: Sendable {
     let deviceName: String
     /// Six digits, where they came with the command.
     let code: String?
+    /// The token of an AICLI server, where it came with the command.
+    let token: String?
     let output: Output
     /// The second base URL of a Jarvis daemon.
     var fallbackURL: String?
@@ -16,7 +18,8 @@ struct FamilyPairing: Sendable {
         switch target.family {
         case .copilotforge: preconditionFailure("CopilotForge hosts have a pairing of their own")
         case .jarvis: try await JarvisPairing(self).run()
-        case .lumi, .aicli:
+        case .aicli: try await AICLIPairing(self).run()
+        case .lumi:
             throw CommandError(
                 .failed,
                 "host.family",

@@ -38,7 +38,11 @@ struct HostSession: Sendable {
             try await JarvisSessions.with(host, output: output, configuration: configuration) { offer in
                 try await body(HostSession(host: host, offer: offer, output: output, companion: nil))
             }
-        case .lumi, .aicli:
+        case .aicli:
+            try await AICLISessions.with(host, output: output, configuration: configuration) { offer in
+                try await body(HostSession(host: host, offer: offer, output: output, companion: nil))
+            }
+        case .lumi:
             throw CommandError(
                 .failed,
                 "host.family",

@@ -78,7 +78,7 @@ extension CommandError {
             case .notFound: (.nothingFound, nil)
             default: (.failed, nil)
             }
-        return CommandError(status, "host.\(error.code)", error.description, next: next)
+        return CommandError(status, "host.\(error.code)", error.description, next: error.advice ?? next)
     }
 
     /// What to do about a host that speaks other versions of the protocol.

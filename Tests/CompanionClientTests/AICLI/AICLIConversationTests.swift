@@ -7,7 +7,10 @@ import Testing
 
 /// Whole turns, over real sockets.
 @Suite struct AICLIConversationTests {
-    @Test("An answer comes in pieces, with tools, and is whole at the end", arguments: [FakeAICLIScript.Generation.wsEarly, .ws])
+    @Test(
+        "An answer comes in pieces, with tools, and is whole at the end",
+        arguments: [FakeAICLIScript.Generation.wsEarly, .ws]
+    )
     func answer(_ generation: FakeAICLIScript.Generation) async throws {
         let turn = FakeAICLITurn([
             .push("processStart", #""pid":1"#), .text("Let me look."), .tool("Read"), .tool(" "), .text(""),
@@ -44,7 +47,10 @@ import Testing
     func restarts() async throws {
         try await withAICLI { peers in
             _ = try await peers.send("one")
-            let again = AICLIHost(client: peers.host.client, store: AICLIStore(data: peers.folder, hostID: "feedfacefeedface"))
+            let again = AICLIHost(
+                client: peers.host.client,
+                store: AICLIStore(data: peers.folder, hostID: "feedfacefeedface")
+            )
             var second = peers
             second.host = again
             _ = try await second.send("two")
@@ -98,13 +104,12 @@ import Testing
     @Test(
         "A host that keeps silent, sends garbage or breaks at once is given up, and knows nothing of the prompt",
         arguments: [
-            (FakeAICLIFault.silentHandshake, CompanionClientError.Code.unreachable), (.silent, .timedOut),
+            (FakeAICLIFault.silentHandshake, CompanionClientError.Code.timedOut), (.silent, .timedOut),
             (.resetBeforeWelcome, .unreachable), (.onlyGarbage, .badAnswer), (.oversize, .tooLarge),
         ]
     )
     func deadWire(_ fault: FakeAICLIFault, _ code: CompanionClientError.Code) async throws {
-        let timeouts = CompanionClientConfiguration.Timeouts(request: .milliseconds(300))
-        try await withAICLI(.fault(fault), timeouts: timeouts) { peers in
+        try await withAICLI(.fault(fault)) { peers in
             var peers = peers
             peers.host.runner.configuration.welcome = .milliseconds(300)
             let shown = try await peers.send("go")
@@ -178,7 +183,8 @@ import Testing
     @Test("Who stops waiting leaves a note, and the turn goes on at the host: the next one shows what came meanwhile")
     func stopped() async throws {
         let turn = FakeAICLITurn([
-            .text("Half."), .hold("middle"), .untilAlone, .pushed(.seconds(120), "assistantMessage", #""type":"text","text":"The end.""#),
+            .text("Half."), .hold("middle"), .untilAlone,
+            .pushed(.seconds(120), "assistantMessage", #""type":"text","text":"The end.""#),
         ])
         try await withAICLI(.turns(turn)) { peers in
             let task = Task { try await peers.send("go") }
@@ -188,7 +194,12 @@ import Testing
             #expect(try peers.transcript().last?.hasPrefix("system: ") == true)
             peers.server.release("middle")
             let session = try #require(peers.server.sessions.first?.key)
-            peers.server.keep("assistantMessage", #""type":"text","text":"Kept.""#, sessionID: session, age: .seconds(300))
+            peers.server.keep(
+                "assistantMessage",
+                #""type":"text","text":"Kept.""#,
+                sessionID: session,
+                age: .seconds(300)
+            )
             let shown = try await peers.send("next")
             #expect(shown.text == "You said: next")
             #expect(shown.notices.contains("Late by 5 min: Kept."))
@@ -201,7 +212,10 @@ import Testing
 
     // MARK: Questions
 
-    @Test("A question of the agent is asked once, and the answer reaches it", arguments: [("y", "y"), (nil, "n")] as [(String?, String)])
+    @Test(
+        "A question of the agent is asked once, and the answer reaches it",
+        arguments: [("y", "y"), (nil, "n")] as [(String?, String)]
+    )
     func question(_ answer: String?, _ word: String) async throws {
         let turn = FakeAICLITurn([
             .ask("Run rm?", options: ["y", "n"], tool: "Bash", copies: 2), .text("Done."), .reply("Done."),
@@ -235,7 +249,10 @@ import Testing
 
     // MARK: Broken connections
 
-    @Test("A connection that breaks after the prompt is made again, and what was kept is the answer", arguments: [FakeAICLIFault.resetAfterPrompt, .closeAfterPrompt])
+    @Test(
+        "A connection that breaks after the prompt is made again, and what was kept is the answer",
+        arguments: [FakeAICLIFault.resetAfterPrompt, .closeAfterPrompt]
+    )
     func broken(_ fault: FakeAICLIFault) async throws {
         let turn = FakeAICLITurn([
             .text("The first half,"), .text("and the second."), .untilJoined, .result, .reply("lost"),
@@ -259,7 +276,8 @@ import Testing
         try await withAICLI(script) { peers in
             var peers = peers
             peers.host.runner.configuration.recovery = .milliseconds(200)
-            async let sending = peers.send("go")
+            let impatient = peers
+            async let sending = impatient.send("go")
             try await peers.server.reached("later")
             peers.server.release("later")
             await peers.server.resetAll()

@@ -14,7 +14,9 @@ import Testing
 
     @Test(
         "What is no frame is none",
-        arguments: ["", "null", "[1]", "{", #"{"type":""}"#, #"{"type":7}"#, #"{"data":{}}"#, "\"welcome\"", "{\"type\":\"x\""]
+        arguments: [
+            "", "null", "[1]", "{", #"{"type":""}"#, #"{"type":7}"#, #"{"data":{}}"#, "\"welcome\"", "{\"type\":\"x\"",
+        ]
     )
     func garbage(_ text: String) {
         #expect(AICLIFrame(json: Array(text.utf8)) == nil)
@@ -76,7 +78,8 @@ import Testing
     func dropped() throws {
         for chunk in [
             #"{"chunk":{"type":"text","content":""}}"#, #"{"chunk":{"type":"text","content":" \n "}}"#,
-            #"{"chunk":{"type":"complete","content":"","isFinal":true}}"#, #"{"chunk":{"type":"divider","content":""}}"#,
+            #"{"chunk":{"type":"complete","content":"","isFinal":true}}"#,
+            #"{"chunk":{"type":"divider","content":""}}"#,
             #"{"chunk":{"type":"text","content":7}}"#, #"{"chunk":{"type":"tool_use","content":"x"}}"#,
             #"{"chunk":{"type":"tool_use","metadata":{"toolName":"  "}}}"#, "{}", "7", "null",
         ] {
@@ -88,7 +91,9 @@ import Testing
 
     @Test("Chunks keep their kind: headings, code and lists are shown as what they are")
     func chunks() throws {
-        #expect(try event("streamChunk", #"{"chunk":{"type":"header","content":"Plan","level":2}}"#) == .text("## Plan"))
+        #expect(
+            try event("streamChunk", #"{"chunk":{"type":"header","content":"Plan","level":2}}"#) == .text("## Plan")
+        )
         #expect(
             try event("streamChunk", #"{"chunk":{"type":"code","content":"let a = 1","language":"swift"}}"#)
                 == .text("```swift\nlet a = 1\n```")
@@ -103,7 +108,8 @@ import Testing
     @Test("Numbers without end make no heading without end")
     func levels() throws {
         #expect(
-            try event("streamChunk", #"{"chunk":{"type":"header","content":"A","level":1000000000}}"#) == .text("###### A")
+            try event("streamChunk", #"{"chunk":{"type":"header","content":"A","level":1000000000}}"#)
+                == .text("###### A")
         )
         #expect(try event("streamChunk", #"{"chunk":{"type":"header","content":"A","level":-3}}"#) == .text("# A"))
         let usage = #"{"success":true,"usage":{"input_tokens":9007199254740991,"output_tokens":1e300}}"#

@@ -6,7 +6,10 @@ import Testing
 
 /// What is asked by HTTP.
 @Suite struct AICLIServerTests {
-    @Test("Generations are told apart, and what the newest cannot is said", arguments: FakeAICLIScript.Generation.allCases)
+    @Test(
+        "Generations are told apart, and what the newest cannot is said",
+        arguments: FakeAICLIScript.Generation.allCases
+    )
     func generations(_ generation: FakeAICLIScript.Generation) async throws {
         try await withAICLI(FakeAICLIScript(generation)) { peers in
             let health = try await peers.host.client.aicliHealth()
@@ -16,7 +19,10 @@ import Testing
         }
     }
 
-    @Test("An assistant that is not there is seen in a Bool and in an object", arguments: [FakeAICLIScript.Generation.wsEarly, .ws])
+    @Test(
+        "An assistant that is not there is seen in a Bool and in an object",
+        arguments: [FakeAICLIScript.Generation.wsEarly, .ws]
+    )
     func unavailable(_ generation: FakeAICLIScript.Generation) async throws {
         var script = FakeAICLIScript(generation)
         script.isAssistantAvailable = false
@@ -77,7 +83,10 @@ import Testing
         }
     }
 
-    @Test("Projects without a name or path are left out, and nonsense is an error", arguments: ["[]", "{}", "7", #"{"projects":5}"#])
+    @Test(
+        "Projects without a name or path are left out, and nonsense is an error",
+        arguments: ["[]", "{}", "7", #"{"projects":5}"#]
+    )
     func oddProjects(_ body: String) async throws {
         let odd = #"{"projects":[{"name":"web"},{"path":"/x"},{"name":7,"path":"/x"},null,{"name":"ok","path":"/ok"}]}"#
         try await withAICLI(.with { $0.answers["/api/projects"] = (200, odd) }) { peers in
@@ -90,7 +99,10 @@ import Testing
         }
     }
 
-    @Test("Another service on the port is told from an AICLI server", arguments: ["<html>hi</html>", "{}", "[1]", "hello"])
+    @Test(
+        "Another service on the port is told from an AICLI server",
+        arguments: ["<html>hi</html>", "{}", "[1]", "hello"]
+    )
     func stranger(_ body: String) async throws {
         try await withAICLI(.with { $0.answers["/"] = (200, body) }) { peers in
             let found = try await clientError { try await peers.host.client.aicliHealth() }.code

@@ -147,7 +147,9 @@ import Testing
         bench.feed(.verified(.continued(lastActivity: nil), sessionID: "s0"))
         let early = Self.kept("first", secondsAgo: 600, session: "s0")
         let late = Self.kept("second", secondsAgo: 300, session: "s0")
-        for frame in [late, early, late, early, Self.kept("foreign", secondsAgo: 1, session: "other")] { bench.frame(frame) }
+        for frame in [late, early, late, early, Self.kept("foreign", secondsAgo: 1, session: "other")] {
+            bench.frame(frame)
+        }
         #expect(bench.notices.isEmpty)
         bench.reply(to: "ping", as: "pong", "{}")
         #expect(bench.notices == ["Late by 10 min: first", "Late by 5 min: second"])
@@ -322,7 +324,9 @@ import Testing
         bench.feed(.timer(bench.timers.last?.0 ?? 0), at: 160)
         #expect(bench.error == nil && bench.timers.last?.1 == .seconds(90))
         bench.feed(.timer(bench.timers.last?.0 ?? 0), at: 250)
-        #expect(bench.error?.code == .streamInterrupted && bench.error?.message.contains("goes on with the next") == true)
+        #expect(
+            bench.error?.code == .streamInterrupted && bench.error?.message.contains("goes on with the next") == true
+        )
     }
 
     @Test("A question that comes twice is asked once; the next one is asked again")
@@ -330,11 +334,15 @@ import Testing
         var bench = Bench()
         bench.run()
         func ask(_ time: Int, _ prompt: String) {
-            bench.frame(#"{"type":"permissionRequired","timestamp":\#(time),"data":{"sessionId":"s1","prompt":"\#(prompt)"}}"#)
+            bench.frame(
+                #"{"type":"permissionRequired","timestamp":\#(time),"data":{"sessionId":"s1","prompt":"\#(prompt)"}}"#
+            )
         }
         ask(1, "Run it?")
         ask(2, "Run it?")
-        bench.frame(#"{"type":"assistantMessage","timestamp":3,"data":{"type":"permission_request","prompt":"Run it?"}}"#)
+        bench.frame(
+            #"{"type":"assistantMessage","timestamp":3,"data":{"type":"permission_request","prompt":"Run it?"}}"#
+        )
         #expect(bench.asked.map(\.prompt) == ["Run it?"])
         bench.feed(.permission(bench.asked[0], answer: "y"))
         #expect(bench.sent.last?.data["response"] == "y" && bench.sent.last?.data["sessionId"] == "s1")

@@ -10,7 +10,10 @@ import Testing
         auto.answered(answer, elapsed: elapsed)
     }
 
-    @Test("The agent's word that it is done ends the modes that look for it, and no other", arguments: AutoResponse.Mode.allCases)
+    @Test(
+        "The agent's word that it is done ends the modes that look for it, and no other",
+        arguments: AutoResponse.Mode.allCases
+    )
     func completion(_ mode: AutoResponse.Mode) {
         var auto = auto(mode)
         let step = auto.answered("Fixed the login.\n\n**TASK COMPLETE**", elapsed: .seconds(5))
@@ -18,7 +21,10 @@ import Testing
         #expect(step == (goesOn ? .send(AutoResponse.prompt) : .stop(.completed)))
     }
 
-    @Test("A question stops smart stop and hybrid; the others leave it to the agent", arguments: AutoResponse.Mode.allCases)
+    @Test(
+        "A question stops smart stop and hybrid; the others leave it to the agent",
+        arguments: AutoResponse.Mode.allCases
+    )
     func question(_ mode: AutoResponse.Mode) {
         var auto = auto(mode)
         let step = auto.answered("There are two ways.\n\nWhich one do you prefer?", elapsed: .zero)
@@ -76,7 +82,10 @@ import Testing
         #expect(!AnswerSigns(answer).isComplete)
     }
 
-    @Test("Other words for the end are understood", arguments: ["All done.", "I've completed the refactoring.", "task complete", "Everything is done!"])
+    @Test(
+        "Other words for the end are understood",
+        arguments: ["All done.", "I've completed the refactoring.", "task complete", "Everything is done!"]
+    )
     func complete(_ answer: String) {
         let signs = AnswerSigns(answer)
         #expect(signs.isComplete && !signs.asks)
@@ -84,7 +93,9 @@ import Testing
 
     @Test("Only how an answer ends says what comes next")
     func ending() {
-        let signs = AnswerSigns("Why was it slow? Because of the index.\n" + String(repeating: "It is fast now.\n", count: 10))
+        let signs = AnswerSigns(
+            "Why was it slow? Because of the index.\n" + String(repeating: "It is fast now.\n", count: 10)
+        )
         #expect(!signs.asks)
         #expect(AnswerSigns("Is this **right?**").asks)
         #expect(AnswerSigns("Would you like me to push it.").asks)

@@ -134,7 +134,11 @@ struct FakeAICLISocket: Sendable {
         do throws(FakeAICLIRefusal) {
             let session = try state.startSession(frame.data)
             state.join(id, session: session)
-            await send("streamStart", #""success":true,"sessionId":\#(JSONText.quoted(session))"#, requestID: frame.requestID)
+            await send(
+                "streamStart",
+                #""success":true,"sessionId":\#(JSONText.quoted(session))"#,
+                requestID: frame.requestID
+            )
         } catch {
             await sendError("STREAM_START_FAILED", error.message, requestID: frame.requestID)
             await sendError("HANDLER_ERROR", error.message, requestID: frame.requestID)

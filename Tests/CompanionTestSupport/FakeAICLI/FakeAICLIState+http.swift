@@ -19,7 +19,8 @@ extension FakeAICLIState {
             let ids = script.sessions.keys.sorted().map { JSONText.quoted($0) }
             return Self.http(200, #"{"sessions":[\#(ids.joined(separator: ","))]}"#)
         case ("POST", "/api/sessions/continue"): return continueSession(request)
-        default: return Self.http(404, "<!DOCTYPE html><pre>Cannot \(request.method) \(request.path)</pre>", isHTML: true)
+        default:
+            return Self.http(404, "<!DOCTYPE html><pre>Cannot \(request.method) \(request.path)</pre>", isHTML: true)
         }
     }
 
@@ -28,7 +29,8 @@ extension FakeAICLIState {
         guard script.generation == .http else {
             return #"{\#(name),"endpoints":{"health":"/health","api":"/api","websocket":"/ws"}}"#
         }
-        return #"{\#(name),"architecture":"HTTP + APNS","endpoints":{"health":"/health","chat":"/api/chat","qrCode":"/api/auth/setup"}}"#
+        return
+            #"{\#(name),"architecture":"HTTP + APNS","endpoints":{"health":"/health","chat":"/api/chat","qrCode":"/api/auth/setup"}}"#
     }
 
     private var health: String {

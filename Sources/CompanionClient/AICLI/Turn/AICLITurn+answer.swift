@@ -82,7 +82,9 @@ extension AICLITurn {
         let frame = self.request("permission", .permission, data)
         let isDenied = word == request.denying
         var actions: [Action] = []
-        if !isQuiet { actions.append(.output(.status("\(isDenied ? "Denied" : "Answered \(word)"): \(request.prompt)"))) }
+        if !isQuiet {
+            actions.append(.output(.status("\(isDenied ? "Denied" : "Answered \(word)"): \(request.prompt)")))
+        }
         guard phase == .answering else {
             unsent.append(frame)
             return actions

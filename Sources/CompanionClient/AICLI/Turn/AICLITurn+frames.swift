@@ -12,7 +12,8 @@ extension AICLITurn {
         if let other = frame.sessionID, let sessionID, other != sessionID { return [] }
         if let identity = frame.identity, !recent.insert(identity) { return [] }
         guard phase == .draining || phase == .answering else { return [] }
-        if frame.queued != nil, phase == .draining {
+        if phase == .draining {
+            // What happens now may come before what was kept: it has its turn behind that.
             kept.append(frame)
             return []
         }
@@ -27,7 +28,7 @@ extension AICLITurn {
         case .connected:
             return end(.fail(AICLIGeneration.http.refusal))
         case .failure(let error):
-            return end(.fail(error.clientError))
+            return [.output(.status(error.text))]
         default:
             return []
         }
@@ -77,12 +78,14 @@ extension AICLITurn {
     /// All kept messages are there: shows them in the order in which they were sent first, and goes on.
     mutating func drained(at moment: Moment) -> [Action] {
         let messages = kept.filter { frame in frame.identity.map { !seen.contains($0) } ?? true }
-            .sorted { ($0.origin ?? .distantPast) < ($1.origin ?? .distantPast) }
+            .enumerated()
+            .sorted { (order($0.element), $0.offset) < (order($1.element), $1.offset) }
+            .map(\.element)
         kept = []
         backoff.reset()
         phase = .answering
         var actions: [Action] = []
-        let identities = messages.compactMap(\.identity)
+        let identities = messages.compactMap { $0.queued == nil ? nil : $0.identity }
         seen.formUnion(identities)
         if !identities.isEmpty, let sessionID { actions.append(.saw(identities, sessionID: sessionID)) }
         for frame in messages where phase != .ended { actions += showKept(frame, at: moment) }
@@ -92,12 +95,19 @@ extension AICLITurn {
         return actions + (isPrompted ? follow() : sendPrompt(at: moment))
     }
 
+    /// Seconds; a message without a time comes first.
+    private func order(_ frame: AICLIFrame) -> Double {
+        frame.origin?.timeIntervalSince1970 ?? 0
+    }
+
     private mutating func showKept(_ frame: AICLIFrame, at moment: Moment) -> [Action] {
         let event = AICLIEvent(frame)
+        guard frame.queued != nil else { return show(event, of: frame, at: moment) }
         let mark = frame.delay(now: moment.date).map { "Late by \($0.roughly): " } ?? "Late: "
         guard !isPrompted else {
             // Part of this turn's answer.
-            return [.output(.recovering("\(mark)a message that the host has kept"))] + show(event, of: frame, at: moment)
+            return [.output(.recovering("\(mark)a message that the host has kept"))]
+                + show(event, of: frame, at: moment)
         }
         switch event {
         case .text(let text), .answer(let text, success: true, error: _):
@@ -105,7 +115,8 @@ extension AICLITurn {
             return [.output(.status(mark + text)), .said(.assistant, text, frame.origin ?? moment.date)]
         case .answer(_, success: false, let error?): return [.output(.status(mark + error))]
         case .tool(let name, _): return [.output(.status("\(mark)the agent used \(name)"))]
-        case .permission: return [.output(.status("\(mark)a question of the agent"))] + show(event, of: frame, at: moment)
+        case .permission:
+            return [.output(.status("\(mark)a question of the agent"))] + show(event, of: frame, at: moment)
         default: return []
         }
     }

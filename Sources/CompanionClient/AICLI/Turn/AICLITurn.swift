@@ -85,7 +85,7 @@ package struct AICLITurn: Sendable {
     var sessionID: String?
     var seen: Set<String>
     var recent = RecentIdentifiers(capacity: 4096)
-    /// Messages that the server has kept, as they come.
+    /// Messages that come while those are awaited that the server has kept.
     var kept: [AICLIFrame] = []
     /// The prompt went out over a connection.
     var isPrompted = false

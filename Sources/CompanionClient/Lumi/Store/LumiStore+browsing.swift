@@ -77,7 +77,8 @@ extension LumiStore: ProjectBrowsing, ChatBrowsing {
         CompanionMessage(
             id: id(message.id),
             role: message.role == "agent" ? .assistant : CompanionMessage.Role(rawValue: message.role),
-            text: message.imageData == nil ? message.content : message.content + " [picture]",
+            text: message.content + (message.imageData == nil ? "" : " [picture]")
+                + (message.isStreaming ? " [broken off]" : ""),
             createdAt: message.timestamp
         )
     }

@@ -51,12 +51,12 @@ struct FrameReading: Sendable {
                     hints.show(content)
                 }
             } where: {
-                if case .pairing = QRContent($0) { true } else { false }
+                PairingSymbol(QRContent($0)) != nil
             }
         }
         guard let outcome else { throw timedOut(others.withLockedValue(\.self)) }
         guard outcome.agreed.isEmpty else { return outcome.agreed.map(QRContent.init) }
-        if outcome.others.contains(where: { if case .pairing = QRContent($0) { true } else { false } }) {
+        if outcome.others.contains(where: { PairingSymbol(QRContent($0)) != nil }) {
             throw CommandError(
                 .nothingFound,
                 "scan.seen_once",
@@ -76,8 +76,8 @@ struct FrameReading: Sendable {
     }
 
     /// The one pairing code.
-    func payload(within limit: Duration? = nil) async throws -> PairingPayload {
-        try PairingPicture.payload(of: await contents(within: limit), in: input.name)
+    func symbol(within limit: Duration? = nil) async throws -> PairingSymbol {
+        try PairingPicture.symbol(of: await contents(within: limit), in: input.name)
     }
 
     private var name: String { input.name == "-" ? "standard input" : input.name }
@@ -98,7 +98,7 @@ extension QRContent {
     /// Why a code is no pairing code that can be used; nil where it is one.
     var shortcoming: String? {
         switch self {
-        case .pairing: nil
+        case .pairing, .aicli: nil
         case .unusable(let reason): "a pairing code that cannot be used: \(reason)"
         case .foreign(let what): what
         }

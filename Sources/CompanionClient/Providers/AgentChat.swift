@@ -1,0 +1,145 @@
+import CompanionWire
+package import FoundationEssentials
+import NIOConcurrencyHelpers
+
+/// Chats with the agents of a Lumi host: this machine asks the agent's provider itself, as the phone's app does, with the
+/// agent's system prompt, model and temperature, and keeps what is said in the ``LumiStore``. The Mac is not asked.
+package struct AgentChat: TurnRunning {
+    package let takesImages = true
+
+    private let store: LumiStore
+    private let settings: ProviderSettings
+    private let client: ProviderClient
+    private let now: @Sendable () -> Date
+    /// Chats that were made and have no message yet.
+    private let made = NIOLockedValueBox<[UUID: LumiConversation]>([:])
+
+    /// - Parameter now: The clock that messages are stamped by.
+    package init(
+        store: LumiStore,
+        settings: ProviderSettings,
+        client: ProviderClient,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.store = store
+        self.settings = settings
+        self.client = client
+        self.now = now
+    }
+
+    /// Makes a chat with the agent whose project it is. It is kept once something was said.
+    ///
+    /// - Throws: ``ProviderError/Code/noAgent``.
+    package func makeChat(projectID: String, title: String) async throws -> String {
+        let id = UUID()
+        guard let agent = try agent(UUID(uuidString: projectID)) else {
+            throw ProviderError(.noAgent, nil, "There is no agent to start a chat with.")
+        }
+        let conversation = LumiConversation(id: id, title: title, participantIds: [agent.id], createdAt: now())
+        made.withLockedValue { $0[id] = conversation }
+        return LumiStore.id(id)
+    }
+
+    /// Asks the agent's provider, once. Ending the reading ends the answer; what came of it is kept.
+    ///
+    /// Throws ``ProviderError`` and ``LumiStoreError`` too. A prompt that got no answer at all is not kept.
+    package func turn(chatID: String, _ request: TurnRequest) -> AsyncThrowingStream<ChatTurn.Output, any Error> {
+        AsyncThrowingStream { continuation in
+            let record = TurnRecord(store: store, now: now)
+            // The stream is the whole life of the task: it ends with it, from whichever side.
+            let task = Task {
+                do {
+                    let summary = try await run(chatID: chatID, request, record) { continuation.yield($0) }
+                    continuation.yield(.finished(summary))
+                    continuation.finish()
+                } catch {
+                    record.keepPart()
+                    continuation.finish(throwing: error)
+                }
+            }
+            continuation.onTermination = { reason in
+                task.cancel()
+                // Here and now: the process may end before the task does.
+                if case .cancelled = reason { record.keepPart() }
+            }
+        }
+    }
+
+    private func run(
+        chatID: String,
+        _ request: TurnRequest,
+        _ record: TurnRecord,
+        _ show: (ChatTurn.Output) -> Void
+    ) async throws -> ChatTurnSummary {
+        let (conversation, agent) = try find(chatID, request.projectPath)
+        guard let provider = Provider(named: agent.configuration.provider) else {
+            throw ProviderError(
+                .unknownProvider,
+                nil,
+                "The agent's provider, “\(agent.configuration.provider)”, is none that is known here."
+            )
+        }
+        let endpoint = try settings.endpoint(for: provider)
+        let model = request.model.flatMap { $0.isEmpty ? nil : $0 } ?? agent.configuration.model
+        for image in request.images { try PictureFile.check(image, for: provider) }
+        let prompt = ProviderPrompt(
+            model: model,
+            system: agent.configuration.systemPrompt,
+            temperature: agent.configuration.temperature,
+            maxTokens: agent.configuration.maxTokens,
+            messages: PromptHistory.messages(of: conversation, then: request)
+        )
+        record.begin(conversation, prompt: request, agent: agent.id)
+        var usage: ContinueChatUsage?
+        var ending = ProviderEvent.Reason.complete
+        try await client.answer(prompt, from: endpoint) { event in
+            switch event {
+            case .text(let text):
+                record.add(text)
+                show(.text(text))
+            case .usage(let input, let output):
+                let input = input ?? usage?.inputTokens
+                let output = output ?? usage?.outputTokens
+                usage = ContinueChatUsage(
+                    inputTokens: input,
+                    outputTokens: output,
+                    totalTokens: input.flatMap { input in output.map { input + $0 } },
+                    model: model
+                )
+            case .finished(let reason): ending = reason
+            }
+        }
+        let answer = record.answer
+        if ending == .blocked, answer.isEmpty {
+            throw ProviderError(.blocked, provider, "\(provider.displayName)'s filter let no answer through.")
+        }
+        try record.keepWhole()
+        made.withLockedValue { $0[conversation.id] = nil }
+        if let usage { show(.usage(usage)) }
+        switch ending {
+        case .complete: break
+        case .length: show(.status("The answer ends at the model's limit of tokens."))
+        case .blocked: show(.status("\(provider.displayName)'s filter ended the answer."))
+        }
+        return ChatTurnSummary(answer: answer, usage: usage, wasRecovered: false, position: .start)
+    }
+
+    /// The conversation, and the agent that answers in it: the first of its agents that is still there.
+    private func find(_ chatID: String, _ path: String?) throws -> (LumiConversation, LumiAgent) {
+        let id = UUID(uuidString: chatID)
+        let known = try id.flatMap { id in try store.conversation(id) ?? made.withLockedValue { $0[id] } }
+        for participant in known?.participantIds ?? [] {
+            if let known, let agent = try agent(participant) { return (known, agent) }
+        }
+        guard let agent = try agent(LumiStore.agentID(path: path)) else {
+            throw ProviderError(.noAgent, nil, "None of the agents of that chat is there any more.")
+        }
+        let new = LumiConversation(id: id ?? UUID(), participantIds: [agent.id], createdAt: now())
+        return (known ?? new, agent)
+    }
+
+    private func agent(_ id: UUID?) throws -> LumiAgent? {
+        guard let id else { return nil }
+        return try store.loadAgents()?.items.first { $0.id == id }
+    }
+}

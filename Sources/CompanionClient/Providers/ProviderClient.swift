@@ -1,0 +1,135 @@
+import AsyncHTTPClient
+import CompanionWire
+import FoundationEssentials
+package import Logging
+import NIOCore
+import NIOFoundationCompat
+import NIOHTTP1
+
+/// Where a provider is, and the key for it.
+package struct ProviderEndpoint: Sendable, Hashable {
+    package var provider: Provider
+    package var url: ProviderURL
+    package var key: ProviderKey?
+
+    package init(provider: Provider, url: ProviderURL, key: ProviderKey?) {
+        self.provider = provider
+        self.url = url
+        self.key = key
+    }
+}
+
+/// Asks providers and reads their streamed answers. Follows no redirects and writes no key anywhere.
+package struct ProviderClient: Sendable {
+    package struct Limits: Sendable, Hashable {
+        /// For a connection to stand. Default: 10 s.
+        package var connect: Duration
+        /// For the head of an answer: a model may have to be loaded first. Default: 180 s.
+        package var head: Duration
+        /// For the next byte of an answer. Default: 120 s.
+        package var idle: Duration
+        /// The most bytes of an answer. Default: 32 MiB.
+        package var answer: Int
+
+        package init(
+            connect: Duration = .seconds(10),
+            head: Duration = .seconds(180),
+            idle: Duration = .seconds(120),
+            answer: Int = 32 << 20
+        ) {
+            self.connect = connect
+            self.head = head
+            self.idle = idle
+            self.answer = answer
+        }
+    }
+
+    private let http: HTTPClient
+    private let limits: Limits
+    private let logger: Logger
+
+    /// Runs `body` with a client, and closes its connections behind it.
+    package static func withClient<Result>(
+        limits: Limits = Limits(),
+        logger: Logger = Logger(label: "providers", factory: { _ in SwiftLogNoOpLogHandler() }),
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: (ProviderClient) async throws -> Result
+    ) async throws -> Result {
+        var configuration = HTTPClient.Configuration(
+            redirectConfiguration: .disallow,
+            timeout: .init(connect: TimeAmount(limits.connect), read: TimeAmount(limits.idle)),
+            decompression: .disabled
+        )
+        configuration.httpVersion = .http1Only
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return try await HTTPClient.withHTTPClient(configuration: configuration) { http in
+            try await body(ProviderClient(http: http, limits: limits, logger: logger))
+        }
+    }
+
+    /// Asks once, and hands on the events of the answer as they come; the last one is ``ProviderEvent/finished(_:)``, but for
+    /// a count of tokens.
+    ///
+    /// - Throws: ``ProviderError``; `CancellationError`; what `take` throws.
+    package func answer(
+        _ prompt: ProviderPrompt,
+        from endpoint: ProviderEndpoint,
+        isolation: isolated (any Actor)? = #isolation,
+        _ take: (ProviderEvent) throws -> Void
+    ) async throws {
+        let provider = endpoint.provider
+        var format = provider.makeFormat()
+        let asked = try format.request(prompt, key: endpoint.key)
+        let response = try await open(asked, at: endpoint)
+        try await check(response, endpoint)
+        var frames = ProviderFrames(format.framing)
+        var received = 0
+        var body = response.body.makeAsyncIterator()
+        reading: while !format.isOver {
+            let part: ByteBuffer?
+            do {
+                part = try await body.next()
+                try Task.checkCancellation()
+            } catch {
+                if isCancellation(error) { throw CancellationError() }
+                // After the end there is nothing more to lose.
+                if format.isComplete { break reading }
+                throw interrupted(error, provider)
+            }
+            guard let part else { break reading }
+            received += part.readableBytes
+            guard received <= limits.answer else { throw tooLarge(provider) }
+            let pieces: [[UInt8]]
+            do { pieces = try frames.feed(part.readableBytesView) } catch { throw tooLarge(provider) }
+            for piece in pieces where !format.isOver {
+                do {
+                    for event in try format.take(piece) { try take(event) }
+                } catch let failure as ProviderFailure {
+                    throw error(for: failure, endpoint)
+                }
+            }
+        }
+        guard format.isComplete else { throw interrupted(nil, provider) }
+    }
+
+    private func open(_ asked: ProviderRequest, at endpoint: ProviderEndpoint) async throws -> HTTPClientResponse {
+        var message = HTTPClientRequest(url: "\(endpoint.url)\(asked.path)")
+        message.method = .POST
+        message.headers.add(name: "Content-Type", value: "application/json")
+        message.headers.add(name: "Accept", value: "text/event-stream, application/x-ndjson, application/json")
+        message.headers.add(name: "User-Agent", value: "pairtool")
+        for (name, value) in asked.headers { message.headers.add(name: name, value: value) }
+        message.body = .bytes(ByteBuffer(data: asked.body))
+        do {
+            let response = try await http.execute(message, deadline: .now() + TimeAmount(limits.head))
+            // Without the library's own logging: it is not for it to decide what of a request is secret.
+            logger.debug(
+                "answered",
+                metadata: ["provider": "\(endpoint.provider.rawValue)", "status": "\(response.status.code)"]
+            )
+            return response
+        } catch {
+            throw unanswered(error, endpoint)
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import CompanionWire
+import FoundationEssentials
+import PairingAgent
+
+/// Keeps the keys of providers, and where they are, in a file of their own: `provider_keys.json` in the data directory
+/// (mode 0600).
+package struct ProviderKeyStore: Sendable {
+    package let path: String
+    private let directory: String
+
+    private struct Content: Codable, Equatable {
+        var version = 1
+        /// By provider.
+        var providers: [String: Record] = [:]
+    }
+
+    private struct Record: Codable, Equatable {
+        var key: String?
+        var url: String?
+    }
+
+    /// - Parameter directory: The tool's data directory.
+    package init(directory: String) {
+        self.directory = directory
+        path = directory + "/provider_keys.json"
+    }
+
+    package func key(of provider: Provider) throws -> ProviderKey? {
+        try load().providers[provider.rawValue]?.key.flatMap(ProviderKey.init)
+    }
+
+    /// Where the provider is, as the user said; nil where nothing was said.
+    package func url(of provider: Provider) throws -> String? {
+        try load().providers[provider.rawValue]?.url
+    }
+
+    /// - Parameters:
+    ///   - key: Nil: the one that is kept stays.
+    ///   - url: Nil: the one that is kept stays.
+    package func keep(_ key: ProviderKey?, url: ProviderURL?, for provider: Provider) throws {
+        try update { content in
+            var record = content.providers[provider.rawValue] ?? Record()
+            if let key { record.key = key.value }
+            if let url { record.url = url.description }
+            content.providers[provider.rawValue] = record
+        }
+    }
+
+    /// - Returns: Whether there was something to forget.
+    package func forget(_ provider: Provider) throws -> Bool {
+        try update { $0.providers.removeValue(forKey: provider.rawValue) != nil }
+    }
+
+    private func load() throws(LumiStoreError) -> Content {
+        let bytes: [UInt8]?
+        do {
+            bytes = try PrivateFile.readOwned(path, limit: 256 << 10)
+        } catch {
+            throw LumiStoreError(
+                .unusable,
+                "the keys in \(path) are not used: others may have written or read them (\(error))",
+                remedy: "chmod 600 '\(path)'"
+            )
+        }
+        guard let bytes else { return Content() }
+        guard let content = try? JSONDecoder().decode(Content.self, from: Data(bytes)) else {
+            throw LumiStoreError(
+                .damaged,
+                "the keys in \(path) are damaged",
+                remedy: "move them away and set them anew: mv '\(path)' '\(path).damaged'"
+            )
+        }
+        return content
+    }
+
+    private func update<R>(_ change: (inout Content) -> R) throws -> R {
+        try PrivateFile.withLock(directory + "/provider_keys.lock") {
+            var content = try load()
+            let before = content
+            let result = change(&content)
+            if content != before {
+                let data = try CompanionJSON.encoder(sorted: true).encode(content)
+                try data.withUnsafeBytes { try PrivateFile.write($0, to: path) }
+            }
+            return result
+        }
+    }
+}

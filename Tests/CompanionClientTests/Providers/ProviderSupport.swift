@@ -1,0 +1,115 @@
+import CompanionClient
+import CompanionTestSupport
+import FoundationEssentials
+import NIOConcurrencyHelpers
+import Testing
+
+extension FakeProviders {
+    /// Where the fake has a provider.
+    func endpoint(_ provider: Provider, key: ProviderKey? = nil) throws -> ProviderEndpoint {
+        ProviderEndpoint(provider: provider, url: try ProviderURL(url, provider: provider), key: key)
+    }
+
+    /// The body of the last request, as JSON.
+    var lastBody: JSONObject {
+        get throws { try JSONObject(try #require(requests.last).body) }
+    }
+}
+
+/// A JSON object to look into.
+struct JSONObject {
+    let value: Any
+
+    init(_ bytes: [UInt8]) throws {
+        value = try JSONDecoder().decode(AnyValue.self, from: Data(bytes)).value
+    }
+
+    private init(value: Any) { self.value = value }
+
+    /// `messages.0.content`.
+    subscript(path: String) -> Any? {
+        var value: Any? = value
+        for step in path.split(separator: ".") {
+            if let index = Int(step) {
+                let list = value as? [Any] ?? []
+                value = list.indices.contains(index) ? list[index] : nil
+            } else {
+                value = (value as? [String: Any])?[String(step)]
+            }
+        }
+        return value
+    }
+
+    func text(_ path: String) -> String? { self[path] as? String }
+    func number(_ path: String) -> Double? { self[path] as? Double }
+    func count(_ path: String) -> Int? { (self[path] as? [Any])?.count }
+
+    private struct AnyValue: Decodable {
+        var value: Any
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let flag = try? container.decode(Bool.self) {
+                value = flag
+            } else if let number = try? container.decode(Double.self) {
+                value = number
+            } else if let text = try? container.decode(String.self) {
+                value = text
+            } else if let list = try? container.decode([AnyValue].self) {
+                value = list.map(\.value)
+            } else {
+                value = try container.decode([String: AnyValue].self).mapValues(\.value)
+            }
+        }
+    }
+}
+
+/// A key that is made for the test.
+func madeKey() throws -> ProviderKey {
+    try #require(ProviderKey(keyText()))
+}
+
+func keyText() -> String { "test-" + UUID().uuidString.lowercased() }
+
+extension ProviderPrompt {
+    static func asking(_ text: String, temperature: Double? = nil, images: [TurnImage] = []) -> ProviderPrompt {
+        ProviderPrompt(
+            model: "model-1",
+            system: "Be brief.",
+            temperature: temperature,
+            messages: [.init(isFromUser: true, text: text, images: images)]
+        )
+    }
+}
+
+/// What comes of a prompt to a fake.
+struct Asked: Sendable {
+    var text = ""
+    var events: [ProviderEvent] = []
+    var error: ProviderError?
+}
+
+/// Asks a provider, and keeps what came even if it failed.
+func ask(
+    _ prompt: ProviderPrompt = .asking("Why?"),
+    _ endpoint: ProviderEndpoint,
+    limits: ProviderClient.Limits = ProviderClient.Limits()
+) async throws -> Asked {
+    let asked = NIOLockedValueBox(Asked())
+    do {
+        try await ProviderClient.withClient(limits: limits) { client in
+            try await client.answer(prompt, from: endpoint) { event in
+                asked.withLockedValue { asked in
+                    asked.events.append(event)
+                    if case .text(let text) = event { asked.text += text }
+                }
+            }
+        }
+    } catch let error as ProviderError {
+        asked.withLockedValue { $0.error = error }
+    }
+    return asked.withLockedValue(\.self)
+}
+
+/// The beginning of a PNG, which is enough to be known by.
+let smallPNG: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 1, 2, 3]

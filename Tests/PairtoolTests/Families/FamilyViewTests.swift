@@ -48,13 +48,14 @@ import Testing
 
     @Test("A probe of a Lumi host is a connection and nothing more")
     func lumiProbe() async throws {
-        try await withFakeJarvis { listener in
-            let endpoint = try #require(CompanionEndpoint(listener.endpointText))
-            let result = await Probe.probe(endpoint, family: .lumi)
-            #expect(result.state == .up && listener.requests.isEmpty)
-            #expect(await Probe.probe(endpoint, family: .jarvis).service == "jarvis")
+        try await withFakeLumi { mac in
+            let endpoint = try #require(CompanionEndpoint(mac.endpointText))
+            #expect(await Probe.probe(endpoint, family: .lumi).state == .up)
+            let health = try await FamilyHealth.ask(.lumi, at: endpoint, timeouts: .init())
+            #expect(FamilyHostCheck.findings(Self.host(.lumi, .legacy), health).first?.check == .host)
+            #expect(mac.commands.isEmpty)
         }
-        let closed = try await withFakeJarvis { $0.endpointText }
+        let closed = try await withFakeLumi { $0.endpointText }
         #expect(await Probe.probe(try #require(CompanionEndpoint(closed)), family: .lumi).state == .down)
     }
 

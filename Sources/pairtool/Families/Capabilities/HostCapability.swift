@@ -69,6 +69,10 @@ extension HostCapability {
             health, can("projects", "list projects", "projects"),
             can("chats", "list chats", "chats", "one for each project"),
             can("messages", "show what was said", "messages", "from this machine: the server keeps nothing"), prompts,
+            limits.map { cannot("auto", "go on by itself", $0) }
+                ?? can("auto", "go on by itself", "chat", "--auto MODE"),
+            can("sessions", "list sessions, tidy them up", "sessions"),
+            can("outbox", "keep prompts while it is off", "outbox"),
             cannot("models", "offer a choice of models", "the server chooses"), noApprovals,
         ]
     }

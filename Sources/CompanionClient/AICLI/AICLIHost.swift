@@ -146,8 +146,9 @@ extension AICLIHost {
                 )
                 end(WaitingOutcome(prompt: next, result: .success(summary)))
             } catch let error as CompanionClientError {
-                // What was not sent is still the next one: to go on would be to try it for ever.
-                guard try store.outbox().next?.id != next.id else { throw error }
+                guard !error.concernsHost else { throw error }
+                // What was not begun is still the next one: to go on would be to try it for ever.
+                try store.updateOutbox { if $0.next?.id == next.id { $0.refuse(next.id) } }
                 end(WaitingOutcome(prompt: next, result: .failure(error)))
             }
         }
@@ -173,6 +174,11 @@ extension AICLIHost {
 }
 
 extension CompanionClientError {
+    /// Whether no prompt would fare better.
+    fileprivate var concernsHost: Bool {
+        delivery == .notSent && ![.busy, .badRequest, .notFound, .hostError, .forbidden, .server].contains(code)
+    }
+
     /// Whether the host could not be reached, and knows of nothing.
     fileprivate var isOutOfReach: Bool {
         delivery == .notSent && [.unreachable, .timedOut].contains(code)

@@ -43,11 +43,9 @@ struct HostSession: Sendable {
                 try await body(HostSession(host: host, offer: offer, output: output, companion: nil))
             }
         case .lumi:
-            throw CommandError(
-                .failed,
-                "host.family",
-                "\(host.name) is a \(host.family.displayName) host; this version speaks to CopilotForge hosts only"
-            )
+            try await LumiSessions.with(host, output: output) { offer in
+                try await body(HostSession(host: host, offer: offer, output: output, companion: nil))
+            }
         }
     }
 }

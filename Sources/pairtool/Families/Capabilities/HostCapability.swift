@@ -59,7 +59,14 @@ extension HostCapability {
         ]
     }
 
-    private static let lumi: [HostCapability] = [health, noApprovals]
+    private static let lumi: [HostCapability] = [
+        health, can("remote", "be looked at and controlled", "remote", "its user accepts each connection"),
+        can("screenshot", "give a picture of its screen", "remote screenshot"),
+        can("sync", "give agents, conversations and automations", "sync", "hosts of the first generation cannot"),
+        can("projects", "list projects", "projects", "what was pulled"),
+        can("chats", "list chats", "chats", "what was pulled"),
+        can("messages", "show what was said", "messages", "what was pulled"), noApprovals,
+    ]
 
     private static func aicli(limits: String?) -> [HostCapability] {
         [health, noApprovals]

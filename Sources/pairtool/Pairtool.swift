@@ -30,6 +30,12 @@ struct Pairtool: AsyncParsableCommand {
             CommandGroup(name: "Lumi hosts", subcommands: [RemoteCommand.self, SyncCommand.self]),
             CommandGroup(name: "AICLI hosts", subcommands: [SessionsCommand.self, OutboxCommand.self]),
             CommandGroup(name: "Jarvis hosts", subcommands: [ApprovalsCommand.self]),
+            CommandGroup(
+                name: "Agents of Lumi hosts",
+                subcommands: [
+                    AgentsCommand.self, SearchCommand.self, AutomationsCommand.self, KeysCommand.self,
+                ]
+            ),
             CommandGroup(name: "Being a host", subcommands: [HostCommand.self]),
         ]
     )

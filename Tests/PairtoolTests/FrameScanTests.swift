@@ -36,9 +36,11 @@ import Testing
             let row = try #require(try result.json.first)
             #expect(row["kind"]?.string == "pairing" && row["file"]?.string == file)
             #expect(!result.out.contains("482913"))
-            let piped = try await user.shell("cat good.y4m | \(BuiltTool.path) scan --frames - --json --show-secrets")
+            // Of a pipe that is faster than we look, frames are left out, but never the last two.
+            _ = try user.file("live.y4m", try y4m([[], [], [], [Self.good], [Self.good]]))
+            let piped = try await user.shell("cat live.y4m | \(BuiltTool.path) scan --frames - --json --show-secrets")
             #expect(piped.status == 0, "\(piped.err)")
-            #expect(try piped.json[0]["code"]?.string == "482913")
+            #expect(try piped.json.first?["code"]?.string == "482913")
         }
     }
 

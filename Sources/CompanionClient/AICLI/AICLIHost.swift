@@ -1,5 +1,6 @@
 package import CompanionWire
 import FoundationEssentials
+import NIOConcurrencyHelpers
 
 /// A paired AICLI server: what it offers, and what this machine keeps of it.
 package struct AICLIHost: Sendable {
@@ -7,6 +8,10 @@ package struct AICLIHost: Sendable {
     package let store: AICLIStore
     /// Runs turns; tests put in their own clock.
     package var runner: AICLITurnRunner
+    /// Gets what the user should know of what is shown. Nil: nobody is told.
+    package var notice: (@Sendable (String) -> Void)?
+    /// What was listed last.
+    private let listed = NIOLockedValueBox<[CompanionProject]?>(nil)
 
     /// - Parameter permissions: Who is asked where the allowed tools do not cover a question of the agent. Nil: it is denied.
     package init(client: AICLIClient, store: AICLIStore, permissions: AICLIPermissionAnswering? = nil) {
@@ -23,20 +28,38 @@ package struct AICLIHost: Sendable {
 }
 
 extension AICLIHost: ProjectBrowsing, ChatBrowsing {
-    /// By their last use from here, as the server does not know one.
+    /// By their last use from here, as the server does not know one. Of a server that is off, those that it listed last:
+    /// prompts for them can wait.
     package func projects() async throws -> [CompanionProject] {
         let sessions = try store.sessions()
-        return try await client.projects().map { project in
+        let projects = try await listing().map { project in
             var project = project
             project.lastUpdatedAt = sessions.session(for: project.localPath)?.lastActivityAt ?? project.lastUpdatedAt
             return project
         }
         .sorted { ($0.lastUpdatedAt ?? .distantPast) > ($1.lastUpdatedAt ?? .distantPast) }
+        listed.withLockedValue { $0 = projects }
+        return projects
+    }
+
+    private func listing() async throws -> [CompanionProject] {
+        do {
+            let projects = try await client.projects()
+            try store.keep(projects, at: runner.now())
+            return projects
+        } catch let error as CompanionClientError where [.unreachable, .timedOut].contains(error.code) {
+            guard let kept = try store.projects() else { throw error }
+            let age = Duration.seconds(Int64(max(0, runner.now().timeIntervalSince(kept.listedAt)))).roughly
+            notice?("\(error.message) These are its projects as they were \(age) ago.")
+            return kept.projects
+        }
     }
 
     /// A project has one chat, whether it was begun or not: servers keep one session for a directory.
     package func chats(projectID: String) async throws -> [CompanionChat] {
-        guard let project = try await projects().first(where: { $0.id == projectID }) else { return [] }
+        var projects = listed.withLockedValue(\.self)
+        if projects == nil { projects = try await self.projects() }
+        guard let project = projects?.first(where: { $0.id == projectID }) else { return [] }
         return [
             CompanionChat(
                 id: AICLISessionKeeper.chatID(for: project.localPath),
@@ -146,8 +169,9 @@ extension AICLIHost {
                 )
                 end(WaitingOutcome(prompt: next, result: .success(summary)))
             } catch let error as CompanionClientError {
-                // What was not sent is still the next one: to go on would be to try it for ever.
-                guard try store.outbox().next?.id != next.id else { throw error }
+                guard !error.concernsHost else { throw error }
+                // What was not begun is still the next one: to go on would be to try it for ever.
+                try store.updateOutbox { if $0.next?.id == next.id { $0.refuse(next.id) } }
                 end(WaitingOutcome(prompt: next, result: .failure(error)))
             }
         }
@@ -173,6 +197,11 @@ extension AICLIHost {
 }
 
 extension CompanionClientError {
+    /// Whether no prompt would fare better.
+    fileprivate var concernsHost: Bool {
+        delivery == .notSent && ![.busy, .badRequest, .notFound, .hostError, .forbidden, .server].contains(code)
+    }
+
     /// Whether the host could not be reached, and knows of nothing.
     fileprivate var isOutOfReach: Bool {
         delivery == .notSent && [.unreachable, .timedOut].contains(code)

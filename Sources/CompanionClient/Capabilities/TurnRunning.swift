@@ -42,6 +42,8 @@ package struct TurnImage: Sendable, Hashable {
 package protocol TurnRunning: Sendable {
     /// Whether pictures may go with a prompt.
     var takesImages: Bool { get }
+    /// Whether an answer ends when nobody reads it any more. Default: no, the host goes on.
+    var endsWithReader: Bool { get }
     /// Makes a chat for a first prompt.
     ///
     /// - Returns: The id that ``turn(chatID:_:)`` takes.
@@ -50,4 +52,8 @@ package protocol TurnRunning: Sendable {
     ///
     /// The outputs end with ``ChatTurn/Output/finished(_:)``, or the sequence throws ``CompanionClientError``.
     func turn(chatID: String, _ request: TurnRequest) -> AsyncThrowingStream<ChatTurn.Output, any Error>
+}
+
+extension TurnRunning {
+    package var endsWithReader: Bool { false }
 }

@@ -6,6 +6,7 @@ import NIOConcurrencyHelpers
 /// agent's system prompt, model and temperature, and keeps what is said in the ``LumiStore``. The Mac is not asked.
 package struct AgentChat: TurnRunning {
     package let takesImages = true
+    package let endsWithReader = true
 
     private let store: LumiStore
     private let settings: ProviderSettings

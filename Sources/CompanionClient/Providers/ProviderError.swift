@@ -2,9 +2,10 @@
 package struct ProviderError: Error, Sendable {
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String {
-            case unknownProvider, noAgent, keyMissing, keyUnusable, refusedURL, unreachable, timedOut, redirected
+            case unknownProvider, noAgent, keyMissing, keyUnusable, unreachable, timedOut, redirected
             case keyRefused, forbidden, notFound, badRequest, rateLimited, overloaded, server, badAnswer, tooLarge
             case blocked, streamInterrupted, image
+            case refusedURL = "refusedUrl"
         }
 
         private let value: Value

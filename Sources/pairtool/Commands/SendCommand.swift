@@ -1,4 +1,6 @@
 import ArgumentParser
+import CompanionClient
+import PairingAgent
 
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -36,6 +38,14 @@ struct SendCommand: AsyncParsableCommand {
     )
     var model: String?
 
+    @Option(
+        name: .customLong("image"),
+        help:
+            "A picture that goes with the prompt (PNG, JPEG, GIF or WebP), where the host takes some; may be repeated.",
+        completion: .file()
+    )
+    var images: [String] = []
+
     @OptionGroup var tools: ToolOptions
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
@@ -53,6 +63,7 @@ struct SendCommand: AsyncParsableCommand {
 
     func run() async throws {
         let prompt = try await promptText(options.output.context)
+        let pictures = try images.map(picture)
         try await host.withSession(options) { session in
             var conversation =
                 new
@@ -63,18 +74,27 @@ struct SendCommand: AsyncParsableCommand {
                     allowedTools: tools.allowedTools
                 )
                 : try await Conversation.existing(words[0], in: session, model: model, allowedTools: tools.allowedTools)
+            conversation.images = pictures
             try await conversation.prepare(for: prompt)
             if new { session.output.say("Chat \(conversation.chatID)") }
             do {
                 try await conversation.send(prompt)
             } catch  where Task.isCancelled {
-                session.output.say(
-                    "Stopped waiting. The host goes on: pairtool messages \(conversation.chatID.prefix(8))"
-                )
+                let stopped =
+                    session.offer.turns?.endsWithReader == true
+                    ? "Stopped. What came of the answer" : "Stopped waiting. The host goes on"
+                session.output.say("\(stopped): pairtool messages \(conversation.chatID.prefix(8))")
                 throw error
             }
             if session.output.format == .quiet { session.output.data(conversation.chatID) }
         }
+    }
+
+    private func picture(_ path: String) throws -> TurnImage {
+        guard let bytes = try PrivateFile.read(path, limit: PictureFile.sizeLimit + 1) else {
+            throw CommandError(.usage, "image.missing", "there is no file \(path)")
+        }
+        return try PictureFile.image(bytes)
     }
 
     private func promptText(_ context: CommandContext) async throws -> String {

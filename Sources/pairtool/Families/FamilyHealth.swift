@@ -38,8 +38,24 @@ extension FamilyHealth {
             try await TCPProbe.connect(to: endpoint, timeouts: timeouts)
             return FamilyHealth(place: "\(endpoint)")
         case .aicli:
-            try await TCPProbe.connect(to: endpoint, timeouts: timeouts)
-            return FamilyHealth(place: "\(endpoint)")
+            // What is asked needs no token, and gets none: an advert may be anyone's.
+            return try await AICLIClient.withClient(
+                endpoint: endpoint,
+                token: nil,
+                deviceID: "",
+                configuration: configuration
+            ) { client in
+                let health = try await client.aicliHealth()
+                return FamilyHealth(
+                    service: "aicli",
+                    version: health.version,
+                    place: "\(endpoint)",
+                    trouble: ["healthy", "ok", "running"].contains(health.status.lowercased()) ? nil : health.status,
+                    generation: health.generation.rawValue,
+                    hasAssistant: health.assistantAvailable,
+                    limits: health.generation.limits
+                )
+            }
         case .jarvis:
             let second = fallback.flatMap { JarvisBase(fallback: $0) }
             return try await JarvisClient.withClient(

@@ -54,7 +54,9 @@ struct ChatLoop {
                     prompts.remember(prompt)
                     let before = conversation
                     let sent = try await run(
-                        "Stopped waiting. The host goes on; /history shows the answer once it is there."
+                        session.offer.turns?.endsWithReader == true
+                            ? "Stopped. /history shows what came of the answer."
+                            : "Stopped waiting. The host goes on; /history shows the answer once it is there."
                     ) {
                         var next = before
                         try await next.send(prompt)

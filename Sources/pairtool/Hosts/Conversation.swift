@@ -120,7 +120,9 @@ struct Conversation: Sendable {
             chatID: chatID,
             host: session.host,
             output: session.output,
-            waitForEarlier: { try await waitForAnswer(begun: $0) }
+            waitForEarlier: { begun in
+                if session.offer.turns?.endsWithReader != true { try await waitForAnswer(begun: begun) }
+            }
         ) {
             var writer = TurnWriter(output: session.output, chatID: chatID)
             defer { writer.endLine() }

@@ -43,7 +43,7 @@ struct HostSession: Sendable {
                 try await body(HostSession(host: host, offer: offer, output: output, companion: nil))
             }
         case .lumi:
-            try await LumiSessions.with(host, output: output) { offer in
+            try await AgentSessions.with(host, output: output) { offer in
                 try await body(HostSession(host: host, offer: offer, output: output, companion: nil))
             }
         }

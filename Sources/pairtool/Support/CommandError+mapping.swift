@@ -20,6 +20,8 @@ extension CommandError {
             case let error as QRCodecError: Self.image(error)
             case let error as CompanionHostError: Self.host(error)
             case let error as AdminError: Self.admin(error)
+            case let error as ProviderError: Self.provider(error)
+            case let error as LumiStoreError: Self.lumiStore(error)
             case let error as PrivateFile.Failure: CommandError(.failed, "file", error.description)
             default: CommandError(.failed, "failed", "\(error)")
             }

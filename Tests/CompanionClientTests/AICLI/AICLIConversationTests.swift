@@ -341,8 +341,8 @@ import Testing
     func failedWaiting() async throws {
         try await withAICLI { peers in
             try peers.store.updateOutbox { outbox in
-                for prompt in ["one", "two"] {
-                    _ = outbox.add(prompt, in: "/Users/ada/web", allowedTools: nil, at: Date())
+                for (prompt, path) in [("one", "/Users/ada/web"), ("lost", "/gone"), ("two", "/Users/ada/web")] {
+                    _ = outbox.add(prompt, in: path, allowedTools: nil, at: Date())
                 }
             }
             peers.server.change { $0.turns = [FakeAICLITurn([.error("COMMAND_FAILED", "no", copies: 2)])] }
@@ -352,8 +352,10 @@ import Testing
             } end: { outcome in
                 outcomes.append((try? outcome.result.get().answer) ?? "failed")
             }
-            #expect(outcomes == ["failed", "You said: two"])
-            #expect(try peers.store.outbox().prompts.isEmpty)
+            #expect(outcomes == ["failed", "failed", "You said: two"])
+            #expect(peers.server.prompts == ["one", "two"])
+            let left = try peers.store.outbox().prompts
+            #expect(left.map(\.prompt) == ["lost"] && left.map(\.state) == [.refused])
         }
     }
 }

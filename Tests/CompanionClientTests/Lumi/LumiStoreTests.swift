@@ -1,4 +1,5 @@
 import CompanionClient
+import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
 import PairingAgent
@@ -9,31 +10,6 @@ func withTemporaryDirectory<R>(_ body: (String) async throws -> R) async throws 
     let path = FileManager.default.temporaryDirectory.path + "/pairtool-test-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: path) }
     return try await body(path)
-}
-
-/// What a Mac gives: an agent, and a conversation with it.
-struct LumiSample {
-    let agent = UUID()
-    let conversation = UUID()
-    let question = UUID()
-
-    func agents(name: String = "Ada") -> String {
-        """
-        {"id":"\(agent.uuidString)","name":"\(name)","configuration":{"provider":"OpenAI","model":"gpt-x",\
-        "systemPrompt":"Be brief.","temperature":0.5,"enabledTools":["web"],\
-        "securityPolicy":{"allowSudo":false,"limit":1.5}},"capabilities":["chat"],"status":"idle",\
-        "createdAt":700000000,"updatedAt":700000100.5}
-        """
-    }
-
-    var conversations: String {
-        """
-        {"id":"\(conversation.uuidString)","title":"Tides","participantIds":["\(agent.uuidString)"],"messages":[\
-        {"id":"\(question.uuidString)","role":"user","content":"Why?","timestamp":700000200,"isStreaming":false},\
-        {"id":"\(UUID().uuidString)","role":"agent","content":"The moon.","agentId":"\(agent.uuidString)",\
-        "timestamp":700000201,"isStreaming":false,"imageData":"AQID"}],"createdAt":700000200,"updatedAt":700000201}
-        """
-    }
 }
 
 @Suite struct LumiStoreTests {

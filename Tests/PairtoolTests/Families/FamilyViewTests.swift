@@ -48,14 +48,41 @@ import Testing
 
     @Test("A probe of a Lumi host is a connection and nothing more")
     func lumiProbe() async throws {
-        try await withFakeJarvis { listener in
-            let endpoint = try #require(CompanionEndpoint(listener.endpointText))
-            let result = await Probe.probe(endpoint, family: .lumi)
-            #expect(result.state == .up && listener.requests.isEmpty)
-            #expect(await Probe.probe(endpoint, family: .jarvis).service == "jarvis")
+        try await withFakeLumi { mac in
+            let endpoint = try #require(CompanionEndpoint(mac.endpointText))
+            #expect(await Probe.probe(endpoint, family: .lumi).state == .up)
+            let health = try await FamilyHealth.ask(.lumi, at: endpoint, timeouts: .init())
+            #expect(FamilyHostCheck.findings(Self.host(.lumi, .legacy), health).first?.check == .host)
+            #expect(mac.commands.isEmpty)
         }
-        let closed = try await withFakeJarvis { $0.endpointText }
+        let closed = try await withFakeLumi { $0.endpointText }
         #expect(await Probe.probe(try #require(CompanionEndpoint(closed)), family: .lumi).state == .down)
+    }
+
+    @Test(
+        "A probe of an AICLI server asks it in its own way, without its token, and tells its kind",
+        arguments: [(FakeAICLIScript.Generation.wsEarly, "ws"), (.ws, "ws"), (.http, "http")]
+    )
+    func aicliProbe(generation: FakeAICLIScript.Generation, name: String) async throws {
+        try await withFakeAICLI(FakeAICLIScript(generation)) { server in
+            let endpoint = try #require(CompanionEndpoint(server.endpointText))
+            let result = await Probe.probe(endpoint, family: .aicli)
+            #expect(result.state == .up && result.service == "aicli" && result.version == "1.0.0", "\(result)")
+            #expect(server.requests.allSatisfy { $0.header("Authorization") == nil && $0.method == "GET" })
+            let health = try await FamilyHealth.ask(.aicli, at: endpoint, timeouts: .init())
+            #expect(health.generation == name && health.hasAssistant == true && health.trouble == nil)
+            let rows = HostCapability.all(of: Self.host(.aicli, .legacy), health: health)
+            #expect(rows.first { $0.capability == "prompts" }?.available == (name == "ws"))
+            server.change { $0.isAssistantAvailable = false }
+            let lost = try await FamilyHealth.ask(.aicli, at: endpoint, timeouts: .init())
+            let findings = FamilyHostCheck.findings(Self.host(.aicli, .legacy), lost)
+            #expect(findings.contains { $0.check == .signIn && $0.verdict == .problem })
+        }
+        // Another service in its place is not up.
+        try await withFakeJarvis { other in
+            let endpoint = try #require(CompanionEndpoint(other.endpointText))
+            #expect(await Probe.probe(endpoint, family: .aicli).state == .other)
+        }
     }
 
     @Test("Capabilities of a host are rows of one shape in every family, by the built binary")

@@ -6,6 +6,8 @@ package struct AICLIWaitingPrompt: Codable, Sendable, Hashable, Identifiable {
         case waiting
         /// Its sending began and did not end: it may have reached the host, so it is not sent again by itself.
         case uncertain
+        /// The host would not begin with it.
+        case refused
     }
 
     /// 8 hex digits.
@@ -61,12 +63,18 @@ package struct AICLIOutbox: Codable, Sendable, Hashable {
         return true
     }
 
-    /// The host has it, or has refused it.
+    /// The host would not begin with it: those behind it are not held up.
+    package mutating func refuse(_ id: String) {
+        guard let index = prompts.firstIndex(where: { $0.id == id }) else { return }
+        prompts[index].state = .refused
+    }
+
+    /// The host has had it, or it is thrown away.
     package mutating func finish(_ id: String) {
         prompts.removeAll { $0.id == id }
     }
 
-    /// It did not leave after all, or the user wants it to go out whatever happened before.
+    /// The user wants it to go out whatever happened before.
     package mutating func putBack(_ id: String) {
         guard let index = prompts.firstIndex(where: { $0.id == id }) else { return }
         prompts[index].state = .waiting

@@ -2,6 +2,13 @@ import CompanionWire
 import FoundationEssentials
 import PairingAgent
 
+/// The projects of a server, and when it listed them.
+struct AICLIListing: Codable, Sendable, Hashable {
+    var version = 1
+    var projects: [CompanionProject] = []
+    var listedAt = Date.distantPast
+}
+
 /// What this machine keeps of one AICLI server: sessions, prompts that wait, and what was said. A folder of files that
 /// only their owner may read, each replaced as a whole.
 package struct AICLIStore: Sendable {
@@ -23,6 +30,19 @@ package struct AICLIStore: Sendable {
     @discardableResult
     package func updateSessions<R>(_ change: (inout AICLISessionKeeper) throws -> R) throws -> R {
         try update("sessions.json", AICLISessionKeeper(), change)
+    }
+
+    /// The projects as the server listed them last; nil where it never did.
+    func projects() throws -> AICLIListing? {
+        try load("projects.json")
+    }
+
+    func keep(_ projects: [CompanionProject], at now: Date) throws {
+        try update("projects.json", AICLIListing()) {
+            // A date alone is not worth a write at every look.
+            guard $0.projects != projects || now.timeIntervalSince($0.listedAt) > 60 else { return }
+            $0 = AICLIListing(projects: projects, listedAt: now)
+        }
     }
 
     package func outbox() throws -> AICLIOutbox {

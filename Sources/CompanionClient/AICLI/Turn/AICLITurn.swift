@@ -130,9 +130,6 @@ package struct AICLITurn: Sendable {
         backoff = AICLIBackoff(tries: configuration.tries, random: configuration.random)
     }
 
-    /// Whether the prompt may have reached the host.
-    package var wasSent: Bool { isPrompted }
-
     package mutating func handle(_ input: Input, at moment: Moment) -> [Action] {
         guard phase != .ended else { return [] }
         switch input {

@@ -38,18 +38,21 @@ package struct AICLITurnRunner: Sendable {
             allowedTools: allowedTools,
             configuration: configuration
         )
+        var isOut = false
         do {
-            let summary = try await drive(&turn, waiting: waiting, emit: emit)
+            let summary = try await drive(&turn, &isOut, waiting: waiting, emit: emit)
             if let waiting { try store.updateOutbox { $0.finish(waiting) } }
             return summary
         } catch {
-            try settle(turn, waiting: waiting, after: error)
+            try settle(turn, isOut: isOut, waiting: waiting, after: error)
             throw error
         }
     }
 
+    /// - Parameter isOut: Set once the prompt is on its way.
     private func drive(
         _ turn: inout AICLITurn,
+        _ isOut: inout Bool,
         waiting: String?,
         emit: (ChatTurn.Output) -> Void
     ) async throws -> ChatTurnSummary {
@@ -85,8 +88,12 @@ package struct AICLITurnRunner: Sendable {
                             sink.yield(.permission(request, answer: answer ?? nil))
                         }
                     case .output(let output): emit(output)
-                    case .started, .verdict, .saw, .said, .prompting:
-                        try note(action, in: turn, waiting: waiting, at: moment.date)
+                    case .prompting:
+                        // A prompt that was refused, and goes out in another session, has begun already.
+                        if !isOut { try begin(waiting) }
+                        isOut = true
+                    case .started, .verdict, .saw, .said:
+                        try note(action, in: turn, at: moment.date)
                     case .finish(let summary): return summary
                     case .fail(let error): throw error
                     }
@@ -166,7 +173,13 @@ extension AICLITurnRunner {
 // MARK: The disk
 
 extension AICLITurnRunner {
-    private func note(_ action: AICLITurn.Action, in turn: AICLITurn, waiting: String?, at date: Date) throws {
+    /// Marks a prompt that waited, before its first byte leaves.
+    private func begin(_ waiting: String?) throws {
+        guard let waiting, try !store.updateOutbox({ $0.begin(waiting) }) else { return }
+        throw CompanionClientError(.busy, "Another pairtool has sent the prompt meanwhile.", delivery: .notSent)
+    }
+
+    private func note(_ action: AICLITurn.Action, in turn: AICLITurn, at date: Date) throws {
         switch action {
         case .started(let id):
             try store.updateSessions { $0.started(id, in: turn.workingDirectory, at: date) }
@@ -176,15 +189,6 @@ extension AICLITurnRunner {
             try store.updateSessions { $0.saw(identities, in: id) }
         case .said(let role, let text, let time):
             try say(role, text, at: time, in: turn.workingDirectory)
-        case .prompting:
-            guard let waiting else { return }
-            guard try store.updateOutbox({ $0.begin(waiting) }) else {
-                throw CompanionClientError(
-                    .busy,
-                    "The prompt was sent by another pairtool meanwhile.",
-                    delivery: .notSent
-                )
-            }
         default: break
         }
     }
@@ -196,20 +200,16 @@ extension AICLITurnRunner {
     }
 
     /// Writes down how a turn failed.
-    private func settle(_ turn: AICLITurn, waiting: String?, after error: any Error) throws {
+    private func settle(_ turn: AICLITurn, isOut: Bool, waiting: String?, after error: any Error) throws {
         let failure = error as? CompanionClientError
-        if turn.wasSent {
+        if isOut {
             let why = failure?.description ?? "Nobody waited for it."
             try say(.system, "The answer did not arrive. \(why)", at: now(), in: turn.workingDirectory)
         }
-        guard let waiting else { return }
-        try store.updateOutbox { outbox in
-            if !turn.wasSent {
-                if failure?.code != .busy || failure?.delivery != .notSent { outbox.putBack(waiting) }
-            } else if failure.map({ ![.unreachable, .timedOut, .streamInterrupted].contains($0.code) }) == true {
-                // The host has refused it, or failed at it: it has had its turn.
-                outbox.finish(waiting)
-            }
-        }
+        guard let waiting, isOut, let failure,
+            ![.unreachable, .timedOut, .streamInterrupted].contains(failure.code)
+        else { return }
+        // The host has refused it, or failed at it: it has had its turn.
+        try store.updateOutbox { $0.finish(waiting) }
     }
 }

@@ -7,8 +7,13 @@ extension LumiStore: ProjectBrowsing, ChatBrowsing {
     package static let otherProjectID = "lumi"
     private static let pathPrefix = "agent:"
 
+    /// - Throws: ``LumiStoreError/Code/neverPulled`` where there is nothing yet.
     package func projects() async throws -> [CompanionProject] {
-        let agents = try loadAgents()?.items ?? []
+        let pulled = try loadAgents()
+        guard try pulled != nil || !conversations().isEmpty else {
+            throw LumiStoreError(.neverPulled, "nothing was pulled from the host yet", remedy: "pairtool sync")
+        }
+        let agents = pulled?.items ?? []
         let chats = Dictionary(grouping: try allChats(agents), by: \.projectId)
         var projects = agents.map { agent in
             let last = [chats[Self.id(agent.id)]?.compactMap(\.lastUpdatedAt).max(), agent.updatedAt, agent.createdAt]

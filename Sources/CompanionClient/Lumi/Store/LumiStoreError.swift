@@ -2,7 +2,7 @@
 package struct LumiStoreError: Error, Sendable, CustomStringConvertible {
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String {
-            case malformed, tooLarge, damaged, unusable
+            case malformed, tooLarge, damaged, unusable, neverPulled
         }
 
         private let value: Value
@@ -17,6 +17,8 @@ package struct LumiStoreError: Error, Sendable, CustomStringConvertible {
         package static let damaged = Code(.damaged)
         /// The system does not let a file be read or written.
         package static let unusable = Code(.unusable)
+        /// Nothing was pulled from the host yet.
+        package static let neverPulled = Code(.neverPulled)
 
         package var description: String { value.rawValue }
     }

@@ -26,6 +26,7 @@ enum AICLISessions {
                 permissions: AICLIPermissionQuestion.answering(output)
             )
             aicli.runner.now = context.now
+            aicli.notice = { output.say($0) }
             return try await body(aicli.hostClient)
         }
     }

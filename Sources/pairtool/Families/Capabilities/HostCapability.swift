@@ -65,11 +65,25 @@ extension HostCapability {
         can("sync", "give agents, conversations and automations", "sync", "hosts of the first generation cannot"),
         can("projects", "list projects", "projects", "what was pulled"),
         can("chats", "list chats", "chats", "what was pulled"),
-        can("messages", "show what was said", "messages", "what was pulled"), noApprovals,
+        can("messages", "show what was said", "messages", "what was pulled"),
+        can("prompts", "have its agents answer prompts", "send", "this machine asks the agents' providers"),
+        noApprovals,
     ]
 
+    /// - Parameter limits: What the newest generation cannot do, in words; nil for the others.
     private static func aicli(limits: String?) -> [HostCapability] {
-        [health, noApprovals]
+        let prompts =
+            limits.map { cannot("prompts", "answer prompts", $0) } ?? can("prompts", "answer prompts", "send")
+        return [
+            health, can("projects", "list projects", "projects"),
+            can("chats", "list chats", "chats", "one for each project"),
+            can("messages", "show what was said", "messages", "from this machine: the server keeps nothing"), prompts,
+            limits.map { cannot("auto", "go on by itself", $0) }
+                ?? can("auto", "go on by itself", "chat", "--auto MODE"),
+            can("sessions", "list sessions, tidy them up", "sessions"),
+            can("outbox", "keep prompts while it is off", "outbox"),
+            cannot("models", "offer a choice of models", "the server chooses"), noApprovals,
+        ]
     }
 
     private static func jarvis(hasSecondURL: Bool) -> [HostCapability] {

@@ -3,18 +3,8 @@ import CompanionWire
 import FoundationEssentials
 import PairingAgent
 
-/// What commands get of a Lumi host.
+/// Connections to paired Lumi hosts, and the end of what was pulled from them.
 enum LumiSessions {
-    /// Runs a body with what was pulled from a host: nobody at the Mac is asked for that.
-    static func with<R>(
-        _ host: PairedHost,
-        output: Output,
-        _ body: (HostClient) async throws -> R
-    ) async throws -> R {
-        let store = LumiStore(data: output.context.paths.data, hostID: host.id)
-        return try await body(HostClient(family: .lumi, projects: store, chats: store))
-    }
-
     /// Removes what was pulled from a host, keys and all, and what was said here with its agents.
     static func forget(_ host: PairedHost, context: CommandContext) throws {
         let directory = LumiStore(data: context.paths.data, hostID: host.id).directory

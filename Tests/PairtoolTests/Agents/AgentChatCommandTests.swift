@@ -1,0 +1,158 @@
+import CompanionClient
+import CompanionTestSupport
+import FoundationEssentials
+import PairingAgent
+import Testing
+
+@testable import pairtool
+
+@Suite struct AgentChatCommandTests {
+    private static let providers = ["OpenAI", "Anthropic", "Gemini", "Aliyun Qwen", "Ollama"]
+
+    @Test(arguments: providers)
+    func promptsAreAnsweredByTheAgentsProviderAndKept(provider: String) async throws {
+        let key = madeKeyText()
+        try await Sandbox.with { user in
+            _ = try user.pullSample(provider: provider)
+            try await withFakeProviders(key: key) { fake in
+                fake.reply(.drip(["Gravity 🌊", " does."]))
+                let environment = fake.environment(key: key)
+                let sent = try await user.spawn(["send", "Tides", "How?"], environment: environment)
+                #expect(sent.status == 0, "\(sent.err)")
+                #expect(sent.out == "Gravity 🌊 does.\n")
+                let messages = try await user.spawn(["messages", "Tides"])
+                #expect(messages.out.contains("How?"))
+                #expect(messages.out.contains("Gravity 🌊 does."))
+            }
+        }
+    }
+
+    @Test func aNewChatIsBegunWithAnAgentAndGoesOn() async throws {
+        try await Sandbox.with { user in
+            let (_, sample) = try user.pullSample()
+            try await withFakeProviders { fake in
+                let environment = fake.environment(key: madeKeyText())
+                let sent = try await user.spawn(
+                    ["send", "--new", "--project", "Ada", "Tell me of waves", "-q"],
+                    environment: environment
+                )
+                #expect(sent.status == 0, "\(sent.err)")
+                let chatID = sent.out.trimmingBlanks()
+                #expect(await user.run("chats", "Ada", "-q").out.contains(chatID))
+                let again = try await user.spawn(["send", chatID, "More", "--json"], environment: environment)
+                #expect(again.status == 0, "\(again.err)")
+                #expect(try again.json.last?["answer"]?.string == "You said: something.")
+                #expect(fake.requests.last?.text.contains("Tell me of waves") == true)
+                let project = try await user.run("chats", "--json").json.first
+                #expect(project?["projectId"]?.string == LumiStore.id(sample.agent))
+            }
+        }
+    }
+
+    @Test func aChatAtTheTerminalKeepsItsThread() async throws {
+        try await Sandbox.with { user in
+            _ = try user.pullSample()
+            try await withFakeProviders { fake in
+                fake.reply(.answer(["First answer."]), .answer(["Second answer."]))
+                let chat = try await user.spawn(
+                    ["chat", "Tides"],
+                    stdin: "One\nTwo\n/quit\n",
+                    environment: fake.environment(key: madeKeyText())
+                )
+                #expect(chat.status == 0, "\(chat.err)")
+                #expect(chat.out.contains("First answer."))
+                #expect(chat.out.contains("Second answer."))
+                #expect(fake.requests.last?.text.contains("First answer.") == true)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (FakeProviderFault.key, 11, "provider.key_refused"), (.forbidden, 9, "provider.forbidden"),
+        (.model, 3, "provider.not_found"), (.rate, 11, "provider.rate_limited"),
+        (.overloaded, 11, "provider.overloaded"),
+        (.server, 11, "provider.server"),
+    ])
+    func eachRefusalHasAnExitStatusAndNamesNoKey(fault: FakeProviderFault, status: Int32, code: String) async throws {
+        let key = madeKeyText()
+        try await Sandbox.with { user in
+            _ = try user.pullSample()
+            try await withFakeProviders { fake in
+                fake.reply(.fault(fault))
+                let environment = fake.environment(key: key).merging(["PAIRTOOL_LOG": "trace"]) { $1 }
+                let sent = try await user.spawn(["send", "Tides", "How?", "--json"], environment: environment)
+                #expect(sent.status == status, "\(sent.err)")
+                #expect(try sent.errorCode == code)
+                #expect(!(sent.out + sent.err).contains(key))
+                #expect(fake.requests.count == 1)
+            }
+        }
+    }
+
+    @Test func anAnswerThatBreaksOffIsShownKeptAndExitsWith14() async throws {
+        try await Sandbox.with { user in
+            _ = try user.pullSample()
+            try await withFakeProviders { fake in
+                fake.reply(.cut(["Gravity"], isReset: false))
+                let environment = fake.environment(key: madeKeyText())
+                let sent = try await user.spawn(["send", "Tides", "How?"], environment: environment)
+                #expect(sent.status == 14, "\(sent.err)")
+                #expect(sent.out == "Gravity\n")
+                #expect(await user.run("messages", "Tides").out.contains("Gravity [broken off]"))
+            }
+        }
+    }
+
+    @Test func howLongToWaitIsSaid() async throws {
+        try await Sandbox.with { user in
+            _ = try user.pullSample()
+            try await withFakeProviders { fake in
+                fake.reply(.status(429, headers: [("Retry-After", "17")], body: "{}"))
+                let environment = fake.environment(key: madeKeyText())
+                let sent = try await user.spawn(["send", "Tides", "How?"], environment: environment)
+                #expect(sent.err.contains("next: try again in 17 s"))
+            }
+        }
+    }
+
+    @Test func picturesGoWithAPromptByTheirContent() async throws {
+        try await Sandbox.with { user in
+            _ = try user.pullSample()
+            let picture = try user.file("picture.txt", [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 1])
+            let text = try user.file("text.png", Array("no picture".utf8))
+            try await withFakeProviders { fake in
+                let environment = fake.environment(key: madeKeyText())
+                let sent = try await user.spawn(["send", "Tides", "See", "--image", picture], environment: environment)
+                #expect(sent.status == 0, "\(sent.err)")
+                #expect(fake.requests.last?.text.contains("data:image/png;base64,") == true)
+                let bad = try await user.spawn(["send", "Tides", "See", "--image", text], environment: environment)
+                #expect(bad.status == 2, "\(bad.err)")
+                #expect(fake.requests.count == 1)
+            }
+        }
+    }
+
+    @Test func plainHTTPToAnotherNetworkIsRefused() async throws {
+        try await Sandbox.with { user in
+            _ = try user.pullSample()
+            let environment = [
+                "OPENAI_API_KEY": madeKeyText(), "PAIRTOOL_OPENAI_URL": "http://api.example.com/v1",
+            ]
+            let sent = try await user.spawn(["send", "Tides", "How?", "--json"], environment: environment)
+            #expect(sent.status == 2)
+            #expect(try sent.errorCode == "provider.refused_url")
+        }
+    }
+
+    @Test func aKeyThatTheMacGaveIsUsed() async throws {
+        let key = madeKeyText()
+        try await Sandbox.with { user in
+            let (store, _) = try user.pullSample()
+            try store.replace(.apiKeys, with: Array(#"{"lumiagent.apikey.openai":"\#(key)"}"#.utf8))
+            try await withFakeProviders(key: key) { fake in
+                let sent = try await user.spawn(["send", "Tides", "How?"], environment: fake.environment())
+                #expect(sent.status == 0, "\(sent.err)")
+            }
+        }
+    }
+}

@@ -27,6 +27,7 @@ struct Pairtool: AsyncParsableCommand {
                     DisconnectCommand.self, WatchCommand.self, CapabilitiesCommand.self,
                 ]
             ),
+            CommandGroup(name: "Lumi hosts", subcommands: [RemoteCommand.self, SyncCommand.self]),
             CommandGroup(name: "AICLI hosts", subcommands: [SessionsCommand.self, OutboxCommand.self]),
             CommandGroup(name: "Jarvis hosts", subcommands: [ApprovalsCommand.self]),
             CommandGroup(

@@ -79,7 +79,8 @@ struct Sandbox: Sendable {
             stdinIsTerminal: terminal,
             editsLines: false,
             windowSize: { terminal ? .init(columns: 80, rows: 40) : nil },
-            now: { Date() }
+            now: { Date() },
+            clock: PassingClock()
         )
         let status = await CommandContext.$current.withValue(context) { await CommandRunner.run(arguments) }
         return Result(status: status.rawValue, out: out.text, err: err.text)

@@ -61,7 +61,10 @@ extension HostCapability {
 
     /// What was pulled from the Mac is read, and agents are asked, without it.
     private static let lumi: [HostCapability] = [
-        health, can("agents", "list agents", "agents", "as pulled last"),
+        health, can("remote", "be looked at and controlled", "remote", "its user accepts each connection"),
+        can("screenshot", "give a picture of its screen", "remote screenshot"),
+        can("sync", "give agents, conversations and automations", "sync", "hosts of the first generation cannot"),
+        can("agents", "list agents", "agents", "as pulled last"),
         can("projects", "list projects", "projects", "as pulled last"),
         can("chats", "list chats", "chats", "as pulled last"),
         can("messages", "show what was said", "messages", "as pulled last, and from this machine"),

@@ -15,8 +15,8 @@ struct Pairtool: AsyncParsableCommand {
             CommandGroup(
                 name: "Finding and pairing",
                 subcommands: [
-                    DiscoverCommand.self, ScanCommand.self, QRCommand.self, PairCommand.self, HostsCommand.self,
-                    DoctorCommand.self,
+                    DiscoverCommand.self, ScanCommand.self, QRCommand.self, PairCommand.self, AutoCommand.self,
+                    HostsCommand.self, DoctorCommand.self,
                 ]
             ),
             CommandGroup(

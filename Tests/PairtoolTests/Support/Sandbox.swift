@@ -26,6 +26,9 @@ struct Sandbox: Sendable {
             }
         }
 
+        /// Whether the error report on standard error has a code.
+        func failed(with code: String) -> Bool { (try? errorCode) == code }
+
         /// The `code` of the error report on standard error.
         var errorCode: String? {
             get throws {

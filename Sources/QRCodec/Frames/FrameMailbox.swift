@@ -2,7 +2,8 @@ import Glibc
 
 /// Hands frames from the thread that reads to the thread that looks: always the newest.
 ///
-/// When reading has ended, the last two are handed over, so that also of a short stream two frames can agree.
+/// When reading has ended, the last two are handed over, in whatever order, so that also of a short stream two frames can
+/// agree.
 final class FrameMailbox: @unchecked Sendable {
     // Safe because `contents` is only touched between `lock()` and `unlock()`, which hold the mutex, and the mutex and the
     // condition stay where they were allocated until nobody has the mailbox any more.
@@ -14,6 +15,8 @@ final class FrameMailbox: @unchecked Sendable {
         var newest: Frame?
         /// The one before, if nobody took it either.
         var previous: Frame?
+        /// The one before the last that was taken, if nobody took it.
+        var skipped: Frame?
         var dropped = 0
         /// Nothing more comes.
         var isFull = false
@@ -77,11 +80,16 @@ final class FrameMailbox: @unchecked Sendable {
             return previous
         }
         guard let newest = contents.newest else {
+            if let skipped = contents.skipped {
+                contents.skipped = nil
+                contents.dropped -= 1
+                return skipped
+            }
             if let failure = contents.failure { throw failure }
             return nil
         }
         if contents.previous != nil { contents.dropped += 1 }
-        (contents.previous, contents.newest) = (nil, nil)
+        (contents.skipped, contents.previous, contents.newest) = (contents.previous, nil, nil)
         return newest
     }
 

@@ -101,6 +101,8 @@ let modules: [Target] = [
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             .product(name: "Subprocess", package: "swift-subprocess"),
             .product(name: "SystemPackage", package: "swift-system"),
@@ -126,6 +128,17 @@ let tests: [Target] = [
         ],
         path: "Tests/CompanionTestSupport",
         swiftSettings: strict
+    ),
+    .executableTarget(
+        name: "companion-fakes",
+        dependencies: [
+            "CompanionTestSupport", "CompanionWire", "Discovery",
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            .product(name: "Logging", package: "swift-log"),
+        ],
+        path: "Tests/CompanionFakes",
+        swiftSettings: strict,
+        linkerSettings: [.unsafeFlags(["-Xlinker", "--no-export-dynamic"])]
     ),
     .testTarget(name: "CompanionWireTests", dependencies: ["CompanionWire"], swiftSettings: strict),
     .testTarget(
@@ -182,6 +195,7 @@ let tests: [Target] = [
         dependencies: [
             "pairtool", "CompanionClient", "CompanionTestSupport", "CompanionWire", "Discovery", "PairingAgent",
             "QRCodec",
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             .product(name: "Subprocess", package: "swift-subprocess"),

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import bench_companion
 import bench_corpus
+import bench_frames
 import bench_size
 import bench_watch
 
@@ -147,6 +148,7 @@ def discover() -> None:
 
 def main() -> int:
     parts = {"version": lambda _: version(), "scan": scan, "corpus": partial(bench_corpus.corpus, row=row), "draw": draw,
+             "frames": partial(bench_frames.frames, row=row, tool=TOOL),
              "discover": lambda _: discover(), "watch": partial(bench_watch.watch, row=row, tool=TOOL),
              "size": partial(bench_size.size, row=row, tool=TOOL),
              **{name: partial(getattr(bench_companion, name), row=row)

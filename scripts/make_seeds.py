@@ -28,3 +28,6 @@ for name, (image, options) in KINDS.items():
     image.save(folder / name, **options)
 text = "P2 {} {} 255\n".format(*grey.size) + "\n".join(" ".join(map(str, row)) for row in rows)
 (folder / "text.pgm").write_text(text + "\n")
+stream = "YUV4MPEG2 W{} H{} F30:1 C422\n".format(*grey.size).encode()
+(folder / "frames.y4m").write_bytes(stream + 3 * (b"FRAME Ip\n" + grey.tobytes() + bytes((grey.width + 1) // 2 * grey.height * 2)))
+(folder / "frames.mjpeg").write_bytes(3 * (folder / "baseline.jpg").read_bytes())

@@ -48,6 +48,11 @@ extension QRCodecError {
             case payloadTooLong
             case windowTooSmall
             case io
+            case cameraNotFound
+            case cameraBusy
+            case cameraDenied
+            case notACamera
+            case cameraFailed
         }
 
         private let kind: Kind
@@ -74,6 +79,16 @@ extension QRCodecError {
         package static let windowTooSmall = Code(kind: .windowTooSmall)
         /// A file could not be opened or read.
         package static let io = Code(kind: .io)
+        /// There is no camera, or it was unplugged.
+        package static let cameraNotFound = Code(kind: .cameraNotFound)
+        /// Another program films with the camera.
+        package static let cameraBusy = Code(kind: .cameraBusy)
+        /// The user has no permission to use the camera.
+        package static let cameraDenied = Code(kind: .cameraDenied)
+        /// What is there is something else, or a device that gives no pictures.
+        package static let notACamera = Code(kind: .notACamera)
+        /// The camera failed for a reason of its own.
+        package static let cameraFailed = Code(kind: .cameraFailed)
 
         package var description: String { kind.rawValue }
     }

@@ -24,9 +24,11 @@ struct Pairtool: AsyncParsableCommand {
                 subcommands: [
                     StatusCommand.self, ProjectsCommand.self, ChatsCommand.self, MessagesCommand.self, SendCommand.self,
                     ChatCommand.self, CancelCommand.self, NewCommand.self, ModelsCommand.self, DevicesCommand.self,
-                    DisconnectCommand.self, WatchCommand.self,
+                    DisconnectCommand.self, WatchCommand.self, CapabilitiesCommand.self,
                 ]
             ),
+            CommandGroup(name: "AICLI hosts", subcommands: [SessionsCommand.self, OutboxCommand.self]),
+            CommandGroup(name: "Jarvis hosts", subcommands: [ApprovalsCommand.self]),
             CommandGroup(
                 name: "Agents of Lumi hosts",
                 subcommands: [

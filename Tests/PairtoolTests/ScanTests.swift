@@ -2,6 +2,8 @@ import FoundationEssentials
 import QRCodec
 import Testing
 
+@testable import pairtool
+
 @Suite struct ScanTests {
     private static let good =
         #"{"protocol":"copilotforge-pair-v1","code":"482913","token":"sample-token","expiresAt":"2099-12-31T23:59:59.000Z"}"#
@@ -125,5 +127,55 @@ import Testing
             #expect(await user.run("qr", "-o", user.directory + "/x.gif", stdin: "x").status == 2)
             #expect(await user.run("qr", stdin: String(repeating: "x", count: 3000)).status == 1)
         }
+    }
+
+    @Test("Beside a drawing on a terminal stands what a screen reader can say of it")
+    func spoken() async throws {
+        try await Sandbox.with { user in
+            let code = await user.run("qr", stdin: Self.good, terminal: true)
+            #expect(code.status == 0)
+            #expect(code.err.contains("482 913  (four eight two, nine one three)"))
+            #expect(code.err.contains("41 × 41 modules"))
+            let text = await user.run("qr", stdin: "hello", terminal: true)
+            #expect(!text.err.contains("Pairing code"))
+            #expect(text.err.contains("holds 5 bytes"))
+            #expect(await user.run("qr", stdin: "hello").err.isEmpty, "not where nobody looks")
+        }
+    }
+
+    @Test("Without a level, the strongest is taken that makes a code no larger; a small window gets a denser drawing")
+    func levels() async throws {
+        try await Sandbox.with { user in
+            let cases = [(17, "L", 1), (7, "H", 1), (11, "Q", 1), (18, "Q", 2)]
+            for (count, level, version) in cases {
+                let row = try #require(
+                    try await user.run("qr", "--json", stdin: String(repeating: "x", count: count)).json.first
+                )
+                #expect(row["errorCorrection"]?.string == level)
+                #expect(row["version"] == .number(Double(version)))
+                #expect(row["style"]?.string == "halves")
+            }
+            let given = try await user.run("qr", "--json", "--level", "M", stdin: "x").json
+            #expect(given.first?["errorCorrection"]?.string == "M")
+            // The window has 80 columns and 40 rows.
+            let long = String(repeating: "x", count: 600)
+            let dense = await user.run("qr", "--json", stdin: long, terminal: true)
+            #expect(try dense.json.first?["style"]?.string == "sextants")
+            let said = await user.run("qr", stdin: long, terminal: true)
+            #expect(said.err.contains("pairtool qr -o code.png"))
+            #expect(await user.run("qr", stdin: long, environment: ["TERM": "linux"], terminal: true).status == 1)
+        }
+    }
+
+    @Test(
+        "Digits are grouped and spoken one by one",
+        arguments: [
+            ("482915", "482 915", "four eight two, nine one five"), ("007", "007", "zero zero seven"),
+            ("1234", "123 4", "one two three, four"), ("12a", "12a", "12a"), ("", "", ""), ("١٢٣", "١٢٣", "١٢٣"),
+        ]
+    )
+    func digits(code: String, groups: String, spoken: String) {
+        #expect(SpokenCode.groups(code) == groups)
+        #expect(SpokenCode.spoken(code) == spoken)
     }
 }

@@ -7,7 +7,7 @@ package struct TurnRequest: Sendable, Hashable {
     package var model: String?
     /// The working directory as the host lists it: a project's `localPath`. Nil: none is known.
     package var projectPath: String?
-    /// The tools that the agent may use without being asked for. Nil: none.
+    /// The tools that the agent may use without being asked for. Nil: all of them; an empty list: none.
     package var allowedTools: [String]?
     package var images: [TurnImage]
 

@@ -10,11 +10,12 @@ extension CompanionClientError {
     /// Turns what the HTTP library throws into an error of ours: the one place where that happens.
     ///
     /// - Parameters:
+    ///   - endpoint: The host, as the message names it.
     ///   - answered: Whether the head of an answer had arrived.
     ///   - timeouts: The limits that the message names.
     static func transport(
         _ error: any Error,
-        endpoint: CompanionEndpoint,
+        endpoint: some CustomStringConvertible,
         answered: Bool,
         timeouts: CompanionClientConfiguration.Timeouts
     ) -> any Error {
@@ -59,7 +60,7 @@ extension CompanionClientError {
 
     private static func library(
         _ error: HTTPClientError,
-        endpoint: CompanionEndpoint,
+        endpoint: some CustomStringConvertible,
         timeouts: CompanionClientConfiguration.Timeouts,
         make: (Code, String, Delivery) -> CompanionClientError
     ) -> CompanionClientError {

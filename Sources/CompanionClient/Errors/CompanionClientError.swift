@@ -92,6 +92,8 @@ package struct CompanionClientError: Error, Sendable {
     /// The host's time when it answered, from the `Date` header.
     package var serverDate: Date?
     package var delivery: Delivery
+    /// What helps, where the code alone does not say it: an act or a command.
+    package var advice: String?
     package var underlying: (any Error)?
     package let location: SourceLocation
 

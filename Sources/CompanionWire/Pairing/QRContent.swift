@@ -4,6 +4,8 @@ import FoundationEssentials
 package enum QRContent: Sendable, Hashable {
     /// A pairing code of ours.
     case pairing(PairingPayload)
+    /// The URL of an AICLI server, with its token.
+    case aicli(AICLIPayload)
     /// Something of ours that cannot be used: the text says why.
     case unusable(String)
     /// Somebody else's code: the text says what it is (`a web address`, `Wi-Fi access data`, …).
@@ -20,7 +22,11 @@ package enum QRContent: Sendable, Hashable {
             return
         }
         let trimmed = text.trimmed
-        self = trimmed.first == "{" ? Self.json(trimmed) : .foreign(Self.describe(trimmed))
+        if let payload = AICLIPayload(trimmed) {
+            self = .aicli(payload)
+        } else {
+            self = trimmed.first == "{" ? Self.json(trimmed) : .foreign(Self.describe(trimmed))
+        }
     }
 
     private static func json(_ text: String) -> QRContent {

@@ -27,6 +27,8 @@ package struct PairedHost: Codable, Sendable, Hashable, Identifiable {
     package var plainPort: Int?
     /// Where the QR code that it was paired by said that it is: tried when it is nowhere else.
     package var namedEndpoint: CompanionEndpoint?
+    /// The second base URL of a Jarvis daemon, used where nothing answers at the endpoint.
+    package var fallbackURL: String?
 
     package init(
         id: String,
@@ -42,7 +44,8 @@ package struct PairedHost: Codable, Sendable, Hashable, Identifiable {
         hostPublicKey: String? = nil,
         permissions: [CompanionPermission]? = nil,
         plainPort: Int? = nil,
-        namedEndpoint: CompanionEndpoint? = nil
+        namedEndpoint: CompanionEndpoint? = nil,
+        fallbackURL: String? = nil
     ) {
         self.id = id
         self.name = name
@@ -58,6 +61,7 @@ package struct PairedHost: Codable, Sendable, Hashable, Identifiable {
         self.permissions = permissions
         self.plainPort = plainPort
         self.namedEndpoint = namedEndpoint
+        self.fallbackURL = fallbackURL
     }
 
     /// Whether an address is one at which this host was, or may be, without its TLS.

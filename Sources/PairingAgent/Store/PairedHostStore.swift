@@ -6,6 +6,11 @@ package struct PairedHostStoreError: Error, Sendable, CustomStringConvertible {
     package let description: String
     /// The command or act that helps, if there is one.
     package let remedy: String?
+
+    package init(description: String, remedy: String?) {
+        self.description = description
+        self.remedy = remedy
+    }
 }
 
 /// Keeps the records of paired hosts in one file, `hosts.json` in the data directory.

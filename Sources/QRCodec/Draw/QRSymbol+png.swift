@@ -9,7 +9,8 @@ extension QRSymbol {
     /// - Parameters:
     ///   - scale: Pixels a module, at least 1.
     ///   - quietZone: Light modules on each side, at least 0. The standard wants 4.
-    /// - Throws: ``QRCodecError`` with the code `tooLarge` beyond 32,768 pixels a side, or `encoderFailed`.
+    /// - Throws: ``QRCodecError`` with the code `tooLarge` beyond 32,768 pixels a side, or `encoderFailed`, also
+    ///   where what was drawn does not read back.
     package func png(scale: Int = 8, quietZone: Int = 4) throws(QRCodecError) -> [UInt8] {
         let scale = max(1, scale)
         let quiet = max(0, quietZone)
@@ -31,7 +32,17 @@ extension QRSymbol {
             for _ in 0..<scale { try encoder.append(row) }
         }
         for _ in 0..<quiet * scale { try encoder.append(blank) }
-        return try encoder.finish()
+        let file = try encoder.finish()
+        // However large it is: it is our own.
+        let limits = ImageLimits(maxFileBytes: .max, maxPixels: .max, maxWorkingBytes: .max)
+        let drawn = try PNGDecoder.decode(file, limits: limits).image
+        let middle = scale / 2
+        try QRProof.check(self) { x, y in
+            let (column, row) = ((x + quiet) * scale + middle, (y + quiet) * scale + middle)
+            guard column >= 0, row >= 0, column < drawn.width, row < drawn.height else { return false }
+            return drawn.luminance[row * drawn.width + column] < 128
+        }
+        return file
     }
 }
 

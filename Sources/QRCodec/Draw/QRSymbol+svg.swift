@@ -4,7 +4,8 @@ extension QRSymbol {
     /// - Parameters:
     ///   - scale: Pixels a module at the natural size, 1 to 1,000.
     ///   - quietZone: Light modules on each side, 0 to 1,000. The standard wants 4.
-    package func svg(scale: Int = 8, quietZone: Int = 4) -> String {
+    /// - Throws: ``QRCodecError`` with the code `encoderFailed` where what was drawn does not read back.
+    package func svg(scale: Int = 8, quietZone: Int = 4) throws(QRCodecError) -> String {
         let quiet = Self.measure(quietZone: quietZone)
         let side = size + 2 * quiet
         let pixels = side * min(max(1, scale), 1_000)
@@ -14,6 +15,8 @@ extension QRSymbol {
                 path += "M\(run.lowerBound + quiet) \(y + quiet)h\(run.count)v1h-\(run.count)z"
             }
         }
+        let drawn = Self.modules(path: path)
+        try QRProof.check(self) { drawn.contains(Point(x: $0 + quiet, y: $1 + quiet)) }
         return """
             <?xml version="1.0" encoding="UTF-8"?>
             <svg xmlns="http://www.w3.org/2000/svg" width="\(pixels)" height="\(pixels)" \
@@ -23,6 +26,17 @@ extension QRSymbol {
             </svg>
 
             """
+    }
+
+    /// The modules that a path of dark runs covers.
+    private static func modules(path: String) -> Set<Point> {
+        var drawn: Set<Point> = []
+        for run in path.split(separator: "M") {
+            let numbers = run.split { !("0"..."9").contains($0) }.compactMap { Int($0) }
+            guard numbers.count >= 3 else { continue }
+            for x in numbers[0]..<numbers[0] + numbers[2] { drawn.insert(Point(x: x, y: numbers[1])) }
+        }
+        return drawn
     }
 
     /// A quiet zone within reason: what is outside of 0 to 1,000 modules is taken for the nearest of the two.

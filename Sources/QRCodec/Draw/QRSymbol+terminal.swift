@@ -1,57 +1,112 @@
 extension QRSymbol {
-    /// The size of the terminal drawing, in character cells.
-    package func terminalSize(quietZone: Int = 2) -> (columns: Int, rows: Int) {
+    /// What is tried for a window, the best first.
+    private static let choices: [(style: QRTerminalStyle, quietZone: Int)] = [
+        (.halves, 2), (.halves, 1), (.quadrants, 2), (.quadrants, 1), (.sextants, 2), (.sextants, 1),
+    ]
+
+    /// The size of a terminal drawing, in character cells.
+    package func terminalSize(
+        _ style: QRTerminalStyle = .halves,
+        quietZone: Int = 2
+    ) -> (columns: Int, rows: Int) {
         let side = size + 2 * Self.measure(quietZone: quietZone)
-        return (side, (side + 1) / 2)
+        return ((side + style.columns - 1) / style.columns, (side + style.rows - 1) / style.rows)
     }
 
-    /// A drawing for a terminal, each character one module wide and two high; every line ends with a line feed.
+    /// The best drawing that a window has room for: with square modules where possible, else denser, with less margin.
+    ///
+    /// - Parameters:
+    ///   - colour: Whether escape sequences may be written.
+    ///   - columns: The width of the window, or `nil` if it does not matter.
+    ///   - rows: The height of the window, or `nil` if it does not matter.
+    ///   - invert: Without colour, draws the dark modules instead, for light backgrounds. No effect with colour.
+    ///   - styles: Those that the terminal can show.
+    /// - Throws: ``QRCodecError`` with the code `windowTooSmall`, or `encoderFailed` where what was drawn does not read
+    ///   back.
+    package func terminalDrawing(
+        colour: Bool,
+        columns: Int?,
+        rows: Int?,
+        invert: Bool = false,
+        styles: [QRTerminalStyle] = QRTerminalStyle.allCases
+    ) throws(QRCodecError) -> QRTerminalDrawing {
+        var smallest = (columns: Int.max, rows: Int.max)
+        for (style, quietZone) in Self.choices where styles.contains(style) {
+            let needed = terminalSize(style, quietZone: quietZone)
+            if needed.columns <= columns ?? .max, needed.rows <= rows ?? .max {
+                let text = try terminalText(style, quietZone: quietZone, colour: colour, invert: invert)
+                return QRTerminalDrawing(text: text, style: style, quietZone: quietZone)
+            }
+            smallest = (min(smallest.columns, needed.columns), min(smallest.rows, needed.rows))
+        }
+        let present = [columns.map { "\($0) columns" }, rows.map { "\($0) rows" }].compactMap(\.self)
+        throw QRCodecError(
+            .windowTooSmall,
+            "The QR code needs \(smallest.columns) columns and \(smallest.rows) rows; "
+                + "the window has \(present.joined(separator: " and "))."
+        )
+    }
+
+    /// A drawing for a terminal; every line ends with a line feed.
     ///
     /// With colour, black on white is set explicitly, by palette entries that themes leave alone, so that it can be
     /// scanned from any terminal. Without, no escape is written, and the light modules are drawn: that is right on a
     /// dark background, and most readers take it on a light one too, as the negative that it is there.
     ///
     /// - Parameters:
+    ///   - style: How many modules share a character.
     ///   - quietZone: Light modules on each side. The standard wants 4; 2 is enough for cameras and saves lines.
     ///   - colour: Whether escape sequences may be written.
-    ///   - columns: The width of the window, or `nil` if it does not matter.
-    ///   - rows: The height of the window, or `nil` if it does not matter.
     ///   - invert: Without colour, draws the dark modules instead, for light backgrounds. No effect with colour.
-    /// - Throws: ``QRCodecError`` with the code `windowTooSmall`.
+    /// - Throws: ``QRCodecError`` with the code `encoderFailed` where what was drawn does not read back.
     package func terminalText(
+        _ style: QRTerminalStyle = .halves,
         quietZone: Int = 2,
         colour: Bool,
-        columns: Int?,
-        rows: Int?,
         invert: Bool = false
     ) throws(QRCodecError) -> String {
-        let needed = terminalSize(quietZone: quietZone)
-        guard needed.columns <= columns ?? .max, needed.rows <= rows ?? .max else {
-            let present = [columns.map { "\($0) columns" }, rows.map { "\($0) rows" }].compactMap(\.self)
-            throw QRCodecError(
-                .windowTooSmall,
-                "The QR code needs \(needed.columns) columns and \(needed.rows) rows; "
-                    + "the window has \(present.joined(separator: " and "))."
-            )
-        }
+        let needed = terminalSize(style, quietZone: quietZone)
         // In colour the ink is black. Without, it is the terminal's foreground, taken to be the lighter one.
         let inkIsDark = colour || invert
         let quiet = Self.measure(quietZone: quietZone)
-        var text = ""
-        text.reserveCapacity(needed.rows * (needed.columns * 3 + 32))
+        let characters = style.characters
+        var lines: [[Character]] = []
         for row in 0..<needed.rows {
-            let y = 2 * row - quiet
-            if colour { text += Self.blackOnWhite }
-            for x in -quiet..<size + quiet {
-                let upper = self[x, y] == inkIsDark
-                let lower = self[x, y + 1] == inkIsDark
-                text += upper ? (lower ? "█" : "▀") : (lower ? "▄" : " ")
-            }
-            text += colour ? "\u{1B}[0m\n" : "\n"
+            lines.append(
+                (0..<needed.columns).map { column in
+                    var bits = 0
+                    for part in 0..<style.rows * style.columns {
+                        let x = column * style.columns + part % style.columns - quiet
+                        let y = row * style.rows + part / style.columns - quiet
+                        if self[x, y] == inkIsDark { bits |= 1 << part }
+                    }
+                    return characters[bits]
+                }
+            )
         }
-        return text
+        try check(lines, style, quietZone: quiet, inkIsDark: inkIsDark)
+        let (begin, end) = colour ? (Self.blackOnWhite, "\u{1B}[0m\n") : ("", "\n")
+        return lines.map { begin + String($0) + end }.joined()
     }
 
     /// Entries 16 and 231 of the 256-colour palette: black and white in every terminal, unlike the first sixteen.
     private static let blackOnWhite = "\u{1B}[38;5;16;48;5;231m"
+
+    private func check(
+        _ lines: [[Character]],
+        _ style: QRTerminalStyle,
+        quietZone: Int,
+        inkIsDark: Bool
+    ) throws(QRCodecError) {
+        let bits = Dictionary(uniqueKeysWithValues: zip(style.characters, 0...))
+        try QRProof.check(self) { x, y in
+            let (column, row) = (x + quietZone, y + quietZone)
+            guard column >= 0, row >= 0, row / style.rows < lines.count,
+                column / style.columns < lines[row / style.rows].count
+            else { return false }
+            let character = lines[row / style.rows][column / style.columns]
+            let part = row % style.rows * style.columns + column % style.columns
+            return ((bits[character] ?? 0) >> part & 1 == 1) == inkIsDark
+        }
+    }
 }

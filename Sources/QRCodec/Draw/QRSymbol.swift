@@ -9,6 +9,8 @@ package struct QRSymbol: Sendable, Hashable {
     package let errorCorrection: QRErrorCorrection
     /// Row by row from the top, `true` for dark.
     private let modules: [Bool]
+    /// What it says.
+    let bytes: [UInt8]
 
     /// The smallest symbol that holds the bytes, in 8-bit mode.
     ///
@@ -33,8 +35,22 @@ package struct QRSymbol: Sendable, Hashable {
         self.size = size
         self.version = Int(code.pointee.version)
         self.errorCorrection = errorCorrection
+        self.bytes = bytes
         // The lowest bit of each byte is the module; the others say what part of the symbol it belongs to.
         self.modules = UnsafeBufferPointer(start: code.pointee.data, count: size * size).map { $0 & 1 == 1 }
+    }
+
+    /// The smallest symbol that holds the bytes with at least some error correction, with as much more as makes it no
+    /// larger.
+    ///
+    /// - Parameters:
+    ///   - bytes: What the symbol says; any bytes, at least one.
+    ///   - least: What may not be gone below. For a screen, which nothing covers, `low` makes the smallest drawing.
+    /// - Throws: ``QRCodecError`` with the code `empty`, `payloadTooLong` or `encoderFailed`.
+    package init(smallest bytes: [UInt8], atLeast least: QRErrorCorrection) throws(QRCodecError) {
+        let version = least.version(holding: bytes.count)
+        let strongest = QRErrorCorrection.allCases.last { $0.version(holding: bytes.count) == version }
+        try self.init(bytes: bytes, errorCorrection: version == nil ? least : strongest ?? least)
     }
 
     /// Whether a module is dark. Everything outside the symbol is light, as its quiet zone is.
@@ -51,16 +67,6 @@ extension QRErrorCorrection {
         case .medium: QR_ECLEVEL_M
         case .quartile: QR_ECLEVEL_Q
         case .high: QR_ECLEVEL_H
-        }
-    }
-
-    /// The bytes that the largest symbol, version 40, holds in 8-bit mode (ISO/IEC 18004, table 7).
-    package var maxBytes: Int {
-        switch self {
-        case .low: 2_953
-        case .medium: 2_331
-        case .quartile: 1_663
-        case .high: 1_273
         }
     }
 }

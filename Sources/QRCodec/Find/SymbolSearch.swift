@@ -3,8 +3,11 @@
 struct SymbolSearch: ~Copyable {
     private let reader: ZBarScanner
     private let layouts = SymbolLayouts()
+    private let effort: SearchEffort
     private var levels: [Level]
     private(set) var found: [ScannedSymbol] = []
+    /// Of what looked like a symbol, the likeliest, whether or not it could be read.
+    private(set) var sighting: SymbolSighting?
 
     /// The longest side, in pixels, of the level that is looked at first.
     private static let firstSide = 1_200
@@ -12,16 +15,10 @@ struct SymbolSearch: ~Copyable {
     private static let smallestSide = 400
     /// Pixels that a module should have where modules are read: fewer lose detail, more bring noise.
     private static let moduleWidth = 3.0
-    /// Triples of finder patterns that are looked at in a level.
-    private static let mostTriples = 40
-    /// Fits that are refined and read in a level.
-    private static let mostFits = 10
 
-    /// How much is taken out of what blur spread, least first.
-    private static let sharpenings: [Float] = [0, 0.7, 1.5]
-
-    init(_ image: QRImage, reader: consuming ZBarScanner) {
+    init(_ image: QRImage, reader: consuming ZBarScanner, effort: SearchEffort = .picture) {
         self.reader = reader
+        self.effort = effort
         levels = [Level(image)]
     }
 
@@ -58,8 +55,10 @@ struct SymbolSearch: ~Copyable {
         let level = level(index)
         var search = FinderSearch(level)
         search.run(everyRows: level.width * level.height > 1_000_000 ? 2 : 1)
-        var left = Self.mostFits
-        for triple in FinderTriple.all(of: search.found, in: level).prefix(Self.mostTriples) where left > 0 {
+        var left = effort.mostFits
+        let triples = FinderTriple.all(of: search.found, in: level)
+        if sighting == nil { sighting = triples.first.map { SymbolSighting($0, scale: 1 << index) } }
+        for triple in triples.prefix(effort.mostTriples) where left > 0 {
             // What lies in a symbol that was read is part of it.
             guard !isRead(triple, at: index) else { continue }
             let sampled = sampleLevel(of: triple, foundAt: index)
@@ -109,7 +108,7 @@ struct SymbolSearch: ~Copyable {
         let seen = ModuleReader(fit.layout, shades: shades)
         // A window or a camera that shows one's own face mirrors what it shows.
         for modules in [seen, seen.mirrored()] {
-            for sharpening in Self.sharpenings {
+            for sharpening in effort.sharpenings {
                 guard let drawing = modules.drawing(of: modules.modules(sharpening: sharpening)) else { continue }
                 if let symbol = try reader.scan(drawing).first {
                     return ScannedSymbol(bytes: symbol.bytes, corners: fit.corners)

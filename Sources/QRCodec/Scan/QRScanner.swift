@@ -54,6 +54,21 @@ package enum QRScanner {
         }
         return found.sorted { $0.position < $1.position }
     }
+
+    /// Looks at one frame of many, with the effort that thirty a second leave.
+    ///
+    /// - Returns: The symbols, and what looked like one that could perhaps not be read.
+    /// - Throws: ``QRCodecError`` with the code `decoderFailed`.
+    static func scan(
+        frame: QRImage,
+        where isWanted: ([UInt8]) -> Bool
+    ) throws(QRCodecError) -> (symbols: [ScannedSymbol], sighting: SymbolSighting?) {
+        let reader = try ZBarScanner()
+        try reader.configure()
+        var search = SymbolSearch(frame, reader: reader, effort: .frame)
+        try search.run(until: isWanted)
+        return (search.found, search.sighting)
+    }
 }
 
 /// A small picture, enlarged and in a white frame.

@@ -1,1 +1,6 @@
-/* Nothing to call: linking this library is all there is to it. See ZBarWithoutDBus.c. */
+#pragma once
+/* What zbar's archive refers to and shall not have: see ZBarWithoutDBus.c and ZBarCamera.c. */
+
+/* Why a camera last refused something on this thread, as an errno; 0 since `zbar_camera_forget_trouble`. */
+int zbar_camera_trouble(void);
+void zbar_camera_forget_trouble(void);

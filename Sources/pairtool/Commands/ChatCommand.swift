@@ -32,6 +32,7 @@ struct ChatCommand: AsyncParsableCommand {
     @Option(help: "How many earlier messages to show at first.")
     var history = 6
 
+    @OptionGroup(title: "Going on by itself") var auto: AutoOptions
     @OptionGroup var tools: ToolOptions
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
@@ -54,7 +55,12 @@ struct ChatCommand: AsyncParsableCommand {
                         allowedTools: tools.allowedTools
                     )
                 }
-            var loop = ChatLoop(session: session, conversation: conversation, history: history)
+            var loop = ChatLoop(
+                session: session,
+                conversation: conversation,
+                history: history,
+                auto: auto.response
+            )
             try await loop.run()
         }
     }

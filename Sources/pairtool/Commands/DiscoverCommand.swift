@@ -9,7 +9,8 @@ struct DiscoverCommand: AsyncParsableCommand {
         abstract: "Find the hosts on your network.",
         discussion: """
             Browses all known service types at once and ends as soon as the mDNS engine has had all known answers and every \
-            one is resolved. Adverts are claims that anyone on the network can make: --probe asks the hosts themselves.
+            one is resolved. Adverts are claims that anyone on the network can make: --probe asks the hosts themselves. \
+            Apple devices on this machine's USB bus are told of, too.
             """
     )
 
@@ -25,7 +26,9 @@ struct DiscoverCommand: AsyncParsableCommand {
     @Option(name: .customLong("type"), help: "Browse this service type only, for example _lumiagent._tcp (repeatable).")
     var types: [ServiceType] = []
 
-    @Flag(help: "Ask each host with GET /health whether it is up and what it is.")
+    @Flag(
+        help: "Ask each host whether it is up and what it is. Lumi hosts are connected to, and nothing is sent to them."
+    )
     var probe = false
 
     @Option(
@@ -79,6 +82,8 @@ struct DiscoverCommand: AsyncParsableCommand {
             if row.conflicting { output.say(TerminalText.line("Beware: \(row.probe?.reason ?? "")")) }
             return
         }
+        // Tests have a tree of their own.
+        output.tell(of: USBDevice.appleDevices(root: output.context.environment["PAIRTOOL_SYSFS"] ?? "/sys"))
         let types = types.isEmpty ? ServiceType.all : types
         let client = try discovery.client(context: output.context, domain: domain)
         if watch {

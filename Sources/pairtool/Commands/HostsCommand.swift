@@ -115,6 +115,7 @@ struct HostsCommand: AsyncParsableCommand {
                 return forgotten
             }
             try SessionTokenStore(directory: output.context.paths.data).forget(hostID: forgotten.id)
+            try AICLISessions.forget(forgotten, context: output.context)
             output.result(PairedHostRow(forgotten, isDefault: false), id: forgotten.id) {
                 "Forgot \(TerminalText.line(forgotten.name))."
             }
@@ -139,6 +140,8 @@ struct PairedHostRow: Encodable {
     var isDefault: Bool
     var spki: String?
     var permissions: [CompanionPermission]?
+    /// Of a Jarvis daemon.
+    var fallbackURL: String?
 
     init(_ host: PairedHost, isDefault: Bool) {
         id = host.id
@@ -152,10 +155,12 @@ struct PairedHostRow: Encodable {
         self.isDefault = isDefault
         spki = host.spki
         permissions = host.permissions
+        fallbackURL = host.fallbackURL
     }
 
     private enum CodingKeys: String, CodingKey {
-        case id, name, family, trust, address, port, deviceId, pairedAt, lastSeenAt, isDefault, spki, permissions
+        case id, name, family, trust, address, port, deviceId, pairedAt, lastSeenAt, isDefault, spki, permissions,
+            fallbackUrl
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -172,5 +177,6 @@ struct PairedHostRow: Encodable {
         try container.encode(isDefault, forKey: .isDefault)
         try container.encodeIfPresent(spki, forKey: .spki)
         try container.encodeIfPresent(permissions, forKey: .permissions)
+        try container.encodeIfPresent(fallbackURL, forKey: .fallbackUrl)
     }
 }

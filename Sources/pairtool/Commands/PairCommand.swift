@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import PairingAgent
@@ -9,7 +10,7 @@ struct PairCommand: AsyncParsableCommand {
         abstract: "Pair with a host, from its QR code or its six digits.",
         discussion: """
             The code is tried at one host only: the one that its QR code names, the one that you name, or the only one in \
-            sight. Without --qr, the six digits are asked for, without echo. With hosts of protocol 2 both sides prove that \
+            sight. Without --qr or --camera, the six digits are asked for, without echo. With hosts of protocol 2 both sides prove that \
             they know the code, and it is never sent.
             """
     )
@@ -23,8 +24,13 @@ struct PairCommand: AsyncParsableCommand {
     )
     var qr: String?
 
+    @OptionGroup var frames: FrameOptions
+
     @Flag(help: "Read the six digits from standard input.")
     var codeStdin = false
+
+    @Option(help: "A file with the token of an AICLI host; - for standard input.", completion: .file())
+    var tokenFile: String?
 
     @Option(
         help:
@@ -35,6 +41,14 @@ struct PairCommand: AsyncParsableCommand {
 
     @Option(help: "What kind of host is at --url: copilotforge, lumi, aicli or jarvis. Default: copilotforge.")
     var family: HostFamily?
+
+    @Option(
+        help: """
+            A second base URL of a Jarvis daemon, asked where nothing answers at --url: https://HOST[:PORT][/PATH], or http:// \
+            with a local address. Default: none; an empty one removes it.
+            """
+    )
+    var fallbackURL: String?
 
     @Option(help: "What the host shall list this device as. Default: this machine's name.")
     var name: String?
@@ -62,13 +76,24 @@ struct PairCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
-        if qr != nil, codeStdin { throw ValidationError("--qr and --code-stdin exclude each other.") }
+        guard [qr != nil, frames.input != nil, codeStdin, tokenFile != nil].count(where: \.self) < 2 else {
+            throw ValidationError("--qr, --camera, --frames, --code-stdin and --token-file exclude each other.")
+        }
         if let name { try NameRule.check(name) }
         if readOnly, !permissions.isEmpty { throw ValidationError("--read-only and --permission exclude each other.") }
         if allowLegacy, require == .verified {
             throw ValidationError("--allow-legacy and --require verified exclude each other.")
         }
         if family != nil, url == nil { throw ValidationError("--family goes with --url.") }
+        if let fallbackURL {
+            guard family == .jarvis else { throw ValidationError("--fallback-url goes with --family jarvis.") }
+            guard fallbackURL.isEmpty || JarvisBase(fallback: fallbackURL) != nil else {
+                throw ValidationError(
+                    "“\(TerminalText.line(fallbackURL))” is no base URL: give https://HOST[:PORT][/PATH], or http:// with a "
+                        + "local address."
+                )
+            }
+        }
         if host != nil, url != nil { throw ValidationError("Name the host or its --url, not both.") }
     }
 
@@ -76,12 +101,13 @@ struct PairCommand: AsyncParsableCommand {
         let output = options.output
         let context = output.context
         let known = try PairedHostStore(directory: context.paths.data).load()
-        let payload = try await givenPayload(context)
+        let given = try await givenCode(context)
+        let payload = given.payload
         if !known.hosts.isEmpty, FileStatus(context.paths.data + "/identity.key") == nil {
             output.say("This device's key is gone: it gets a new one, and has to pair with each of its hosts again.")
         }
         let identity = try SecureKeyStore(directory: context.paths.data).identity()
-        let meant = try await findTarget(payload, output: output)
+        let meant = try await findTarget(given, output: output)
         let consent = LegacyConsent(
             output: output,
             isGiven: allowLegacy,
@@ -96,9 +122,12 @@ struct PairCommand: AsyncParsableCommand {
                 identity: identity,
                 deviceName: deviceName,
                 code: payload?.code,
-                output: output
+                token: given.token,
+                output: output,
+                fallbackURL: fallbackURL
             ).run()
         }
+        guard given.token == nil else { throw Self.noTokens(meant) }
         guard payload != nil || context.canAsk else { throw Self.noCode }
         let (target, route) = try await findRoute(to: meant, payload, output: output)
         let job = PairingJob(
@@ -110,11 +139,11 @@ struct PairCommand: AsyncParsableCommand {
         )
         if case .legacy = route { try await consent.ask(about: target, known: known) }
         // Whoever types at a terminal may mistype: three tries, as many as a careful host allows.
-        var given = payload
+        var unused = payload
         for attempt in 1... {
             let current: PairingPayload
-            if let given { current = given } else { current = try await askForCode(target, context: context) }
-            given = nil
+            if let unused { current = unused } else { current = try await askForCode(target, context: context) }
+            unused = nil
             do {
                 return try await job.run(current, route)
             } catch let error as PairingError
@@ -138,17 +167,49 @@ extension PairCommand {
         )
     }
 
-    /// The code that was given with the command; nil when it is to be typed.
-    private func givenPayload(_ context: CommandContext) async throws -> PairingPayload? {
-        if let qr { return try await PairingPicture.payload(qr, context: context) }
+    private static func noTokens(_ target: PairingTarget) -> CommandError {
+        CommandError(
+            .usage,
+            "pairing.code_format",
+            "\(target.name) is a \(target.family.displayName) host, and those have six digits, not tokens; nothing was sent",
+            next: "say what is at the address: pairtool pair --family aicli --url http://ADDRESS:3001"
+        )
+    }
+
+    /// What was given with the command; all nil when it is to be typed.
+    private struct GivenCode {
+        var payload: PairingPayload?
+        var token: String?
+        /// Where the QR code of an AICLI server leads.
+        var endpoint: CompanionEndpoint?
+
+        init(payload: PairingPayload? = nil, token: String? = nil) {
+            self.payload = payload
+            self.token = token
+        }
+
+        init(_ symbol: PairingSymbol) {
+            switch symbol {
+            case .companion(let payload): self.payload = payload
+            case .aicli(let payload): (token, endpoint) = (payload.token, payload.endpoint)
+            }
+        }
+    }
+
+    private func givenCode(_ context: CommandContext) async throws -> GivenCode {
+        if let qr { return GivenCode(try await PairingPicture.symbol(qr, context: context)) }
+        if let input = frames.input {
+            return GivenCode(try await FrameReading(input: input, output: options.output).symbol())
+        }
+        if let tokenFile { return GivenCode(token: try await context.token(in: tokenFile)) }
         guard codeStdin else {
             // Hosts of other families need none, but consent.
             guard context.canAsk || allowLegacy else { throw Self.noCode }
-            return nil
+            return GivenCode()
         }
         let input = context.stdin
         let line = try await BlockingCall.run { try input.readLine(echo: true) } ?? ""
-        return try Self.payload(typed: line)
+        return GivenCode(payload: try Self.payload(typed: line))
     }
 
     private static func payload(typed line: String) throws -> PairingPayload {
@@ -173,7 +234,9 @@ extension PairCommand {
     }
 
     /// The host that is meant.
-    private func findTarget(_ payload: PairingPayload?, output: Output) async throws -> PairingTarget {
+    private func findTarget(_ given: GivenCode, output: Output) async throws -> PairingTarget {
+        let payload = given.payload
+        if let endpoint = given.endpoint { return try target(at: endpoint) }
         if let url {
             let family = family ?? .copilotforge
             let target = PairingTarget(url: url, family: family)
@@ -191,12 +254,26 @@ extension PairCommand {
             if let named = payload.flatMap(PairingTarget.init(payload:)) { return named }
             return try await finder.find(hostID: hostID, expiresAt: payload?.expiresAt)
         }
-        // A picture's code is one of CopilotForge's; six digits may be anyone's.
+        // A picture's code is one of CopilotForge's; six digits may be anyone's; tokens are AICLI's.
         return try await finder.find(
             host,
-            among: qr == nil ? HostFamily.allCases : [.copilotforge],
+            among: given.token != nil ? [.aicli] : qr == nil ? HostFamily.allCases : [.copilotforge],
             expiresAt: payload?.expiresAt
         )
+    }
+
+    /// The AICLI server that a QR code names. Its token goes nowhere else.
+    private func target(at endpoint: CompanionEndpoint) throws -> PairingTarget {
+        let target = PairingTarget(endpoint: endpoint, family: .aicli)
+        guard host.map(target.matches) ?? true, url.map({ $0.endpoint(of: .aicli) == endpoint }) ?? true else {
+            throw CommandError(
+                .usage,
+                "pairing.foreign_host",
+                "the QR code is one of the AICLI host at \(endpoint), and another one was named; nothing was sent",
+                next: "leave out the host: pairtool pair --qr FILE"
+            )
+        }
+        return target
     }
 
     /// How a CopilotForge host is paired with, and where.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionWire
 import FoundationEssentials
 import PairingAgent
 import QRCodec
@@ -25,8 +26,13 @@ struct QRCommand: AsyncParsableCommand {
     @Option(help: "terminal, png or svg. Default: by the ending of the output file, else terminal.")
     var format: Format?
 
-    @Option(help: "Error correction: L, M, Q or H.")
-    var level: QRErrorCorrection = .medium
+    @Option(
+        help: """
+            Error correction: L, M, Q or H. Default: the strongest that makes the code no larger than L on terminals, than M in \
+            pictures.
+            """
+    )
+    var level: QRErrorCorrection?
 
     @Option(help: "Pixels a module, for PNG and SVG: 1 to 64.")
     var scale = 8
@@ -48,15 +54,24 @@ struct QRCommand: AsyncParsableCommand {
 
     func run() async throws {
         let out = options.output
-        let symbol = try QRSymbol(bytes: try await text(out.context), errorCorrection: level)
+        let text = try await text(out.context)
+        let symbol = try makeSymbol(text)
         switch chosenFormat {
         case .terminal:
-            try draw(symbol, out)
+            try draw(symbol, text, out)
         case .png:
             try write(try symbol.png(scale: scale), out)
         case .svg:
             try write(Array(symbol.svg(scale: scale).utf8), out)
         }
+    }
+
+    /// Paper gets dirty and creased, screens do not.
+    private func makeSymbol(_ text: [UInt8]) throws -> QRSymbol {
+        if let level { return try QRSymbol(bytes: text, errorCorrection: level) }
+        if chosenFormat == .terminal { return try QRSymbol(smallest: text, atLeast: .low) }
+        let fits = text.count <= QRErrorCorrection.medium.maxBytes
+        return try QRSymbol(smallest: text, atLeast: fits ? .medium : .low)
     }
 
     private var chosenFormat: Format {
@@ -90,18 +105,22 @@ struct QRCommand: AsyncParsableCommand {
         return content
     }
 
-    private func draw(_ symbol: QRSymbol, _ out: Output) throws {
-        let context = out.context
-        let window = context.stdoutIsTerminal ? context.windowSize() : nil
+    private func draw(_ symbol: QRSymbol, _ text: [UInt8], _ out: Output) throws {
+        let drawing = try makeDrawing(of: symbol, out.context)
+        guard out.format != .json else { return out.json(Report(symbol, drawing)) }
+        out.data(drawing.text)
+        guard out.context.stdoutIsTerminal else { return }
+        // Who does not see the drawing gets to know what it is, and of a pairing code what it says.
+        out.say("The QR code above has \(symbol.size) × \(symbol.size) modules and holds \(text.count) bytes.")
+        if case .pairing(let payload) = QRContent(text) {
+            out.say("Pairing code:  \(SpokenCode.groups(payload.code))  (\(SpokenCode.spoken(payload.code)))")
+        }
+        if let remark = TerminalQR.remark(drawing, way: "draw a picture: pairtool qr -o code.png") { out.say(remark) }
+    }
+
+    private func makeDrawing(of symbol: QRSymbol, _ context: CommandContext) throws -> QRTerminalDrawing {
         do {
-            let drawing = try symbol.terminalText(
-                colour: context.colour,
-                columns: window?.columns,
-                rows: window?.rows,
-                invert: invert
-            )
-            guard out.format == .json else { return out.data(drawing) }
-            out.json(Report(symbol, drawing: drawing))
+            return try TerminalQR(context: context, linesBelow: 1, invert: invert).draw(symbol)
         } catch  where error.code == .windowTooSmall {
             throw CommandError(
                 .failed,
@@ -142,14 +161,16 @@ struct QRCommand: AsyncParsableCommand {
         var modules: Int
         var errorCorrection: String
         var format: String
+        var style: String
         var drawing: String
 
-        init(_ symbol: QRSymbol, drawing: String) {
+        init(_ symbol: QRSymbol, _ drawing: QRTerminalDrawing) {
             version = symbol.version
             modules = symbol.size
             errorCorrection = symbol.errorCorrection.rawValue
             format = Format.terminal.rawValue
-            self.drawing = drawing
+            style = drawing.style.rawValue
+            self.drawing = drawing.text
         }
     }
 }

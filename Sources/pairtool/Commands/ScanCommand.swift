@@ -9,8 +9,8 @@ struct ScanCommand: AsyncParsableCommand {
         commandName: "scan",
         abstract: "Read pairing codes from pictures.",
         discussion: """
-            Reads PNG, JPEG, WebP, HEIC, GIF, BMP and PNM files and says what their QR codes hold. The code and the \
-            token are shown only with --show-secrets. Nothing is sent anywhere.
+            Reads PNG, JPEG, WebP, HEIC, GIF, BMP and PNM files and says what their QR codes hold. With --camera or \
+            --frames it ends when two frames show the same pairing code. The code and the token are shown only with --show-secrets. Nothing is sent anywhere.
             """
     )
 
@@ -18,15 +18,30 @@ struct ScanCommand: AsyncParsableCommand {
         help: "Pictures; - for standard input.",
         completion: .file(extensions: ["png", "jpg", "jpeg", "webp", "heic", "gif", "bmp", "ppm"])
     )
-    var files: [String]
+    var files: [String] = []
+
+    @OptionGroup var frames: FrameOptions
+
+    @Option(help: "With --camera or --frames: the most seconds to look. Default: no limit.")
+    var timeout: Seconds?
 
     @Flag(help: "Show the code and the token.")
     var showSecrets = false
 
     @OptionGroup var options: OutputOptions
 
+    func validate() throws {
+        guard frames.input == nil else {
+            guard files.isEmpty else { throw ValidationError("Pictures and --camera or --frames exclude each other.") }
+            return
+        }
+        guard !files.isEmpty else { throw ValidationError("Name a picture, or say --camera.") }
+        if timeout != nil { throw ValidationError("--timeout belongs to --camera and --frames.") }
+    }
+
     func run() async throws {
         let output = options.output
+        if let input = frames.input { return try await look(input, output: output) }
         var findings: [ScanFinding] = []
         var failures: [CommandError] = []
         for file in files {
@@ -47,6 +62,16 @@ struct ScanCommand: AsyncParsableCommand {
         if !found, let failure = failures.last { throw failure }
         guard found else { throw Self.notOurs(findings) }
         if !failures.isEmpty { throw ExitRequest(status: failures[0].status) }
+    }
+
+    private func look(_ input: FrameInput, output: Output) async throws {
+        let contents = try await FrameReading(input: input, output: output).contents(within: timeout?.duration)
+        let findings = contents.map {
+            ScanFinding(file: input.name, $0, showSecrets: showSecrets, now: output.context.now())
+        }
+        findings.forEach { show($0, output: output) }
+        if let ambiguity = PairingPicture.ambiguity(of: contents, in: input.name) { throw ambiguity }
+        guard findings.contains(where: { $0.kind == .pairing }) else { throw Self.notOurs(findings) }
     }
 
     private func show(_ finding: ScanFinding, output: Output) {
@@ -85,7 +110,7 @@ struct ScanFinding: Encodable {
     var version: Int?
     /// The id of the host that the code names.
     var host: String?
-    /// Where that host listens for HTTPS, as the code says.
+    /// Where that host listens (for HTTPS; an AICLI server for HTTP), as the code says.
     var address: String?
     /// The pin of that host's TLS key.
     var spki: String?
@@ -117,6 +142,13 @@ struct ScanFinding: Encodable {
                 code = payload.code
                 token = payload.token
             }
+        case .aicli(let payload):
+            kind = .pairing
+            self.protocol = Self.aicliProtocol
+            address = "\(payload.endpoint)"
+            hasCode = false
+            hasToken = true
+            if showSecrets { token = payload.token }
         case .unusable(let reason):
             kind = .unusable
             description = "a pairing code that cannot be used: \(reason)"
@@ -126,8 +158,17 @@ struct ScanFinding: Encodable {
         }
     }
 
+    /// What the code of an AICLI server is called, which has no name of its own for it.
+    private static let aicliProtocol = "aicli"
+
     var text: String {
         guard kind == .pairing else { return TerminalText.line("\(file): \(description ?? "")") }
+        guard self.protocol != Self.aicliProtocol else {
+            return [
+                "\(file): AICLI pairing code", "  address   \(address ?? "") (plain HTTP)",
+                "  token     \(token ?? "present (--show-secrets shows it)")",
+            ].map(TerminalText.line).joined(separator: "\n")
+        }
         var lines = [
             "\(file): CopilotForge pairing code",
             "  protocol  \(self.protocol ?? ""), version \(version ?? 1)",

@@ -20,6 +20,12 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
+        if let other = try host.otherFamily(options) {
+            return try await FamilyStatus(host: other, output: options.output).run(
+                watches: watch,
+                every: interval.duration
+            )
+        }
         if watch { return try await host.withSessions(options, follow) }
         try await host.withSession(options) { session in
             let report = try await HostStatusReport.read(session)
@@ -71,14 +77,18 @@ struct StatusCommand: AsyncParsableCommand {
 struct HostStatusReport: Encodable, Equatable {
     var id: String
     var name: String
+    var family: HostFamily
     var trust: HostTrust
+    /// Where it was asked, or is asked for: of a Jarvis daemon, the base URL in use.
     var address: String
     var reachable: Bool
     var service: String?
     var version: String?
+    /// What kind of its family it is, where it says so.
+    var generation: String?
     /// Whether the assistant's account is signed in on the host.
     var signedIn: Bool?
-    /// Whether this device is connected.
+    /// Whether this device is connected. Of other families than CopilotForge's: whether the host answers.
     var connected: Bool
     var connectedDevice: ConnectedCompanionDevice?
     /// What the host lists this device as.
@@ -94,6 +104,7 @@ struct HostStatusReport: Encodable, Equatable {
     init(_ host: PairedHost, problem: String? = nil) {
         id = host.id
         name = host.name
+        family = host.family
         trust = host.trust
         address = "\(host.endpoint)"
         reachable = false
@@ -123,14 +134,14 @@ struct HostStatusReport: Encodable, Equatable {
 
     var text: String {
         var lines = [
-            "host       \(name) (\(id.prefix(8))) at \(address)",
-            "trust      \(trust.rawValue)"
-                + (trust == .legacy ? " (plain HTTP, nothing proven)" : " (TLS, both sides proven)"),
+            "host       \(name) (\(id.prefix(8))) at \(address)", "family     \(family.displayName)",
+            "trust      \(trust.rawValue)\(howProven)",
             "reachable  " + (reachable ? "yes" : "no: \(problem ?? "")"),
         ]
         if let service { lines.append("service    \(service)\(version.map { " \($0)" } ?? "")") }
+        if let generation { lines.append("generation \(generation)") }
         if let signedIn { lines.append("signed in  \(signedIn ? "yes" : "no")") }
-        if reachable {
+        if reachable, family == .copilotforge {
             let other = connectedDevice.map { " (superseded by \($0.name), \($0.id))" } ?? ""
             lines.append("connected  " + (connected ? "yes, as \(deviceName ?? "this device")" : "no\(other)"))
         }
@@ -145,6 +156,11 @@ struct HostStatusReport: Encodable, Equatable {
             )
         }
         return lines.map(TerminalText.line).joined(separator: "\n")
+    }
+
+    private var howProven: String {
+        if trust == .verified { return " (TLS, both sides proven)" }
+        return family == .lumi ? " (no encryption, nothing proven)" : " (plain HTTP, nothing proven)"
     }
 
     /// The exit code of a host that cannot be used now.

@@ -46,6 +46,12 @@ enum Advice: String, Sendable, CaseIterable {
         http://ADDRESS:7878
         """
     case reach = "See that {HOST} is on and in this network: pairtool discover --probe"
+    case reachDaemon = """
+        See that the daemon runs and that its address, or the tunnel to it, leads there: pairtool approvals health --host \
+        '{HOST}'
+        """
+    case lookAfter = "Look after it at {HOST} itself, then: pairtool status --host '{HOST}'"
+    case startAssistant = "Install or start the assistant's program on {HOST}."
     case follow = "Let a command find it there: pairtool status --host '{HOST}'"
     case findPort = "Another program has that port; find the host's: pairtool discover --probe"
     case checkKey = "Check at {HOST} whether it was set up anew; if it was: pairtool pair. If not, do not go on."

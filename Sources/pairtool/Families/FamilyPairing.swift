@@ -8,16 +8,22 @@ struct FamilyPairing: Sendable {
     let deviceName: String
     /// Six digits, where they came with the command.
     let code: String?
+    /// The token of an AICLI server, where it came with the command.
+    let token: String?
     let output: Output
+    /// The second base URL of a Jarvis daemon.
+    var fallbackURL: String?
 
     func run() async throws {
         switch target.family {
         case .copilotforge: preconditionFailure("CopilotForge hosts have a pairing of their own")
-        case .lumi, .aicli, .jarvis:
+        case .jarvis: try await JarvisPairing(self).run()
+        case .aicli: try await AICLIPairing(self).run()
+        case .lumi:
             throw CommandError(
                 .failed,
                 "host.family",
-                "\(target.name) is a \(target.family.displayName) host; this version pairs with CopilotForge hosts only"
+                "\(target.name) is a \(target.family.displayName) host; this version does not pair with those"
             )
         }
     }

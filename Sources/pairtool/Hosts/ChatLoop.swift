@@ -9,13 +9,16 @@ struct ChatLoop {
     private var conversation: Conversation
     private let history: Int
     private let prompts: any PromptReader
+    /// How the agent goes on by itself; nil: it does not.
+    private var auto: AutoResponse?
     /// What runs now: Ctrl-C ends it, and not the chat.
     private let current = NIOLockedValueBox<(@Sendable () -> Void)?>(nil)
 
-    init(session: HostSession, conversation: Conversation, history: Int) {
+    init(session: HostSession, conversation: Conversation, history: Int, auto: AutoResponse? = nil) {
         self.session = session
         self.conversation = conversation
         self.history = history
+        self.auto = auto
         prompts = session.context.promptReader()
     }
 
@@ -23,6 +26,7 @@ struct ChatLoop {
         /history [N]   the last N messages (20)
         /model [ID]    show or change the model
         /cancel        end the turn that goes on at the host
+        /auto [MODE]   show or change how the agent goes on by itself; off ends it
         /help          this list
         /quit          end (Ctrl-D does too)
         Ctrl-C         stop waiting for an answer; the host finishes it
@@ -58,7 +62,10 @@ struct ChatLoop {
                         try await next.send(prompt)
                         return next
                     }
-                    if let sent { conversation = sent }
+                    if let sent {
+                        conversation = sent
+                        try await goOn()
+                    }
                 }
             }
         }
@@ -66,12 +73,15 @@ struct ChatLoop {
 
     /// Runs something that Ctrl-C may end. An error is shown and does not end the chat.
     ///
+    /// - Parameter interrupt: Called for each Ctrl-C; says whether it ends what runs.
     /// - Returns: nil where it was stopped or failed.
-    private func run<R: Sendable>(_ stopped: String, _ body: @escaping @Sendable () async throws -> R) async throws
-        -> R?
-    {
+    private func run<R: Sendable>(
+        _ stopped: String,
+        interrupt: @escaping @Sendable () -> Bool = { true },
+        _ body: @escaping @Sendable () async throws -> R
+    ) async throws -> R? {
         let task = Task { try await body() }
-        current.withLockedValue { $0 = { task.cancel() } }
+        current.withLockedValue { $0 = { if interrupt() { task.cancel() } } }
         defer { current.withLockedValue { $0 = nil } }
         let result = await withTaskCancellationHandler {
             await task.result
@@ -118,6 +128,7 @@ struct ChatLoop {
         case "/model":
             if let argument { conversation.model = argument }
             session.output.say("model \(conversation.model ?? "of the host's choice")")
+        case "/auto": choose(argument)
         case "/cancel":
             let conversation = conversation
             _ = try await run("Stopped.") { try await conversation.cancelTurn() }
@@ -135,5 +146,61 @@ struct ChatLoop {
             writer.write(message)
             if message.role == .user { prompts.remember(message.text) }
         }
+    }
+}
+
+// MARK: Going on by itself
+
+extension ChatLoop {
+    /// Sends what the mode wants to be sent, answer by answer, until it has enough. The first Ctrl-C makes the answer that
+    /// runs the last one.
+    private mutating func goOn() async throws {
+        guard var auto else { return }
+        auto.begin()
+        let (output, begin) = (session.output, ContinuousClock.now)
+        let wantsStop = NIOLockedValueBox(false)
+        while true {
+            if wantsStop.withLockedValue(\.self) { auto.stop() }
+            switch auto.answered(conversation.lastAnswer, elapsed: .now - begin) {
+            case .stop(let reason):
+                output.say("The agent does not go on by itself: \(reason).")
+                return
+            case .send(let prompt):
+                output.say("› \(prompt) (automatic, \(auto.sent) of at most \(auto.limits.messages); Ctrl-C stops)")
+                let before = conversation
+                let sent = try await run("Stopped waiting. The host goes on.") {
+                    let isFirst = wantsStop.withLockedValue { wants in
+                        defer { wants = true }
+                        return !wants
+                    }
+                    if isFirst { output.say("This answer is the last; Ctrl-C again stops waiting for it.") }
+                    return !isFirst
+                } _: {
+                    var next = before
+                    try await next.send(prompt)
+                    return next
+                }
+                guard let sent else {
+                    output.say("The agent does not go on by itself: \(AutoResponse.Reason.failed).")
+                    return
+                }
+                conversation = sent
+            }
+        }
+    }
+
+    /// Shows or changes how the agent goes on by itself.
+    private mutating func choose(_ word: String?) {
+        if word == "off" {
+            auto = nil
+        } else if let word {
+            guard let mode = AutoResponse.Mode(rawValue: word) else {
+                let modes = AutoResponse.Mode.allCases.map(\.rawValue).joined(separator: ", ")
+                session.output.say("There is no such mode. There are: \(modes), off")
+                return
+            }
+            auto = AutoResponse(mode: mode, limits: auto?.limits ?? .init())
+        }
+        session.output.say("going on by itself: \(auto?.mode.rawValue ?? "off")")
     }
 }

@@ -20,6 +20,8 @@ struct Conversation: Sendable {
     var allowedTools: [String]?
     /// Where the chat's history went to before the last turn.
     private var position = HistoryPosition.start
+    /// The answer to the last prompt.
+    private(set) var lastAnswer = ""
 
     /// An existing chat, by title or id.
     static func existing(
@@ -114,7 +116,7 @@ struct Conversation: Sendable {
         }
         images = []
         let (session, chatID, earlier) = (session, chatID, position)
-        position = try await TurnLock.with(
+        (position, lastAnswer) = try await TurnLock.with(
             chatID: chatID,
             host: session.host,
             output: session.output,
@@ -149,7 +151,7 @@ struct Conversation: Sendable {
             }
             // A cancelled wait ends the loop without an error.
             try Task.checkCancellation()
-            return reached
+            return (reached, writer.answer)
         }
     }
 

@@ -34,16 +34,18 @@ struct HostSession: Sendable {
                     HostSession(host: host, offer: HostClient(client), output: output, companion: client)
                 )
             }
+        case .jarvis:
+            try await JarvisSessions.with(host, output: output, configuration: configuration) { offer in
+                try await body(HostSession(host: host, offer: offer, output: output, companion: nil))
+            }
+        case .aicli:
+            try await AICLISessions.with(host, output: output, configuration: configuration) { offer in
+                try await body(HostSession(host: host, offer: offer, output: output, companion: nil))
+            }
         case .lumi:
             try await AgentSessions.with(host, output: output) { offer in
                 try await body(HostSession(host: host, offer: offer, output: output, companion: nil))
             }
-        case .aicli, .jarvis:
-            throw CommandError(
-                .failed,
-                "host.family",
-                "\(host.name) is a \(host.family.displayName) host; this version speaks to CopilotForge hosts only"
-            )
         }
     }
 }

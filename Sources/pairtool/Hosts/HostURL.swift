@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionClient
 import CompanionWire
 
 /// The value of `--url`: an address, and whether only TLS will do there.
@@ -37,7 +38,7 @@ struct HostURL: Sendable, Hashable {
             case .copilotforge: endpoint.port
             case .lumi: 47285
             case .aicli: 3001
-            case .jarvis: 9000
+            case .jarvis: JarvisBase.defaultPort
             }
         return namesPort ? endpoint : CompanionEndpoint(address: endpoint.address, port: port)
     }

@@ -14,7 +14,7 @@ enum PairingPicture {
         let symbols: [ScannedSymbol]
         do {
             symbols = try await BlockingCall.run {
-                try QRScanner.scan(bytes) { if case .pairing = QRContent($0) { true } else { false } }
+                try QRScanner.scan(bytes) { PairingSymbol(QRContent($0)) != nil }
             }
         } catch let error as QRCodecError {
             throw CommandError(.failed, "image.\(error.code)", "\(name(file)): \(error.message)", next: hint(error))
@@ -31,15 +31,19 @@ enum PairingPicture {
     }
 
     /// The one pairing code of the picture.
-    static func payload(_ file: String, context: CommandContext) async throws -> PairingPayload {
-        let contents = try await read(file, context: context)
+    static func symbol(_ file: String, context: CommandContext) async throws -> PairingSymbol {
+        try symbol(of: await read(file, context: context), in: file)
+    }
+
+    /// The one pairing code of what was read.
+    static func symbol(of contents: [QRContent], in file: String) throws -> PairingSymbol {
         if let ambiguity = ambiguity(of: contents, in: file) { throw ambiguity }
-        if let payload = payloads(of: contents).first { return payload }
+        if let symbol = symbols(of: contents).first { return symbol }
         let what = contents.map {
             switch $0 {
             case .unusable(let reason): "its pairing code cannot be used: \(reason)"
             case .foreign(let what): "it is \(what)"
-            case .pairing: ""
+            case .pairing, .aicli: ""
             }
         }
         throw CommandError(
@@ -52,7 +56,7 @@ enum PairingPicture {
 
     /// The error for a picture that shows different pairing codes: which of them is meant cannot be known.
     static func ambiguity(of contents: [QRContent], in file: String) -> CommandError? {
-        guard payloads(of: contents).count > 1 else { return nil }
+        guard symbols(of: contents).count > 1 else { return nil }
         return CommandError(
             .usage,
             "scan.several_codes",
@@ -61,8 +65,8 @@ enum PairingPicture {
         )
     }
 
-    private static func payloads(of contents: [QRContent]) -> Set<PairingPayload> {
-        Set(contents.compactMap { if case .pairing(let payload) = $0 { payload } else { nil } })
+    private static func symbols(of contents: [QRContent]) -> Set<PairingSymbol> {
+        Set(contents.compactMap(PairingSymbol.init))
     }
 
     private static func load(_ file: String, context: CommandContext) async throws -> [UInt8] {
@@ -83,8 +87,12 @@ enum PairingPicture {
 
     /// The payload itself instead of a picture of it.
     private static func payloadText(_ bytes: [UInt8]) -> QRContent? {
-        guard bytes.first(where: { !" \t\r\n".utf8.contains($0) }) == UInt8(ascii: "{") else { return nil }
-        return QRContent(bytes)
+        let start = bytes.first { !" \t\r\n".utf8.contains($0) }
+        if start == UInt8(ascii: "{") { return QRContent(bytes) }
+        // A URL may be any text file's beginning: only one that pairs counts.
+        guard start == UInt8(ascii: "h") || start == UInt8(ascii: "w"), case .aicli(let payload) = QRContent(bytes)
+        else { return nil }
+        return .aicli(payload)
     }
 
     private static func name(_ file: String) -> String {
@@ -93,5 +101,20 @@ enum PairingPicture {
 
     private static func hint(_ error: QRCodecError) -> String? {
         error.code == .unsupportedFormat ? "save the picture as PNG or JPEG" : nil
+    }
+}
+
+/// A code that a host can be paired by.
+enum PairingSymbol: Sendable, Hashable {
+    case companion(PairingPayload)
+    case aicli(AICLIPayload)
+
+    /// - Returns: Nil for what pairs with nothing.
+    init?(_ content: QRContent) {
+        switch content {
+        case .pairing(let payload): self = .companion(payload)
+        case .aicli(let payload): self = .aicli(payload)
+        case .unusable, .foreign: return nil
+        }
     }
 }

@@ -15,12 +15,16 @@ struct PairingTarget: Sendable {
 
     /// A host that the user named by its address.
     init(url: HostURL, family: HostFamily) {
-        let endpoint = url.endpoint(of: family)
+        self.init(endpoint: url.endpoint(of: family), family: family, isSecure: url.isSecure)
+    }
+
+    /// A host that is known by its address alone.
+    init(endpoint: CompanionEndpoint, family: HostFamily, isSecure: Bool = false) {
         self.family = family
         id = PairedHost.id(for: endpoint)
         name = "\(endpoint)"
-        endpoints = url.isSecure ? [] : [endpoint]
-        secureEndpoints = url.isSecure ? [endpoint] : []
+        endpoints = isSecure ? [] : [endpoint]
+        secureEndpoints = isSecure ? [endpoint] : []
     }
 
     /// The host that a QR code names with its address; nil where it names none that may be spoken to.

@@ -1,7 +1,7 @@
 import CompanionClient
 import CompanionWire
 
-/// What `GET /health` says of a host.
+/// What a host says of itself: by `GET /health`, or, of a Lumi Mac, by taking a connection.
 struct ProbeResult: Encodable, Sendable, Hashable {
     enum State: String, Encodable, Sendable {
         /// A host of its family answers.
@@ -10,7 +10,7 @@ struct ProbeResult: Encodable, Sendable, Hashable {
         case down
         /// Something else answers on the port.
         case other
-        /// It is not asked: the family has no HTTP, or the address is none of your network's.
+        /// It is not asked: the address is none of your network's.
         case skipped
         /// It claims to be a paired host, but has another key.
         case impostor
@@ -56,7 +56,6 @@ enum Probe {
     }
 
     static func probe(_ row: DiscoveredRow) async -> ProbeResult {
-        guard row.family != .lumi else { return ProbeResult(state: .skipped, reason: "Lumi hosts do not speak HTTP") }
         if !row.endpoints.isEmpty, row.localEndpoints.isEmpty {
             return ProbeResult(state: .skipped, reason: "its address is not on your network")
         }
@@ -105,6 +104,16 @@ enum Probe {
     static func probe(_ endpoint: CompanionEndpoint, family: HostFamily) async -> ProbeResult {
         let configuration = CompanionClientConfiguration(timeouts: timeouts)
         do {
+            guard family == .copilotforge else {
+                let health = try await FamilyHealth.ask(family, at: endpoint, timeouts: timeouts)
+                return ProbeResult(
+                    state: .up,
+                    service: health.service,
+                    version: health.version,
+                    address: "\(endpoint)",
+                    reason: health.trouble
+                )
+            }
             return try await CompanionAPIClient.withClient(endpoint: endpoint, configuration: configuration) { client in
                 let health = try await client.health()
                 return ProbeResult(
@@ -118,8 +127,6 @@ enum Probe {
             guard error.delivery == .answered else {
                 return ProbeResult(state: .down, address: "\(endpoint)", reason: error.description)
             }
-            // An AICLI server answers in a shape of its own.
-            guard family == .copilotforge else { return ProbeResult(state: .up, address: "\(endpoint)") }
             return ProbeResult(state: .other, address: "\(endpoint)", reason: error.description)
         } catch {
             return ProbeResult(state: .down, address: "\(endpoint)", reason: "\(error)")

@@ -31,7 +31,7 @@ struct QRPicture: Sendable {
 
     /// Writes a payload's QR code in place of the last one.
     func write(_ payload: String) throws {
-        let picture = try QRSymbol(bytes: Array(payload.utf8)).png()
+        let picture = try QRSymbol(smallest: Array(payload.utf8), atLeast: .medium).png()
         try picture.withUnsafeBytes { try PrivateFile.write($0, to: path, makesDirectory: false, isDurable: false) }
     }
 

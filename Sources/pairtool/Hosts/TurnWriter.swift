@@ -5,6 +5,8 @@ import CompanionWire
 struct TurnWriter {
     let output: Output
     let chatID: String
+    /// The whole answer; empty before its end.
+    private(set) var answer = ""
     private var endsLine = true
     private var wroteText = false
     /// What was said last while a connection was down: said again by every try, it is told once.
@@ -37,6 +39,7 @@ struct TurnWriter {
     }
 
     mutating func write(_ turn: ChatTurn.Output) {
+        if case .finished(let summary) = turn { answer = summary.answer }
         switch output.format {
         case .json: writeJSON(turn)
         case .quiet: break

@@ -74,6 +74,12 @@ struct Output: Sendable {
         }
     }
 
+    /// Something to know that is neither data nor a warning, to standard error: a JSON object.
+    func info(_ value: some Encodable) {
+        guard let line = line(value) else { return }
+        context.stderr.write(line)
+    }
+
     /// A failure, as a sentence or, with `--json`, as an object.
     func report(_ error: CommandError) {
         if format == .json {

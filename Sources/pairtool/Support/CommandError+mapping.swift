@@ -17,7 +17,7 @@ extension CommandError {
             case let error as PairedHostStoreError:
                 CommandError(.failed, "hosts.unreadable", error.description, next: error.remedy)
             case let error as DiscoveryError: Self.discovery(error)
-            case let error as QRCodecError: CommandError(.failed, "image.\(error.code)", error.message)
+            case let error as QRCodecError: Self.image(error)
             case let error as CompanionHostError: Self.host(error)
             case let error as AdminError: Self.admin(error)
             case let error as ProviderError: Self.provider(error)
@@ -25,6 +25,27 @@ extension CommandError {
             case let error as PrivateFile.Failure: CommandError(.failed, "file", error.description)
             default: CommandError(.failed, "failed", "\(error)")
             }
+    }
+
+    private static func image(_ error: QRCodecError) -> CommandError {
+        let picture = "read the code from a picture: pairtool pair --qr FILE"
+        return switch error.code {
+        case .cameraNotFound:
+            CommandError(.nothingFound, "camera.not_found", error.message, next: "connect a camera, or \(picture)")
+        case .cameraBusy:
+            CommandError(.failed, "camera.busy", error.message, next: "end the program that films, or \(picture)")
+        case .cameraDenied:
+            CommandError(
+                .permissionDenied,
+                "camera.denied",
+                error.message,
+                next: "see who may use it: pairtool doctor"
+            )
+        case .notACamera:
+            CommandError(.usage, "camera.not_a_camera", error.message, next: "see what is there: ls /dev/video*")
+        case .cameraFailed: CommandError(.failed, "camera.failed", error.message, next: picture)
+        default: CommandError(.failed, "image.\(error.code)", error.message)
+        }
     }
 
     private static func client(_ error: CompanionClientError) -> CommandError {
@@ -59,7 +80,7 @@ extension CommandError {
             case .notFound: (.nothingFound, nil)
             default: (.failed, nil)
             }
-        return CommandError(status, "host.\(error.code)", error.description, next: next)
+        return CommandError(status, "host.\(error.code)", error.description, next: error.advice ?? next)
     }
 
     /// What to do about a host that speaks other versions of the protocol.

@@ -6,7 +6,10 @@ typealias Arguments = UnsafeMutablePointer<UnsafeMutablePointer<Int8>?>
 @_cdecl("LLVMFuzzerTestOneInput")
 func fuzz(_ data: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let limits = ImageLimits(maxPixels: 1_000_000, maxWorkingBytes: 32 << 20)
-    _ = try? QRScanner.scan(Array(UnsafeBufferPointer(start: data, count: count)), limits: limits)
+    let bytes = Array(UnsafeBufferPointer(start: data, count: count))
+    _ = try? QRScanner.scan(bytes, limits: limits)
+    var parser = FrameParser()
+    _ = try? parser.take(bytes[...])
     return 0
 }
 

@@ -16,7 +16,8 @@ guard arguments.count > 3, let count = Int(arguments[1]), let seed = UInt64(argu
 let limits = ImageLimits(maxPixels: 4_000_000, maxWorkingBytes: 64 << 20)
 for path in arguments[3...] {
     let original = try ImageFile.bytes(ofFile: path)
-    let payload = try QRScanner.scan(original).first?.bytes
+    let isStream = path.hasSuffix(".y4m") || path.hasSuffix(".mjpeg")
+    let payload = isStream ? nil : try QRScanner.scan(original).first?.bytes
     var mutator = Mutator(original, seed: seed)
     var outcomes: [String: Int] = [:]
     let start = ContinuousClock.now
@@ -29,6 +30,10 @@ for path in arguments[3...] {
         keep(mutant, at: path + ".crash")
         let began = ContinuousClock.now
         do throws(QRCodecError) {
+            guard !isStream else {
+                outcomes["\(try frames(in: mutant, by: number % 50 + 1)) frames", default: 0] += 1
+                continue
+            }
             let found = try QRScanner.scan(mutant, limits: limits)
             if let wrong = found.first(where: { $0.bytes != payload }) {
                 print("\(path): change \(number) was read as \(wrong.bytes)")
@@ -47,6 +52,17 @@ for path in arguments[3...] {
     unlink(path + ".crash")
     let summary = outcomes.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
     print("\(path): \(count) changes in \(ContinuousClock.now - start), the slowest \(slowest): \(summary)")
+}
+
+/// How many frames a stream is cut into that comes in parts of a size.
+func frames(in stream: [UInt8], by size: Int) throws(QRCodecError) -> Int {
+    var (parser, count, start) = (FrameParser(), 0, 0)
+    while start < stream.count {
+        count += try parser.take(stream[start..<min(stream.count, start + size)]).count
+        start += size
+    }
+    try parser.finish()
+    return count
 }
 
 /// Writes a file anew.

@@ -25,9 +25,7 @@ struct HostCheck: DoctorCheck {
 
     func findings() async throws -> [Finding] {
         guard host.family == .copilotforge else {
-            return [
-                .skipped(.host, about: host.name, "this version does not speak to \(host.family.displayName) hosts")
-            ]
+            return try await FamilyHostCheck(host: host, timeouts: Self.timeouts).findings()
         }
         do {
             let configuration = CompanionClientConfiguration(timeouts: Self.timeouts)

@@ -1,0 +1,87 @@
+package import CompanionWire
+import FoundationEssentials
+
+extension AICLIClient {
+    /// What kind of server it is: `GET /`.
+    ///
+    /// - Throws: ``CompanionClientError/Code/notACompanion`` for another service.
+    package func generation() async throws -> AICLIGeneration {
+        guard let generation = AICLIGeneration(root: try await asked("/")) else { throw stranger() }
+        return generation
+    }
+
+    /// `GET /health`, with the kind of server that `GET /` tells.
+    package func aicliHealth() async throws -> AICLIHealth {
+        let generation = try await generation()
+        guard let health = AICLIHealth(try await asked("/health"), generation: generation) else { throw stranger() }
+        return health
+    }
+
+    /// A question that needs no token: whoever answers otherwise is none of the family.
+    private func asked(_ target: String) async throws -> AICLIValue {
+        do {
+            return try await get(target, isAnonymous: true)
+        } catch let error as CompanionClientError where [.notFound, .badAnswer].contains(error.code) {
+            throw stranger(error.httpStatus)
+        }
+    }
+
+    /// Whether the server takes the token: a request that needs one.
+    package func checkToken() async throws {
+        do {
+            _ = try await get("/api/projects")
+        } catch let error as CompanionClientError where [.notFound, .server, .badRequest].contains(error.code) {
+            // A server without a projects folder still says of the token what there is to say.
+            _ = try await get("/api/status")
+        }
+    }
+
+    /// The folders that the server works in: `GET /api/projects`.
+    package func projects() async throws -> [CompanionProject] {
+        let answer = try await get("/api/projects")
+        guard let projects = answer["projects"]?.array else {
+            throw CompanionClientError(.badAnswer, "\(endpoint) answered with JSON that was not expected.")
+        }
+        return projects.compactMap { project in
+            guard let name = project["name"]?.text, let path = project["path"]?.text else { return nil }
+            return CompanionProject(id: name, name: name, localPath: path, lastUpdatedAt: project["lastModified"]?.date)
+        }
+    }
+
+    /// The ids of the sessions that the server has: `GET /api/sessions`.
+    package func sessionIDs() async throws -> Set<String> {
+        let sessions = try await get("/api/sessions")["sessions"]?.array ?? []
+        return Set(sessions.compactMap { $0.string ?? $0.text("sessionId", "id") })
+    }
+
+    /// Asks whether a session can go on: `POST /api/sessions/continue`.
+    package func continueSession(
+        _ id: String,
+        in workingDirectory: String
+    ) async throws -> AICLISessionKeeper.Verdict {
+        let body: AICLIValue = ["sessionId": .string(id), "workingDirectory": .string(workingDirectory)]
+        let answer = try await post("/api/sessions/continue", body)
+        switch answer.status {
+        case 404: return .unknown
+        // Of another directory: it is not this one's session.
+        case 400 where answer.value["expected"] != nil: return .unknown
+        default: break
+        }
+        let value = try checked(answer)
+        guard value["success"]?.bool != false, value["sessionId"]?.string ?? id == id else { return .unknown }
+        return .continued(lastActivity: value["lastActivity"]?.date)
+    }
+}
+
+extension AICLIClient: HealthProbing {
+    package func health() async throws -> CompanionHealthResponse {
+        let health = try await aicliHealth()
+        var response = CompanionHealthResponse(
+            service: "aicli-companion",
+            version: health.version,
+            processStartedAtMs: nil
+        )
+        response.ok = ["healthy", "ok", "running"].contains(health.status.lowercased())
+        return response
+    }
+}

@@ -1,0 +1,180 @@
+import AsyncHTTPClient
+package import CompanionWire
+import FoundationEssentials
+package import Logging
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOFoundationCompat
+import NIOHTTP1
+
+/// A client of one AICLI server: HTTP for what can be asked, a WebSocket for turns. Plain, for the servers have no more;
+/// to local addresses only.
+package struct AICLIClient: Sendable {
+    package let endpoint: CompanionEndpoint
+    package let configuration: CompanionClientConfiguration
+    /// Whoever has it may do everything at the server. Nil: the server asks for none.
+    let token: String?
+    /// What the server knows this device by: its sessions are kept under it.
+    let deviceID: String
+    let http: HTTPClient
+    let logger: Logger
+
+    /// Runs `body` with a client, and closes its connections behind it.
+    ///
+    /// - Parameter deviceID: This installation's id, always the same.
+    /// - Throws: ``CompanionClientError/Code/refusedAddress`` before anything is sent; what `body` throws.
+    package static func withClient<Result>(
+        endpoint: CompanionEndpoint,
+        token: String?,
+        deviceID: String,
+        configuration: CompanionClientConfiguration = .default,
+        logger: Logger = Logger(label: "aicli-client", factory: { _ in SwiftLogNoOpLogHandler() }),
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: (AICLIClient) async throws -> Result
+    ) async throws -> Result {
+        try CompanionAPIClient.checkAddress(of: endpoint)
+        guard token.map(AICLIPayload.isToken) ?? true else {
+            throw CompanionClientError(.badRequest, "The token has characters that none has.", delivery: .notSent)
+        }
+        return try await HTTPClient.withHTTPClient(
+            configuration: CompanionAPIClient.httpConfiguration(
+                endpoint: endpoint,
+                security: .plain,
+                configuration: configuration
+            )
+        ) { http in
+            try await body(
+                AICLIClient(
+                    endpoint: endpoint,
+                    configuration: configuration,
+                    token: token,
+                    deviceID: deviceID,
+                    http: http,
+                    logger: logger
+                )
+            )
+        }
+    }
+
+    /// The headers that say who asks.
+    var credentials: [(String, String)] {
+        var headers = [("User-Agent", "pairtool"), ("x-device-id", deviceID)]
+        if let token { headers.append(("Authorization", "Bearer \(token)")) }
+        return headers
+    }
+}
+
+extension AICLIClient {
+    /// What came for a request: a status and JSON.
+    struct Answer: Sendable {
+        var status: Int
+        var value: AICLIValue
+    }
+
+    func get(_ target: String, isAnonymous: Bool = false) async throws -> AICLIValue {
+        try await checked(ask(.GET, target, nil, isAnonymous: isAnonymous))
+    }
+
+    func post(_ target: String, _ body: AICLIValue) async throws -> Answer {
+        try await ask(.POST, target, body, isAnonymous: false)
+    }
+
+    /// Throws what a status other than 2xx means.
+    func checked(_ answer: Answer) throws -> AICLIValue {
+        guard !(200..<300).contains(answer.status) else { return answer.value }
+        let text = answer.value.text("message", "error") ?? answer.value["error"]?.text("message")
+        let (code, message): (CompanionClientError.Code, String) =
+            switch answer.status {
+            case 401, 403: (.notPaired, "\(endpoint) does not take the token.")
+            case 404: (.notFound, "\(endpoint) does not have that.")
+            case 413: (.tooLarge, "The request is too large for \(endpoint).")
+            case 429: (.busy, "\(endpoint) takes no more requests for a while.")
+            case 500...: (.server, "\(endpoint) failed with status \(answer.status).")
+            case 300..<400: (.redirected, "\(endpoint) answered with a redirect, which was not followed.")
+            default: (.badRequest, "\(endpoint) refused the request with status \(answer.status).")
+            }
+        throw CompanionClientError(code, message, hostText: text, httpStatus: answer.status)
+    }
+
+    private func ask(
+        _ method: HTTPMethod,
+        _ target: String,
+        _ body: AICLIValue?,
+        isAnonymous: Bool
+    ) async throws -> Answer {
+        let answered = NIOLockedValueBox(false)
+        do {
+            return try await withTimeLimit(configuration.timeouts.request) {
+                let response = try await execute(method, target, body, isAnonymous: isAnonymous)
+                answered.withLockedValue { $0 = true }
+                let bytes = try await collect(response)
+                let status = Int(response.status.code)
+                if response.isHTML || bytes.looksLikeHTML {
+                    // Unknown routes are answered with pages, by servers of this family too.
+                    guard status == 404 else { throw stranger(status) }
+                    return Answer(status: status, value: .null)
+                }
+                guard let value = try? AICLIValue(json: bytes.readableBytesView) else {
+                    guard (200..<300).contains(status) else { return Answer(status: status, value: .null) }
+                    throw CompanionClientError(.badAnswer, "\(endpoint) answered with something else than JSON.")
+                }
+                return Answer(status: status, value: value)
+            }
+        } catch {
+            throw CompanionClientError.transport(
+                error,
+                endpoint: endpoint,
+                answered: answered.withLockedValue { $0 },
+                timeouts: configuration.timeouts
+            )
+        }
+    }
+
+    func stranger(_ status: Int? = nil) -> CompanionClientError {
+        CompanionClientError(
+            .notACompanion,
+            "What listens on \(endpoint) is not an AICLI server.",
+            httpStatus: status
+        )
+    }
+
+    private func execute(
+        _ method: HTTPMethod,
+        _ target: String,
+        _ body: AICLIValue?,
+        isAnonymous: Bool
+    ) async throws -> HTTPClientResponse {
+        var request = HTTPClientRequest(url: "http://\(endpoint.authority)\(target)")
+        request.method = method
+        request.headers.add(name: "Accept", value: "application/json")
+        for (name, value) in credentials where !isAnonymous || name == "User-Agent" {
+            request.headers.add(name: name, value: value)
+        }
+        if let body {
+            request.headers.add(name: "Content-Type", value: "application/json")
+            request.body = .bytes(ByteBuffer(bytes: body.json))
+        }
+        let response = try await http.execute(
+            request,
+            deadline: .now() + TimeAmount(configuration.timeouts.request),
+            logger: logger
+        )
+        logger.debug("answered", metadata: ["target": "\(target)", "status": "\(response.status.code)"])
+        return response
+    }
+
+    private func collect(_ response: HTTPClientResponse) async throws -> ByteBuffer {
+        let limit = configuration.limits.body
+        let tooLarge = CompanionClientError(.tooLarge, "\(endpoint) sent an answer of more than \(limit) bytes.")
+        if let length = response.headers.first(name: "Content-Length").flatMap(Int.init), length > limit {
+            throw tooLarge
+        }
+        var body = ByteBuffer()
+        for try await part in response.body {
+            guard body.readableBytes + part.readableBytes <= limit else { throw tooLarge }
+            body.writeImmutableBuffer(part)
+        }
+        try Task.checkCancellation()
+        return body
+    }
+}

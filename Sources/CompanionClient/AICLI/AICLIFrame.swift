@@ -1,0 +1,89 @@
+import CompanionWire
+import Crypto
+package import FoundationEssentials
+
+/// A frame of an AICLI server: `{type, requestId, timestamp, data}` (aicli, "WebSocket").
+package struct AICLIFrame: Sendable, Hashable {
+    /// What a server says of a message that it kept while nobody was connected.
+    package struct Queued: Sendable, Hashable {
+        package var queuedAt: Date?
+        package var originalTimestamp: Date?
+    }
+
+    package var type: String
+    package var requestID: String?
+    package var timestamp: Date?
+    package var data: AICLIValue
+    /// The `error` of an error frame: beside `data`, not in it.
+    package var error: AICLIServerError?
+    /// Nil for a message that comes as it happens.
+    package var queued: Queued?
+
+    /// - Returns: Nil for what is no frame: not JSON, no object, or without a type.
+    package init?(json: some Sequence<UInt8>) {
+        guard let value = try? AICLIValue(json: json), let type = value["type"]?.string, !type.isEmpty else {
+            return nil
+        }
+        self.type = type
+        requestID = value["requestId"]?.string
+        timestamp = value["timestamp"]?.date
+        data = value["data"] ?? .null
+        if type == "error" {
+            // The documents put it under `data`; real servers do not.
+            error = AICLIServerError(value["error"] ?? data)
+        }
+        if value["_queued"]?.bool == true || value["_originalTimestamp"] != nil {
+            queued = Queued(
+                queuedAt: value["_queuedAt"]?.date,
+                originalTimestamp: value["_originalTimestamp"]?.date ?? timestamp
+            )
+        }
+    }
+
+    /// The session that the frame is about; nil where it does not say.
+    package var sessionID: String? { data["sessionId"]?.string }
+
+    /// When it was sent first.
+    package var origin: Date? { queued?.originalTimestamp ?? timestamp }
+
+    /// How much later than it was sent first it comes now; nil for a message that comes as it happens.
+    package func delay(now: Date) -> Duration? {
+        guard queued != nil, let origin else { return nil }
+        return .milliseconds(Int64(max(0, now.timeIntervalSince(origin)) * 1000))
+    }
+
+    /// What the frame is known by when it comes again: the same kind, time and content. 16 hex digits.
+    ///
+    /// Nil for a frame without a time, which may well come twice.
+    package var identity: String? {
+        guard let origin else { return nil }
+        var hash = SHA256()
+        hash.update(data: Data(type.utf8))
+        hash.update(data: Data("\(Int64((origin.timeIntervalSince1970 * 1000).rounded()))".utf8))
+        hash.update(data: Data(data.json))
+        return hash.finalize().prefix(8).map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count == 1 ? "0" + digits : digits
+        }.joined()
+    }
+}
+
+/// A frame for an AICLI server.
+package struct AICLIRequest: Sendable, Hashable {
+    package var type: String
+    package var requestID: String
+    package var data: AICLIValue
+
+    package init(_ type: String, id: String, _ data: AICLIValue = .object([:])) {
+        self.type = type
+        self.requestID = id
+        self.data = data
+    }
+
+    package func json(now: Date) -> [UInt8] {
+        AICLIValue.object([
+            "type": .string(type), "requestId": .string(requestID), "data": data,
+            "timestamp": .string(CompanionTimestamp.string(from: now)),
+        ]).json
+    }
+}

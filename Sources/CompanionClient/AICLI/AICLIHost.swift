@@ -1,0 +1,217 @@
+package import CompanionWire
+import FoundationEssentials
+import NIOConcurrencyHelpers
+
+/// A paired AICLI server: what it offers, and what this machine keeps of it.
+package struct AICLIHost: Sendable {
+    package let client: AICLIClient
+    package let store: AICLIStore
+    /// Runs turns; tests put in their own clock.
+    package var runner: AICLITurnRunner
+    /// Gets what the user should know of what is shown. Nil: nobody is told.
+    package var notice: (@Sendable (String) -> Void)?
+    /// What was listed last.
+    private let listed = NIOLockedValueBox<[CompanionProject]?>(nil)
+
+    /// - Parameter permissions: Who is asked where the allowed tools do not cover a question of the agent. Nil: it is denied.
+    package init(client: AICLIClient, store: AICLIStore, permissions: AICLIPermissionAnswering? = nil) {
+        self.client = client
+        self.store = store
+        runner = AICLITurnRunner(client: client, store: store)
+        runner.permissions = permissions
+    }
+
+    /// What commands see of it.
+    package var hostClient: HostClient {
+        HostClient(family: .aicli, health: client, projects: self, chats: self, turns: self)
+    }
+}
+
+extension AICLIHost: ProjectBrowsing, ChatBrowsing {
+    /// By their last use from here, as the server does not know one. Of a server that is off, those that it listed last:
+    /// prompts for them can wait.
+    package func projects() async throws -> [CompanionProject] {
+        let sessions = try store.sessions()
+        let projects = try await listing().map { project in
+            var project = project
+            project.lastUpdatedAt = sessions.session(for: project.localPath)?.lastActivityAt ?? project.lastUpdatedAt
+            return project
+        }
+        .sorted { ($0.lastUpdatedAt ?? .distantPast) > ($1.lastUpdatedAt ?? .distantPast) }
+        listed.withLockedValue { $0 = projects }
+        return projects
+    }
+
+    private func listing() async throws -> [CompanionProject] {
+        do {
+            let projects = try await client.projects()
+            try store.keep(projects, at: runner.now())
+            return projects
+        } catch let error as CompanionClientError where [.unreachable, .timedOut].contains(error.code) {
+            guard let kept = try store.projects() else { throw error }
+            let age = Duration.seconds(Int64(max(0, runner.now().timeIntervalSince(kept.listedAt)))).roughly
+            notice?("\(error.message) These are its projects as they were \(age) ago.")
+            return kept.projects
+        }
+    }
+
+    /// A project has one chat, whether it was begun or not: servers keep one session for a directory.
+    package func chats(projectID: String) async throws -> [CompanionChat] {
+        var projects = listed.withLockedValue(\.self)
+        if projects == nil { projects = try await self.projects() }
+        guard let project = projects?.first(where: { $0.id == projectID }) else { return [] }
+        return [
+            CompanionChat(
+                id: AICLISessionKeeper.chatID(for: project.localPath),
+                projectId: project.id,
+                title: project.name,
+                lastUpdatedAt: project.lastUpdatedAt
+            )
+        ]
+    }
+
+    /// What was said from here: servers show their messages to nobody.
+    package func messagesPage(
+        chatID: String,
+        cursor: String?,
+        limit: Int
+    ) async throws -> CompanionMessagesPageResponse {
+        try store.transcript(chatID: chatID).page(chatID: chatID, cursor: cursor, limit: limit)
+    }
+}
+
+extension AICLIHost: TurnRunning {
+    package var takesImages: Bool { false }
+
+    package func makeChat(projectID: String, title: String) async throws -> String {
+        guard let chat = try await chats(projectID: projectID).first else {
+            throw CompanionClientError(.notFound, "The host does not have that project.", delivery: .notSent)
+        }
+        return chat.id
+    }
+
+    /// Sends what waits first, then the prompt. A prompt for a host that is out of reach waits on the disk.
+    package func turn(chatID: String, _ request: TurnRequest) -> AsyncThrowingStream<ChatTurn.Output, any Error> {
+        .onDemand { emit in
+            guard let directory = request.projectPath, !directory.isEmpty else {
+                throw CompanionClientError(
+                    .badRequest,
+                    "An AICLI server works in the folder of a project, and none is named.",
+                    delivery: .notSent
+                )
+            }
+            do {
+                try await sendWaiting(emit)
+                let summary = try await runner.run(
+                    request.prompt,
+                    in: directory,
+                    allowedTools: request.allowedTools,
+                    emit: emit
+                )
+                emit(.finished(summary))
+            } catch let error as CompanionClientError where error.isOutOfReach {
+                throw try wait(request, in: directory, because: error)
+            }
+        }
+    }
+
+    private func wait(
+        _ request: TurnRequest,
+        in directory: String,
+        because error: CompanionClientError
+    ) throws -> CompanionClientError {
+        let now = runner.now()
+        let entry = try store.updateOutbox {
+            $0.add(request.prompt, in: directory, allowedTools: request.allowedTools, at: now)
+        }
+        var error = error
+        guard let entry else {
+            error.message += " Too many prompts wait already: this one was not kept."
+            error.advice = "throw some away: pairtool outbox"
+            return error
+        }
+        error.message += " The prompt waits here as \(entry.id), and goes out before the next one."
+        error.advice = "once the host is back: pairtool outbox send"
+        return error
+    }
+}
+
+// MARK: Prompts that wait
+
+extension AICLIHost {
+    /// How a prompt that waited fared.
+    package struct WaitingOutcome: Sendable {
+        package var prompt: AICLIWaitingPrompt
+        package var result: Result<ChatTurnSummary, CompanionClientError>
+    }
+
+    /// Sends the prompts that wait, the oldest first, each once. One that fails at the host does not hold up the others.
+    ///
+    /// - Parameters:
+    ///   - begin: Called before each.
+    ///   - emit: Gets the outputs of their turns.
+    ///   - end: Called behind each that the host has had.
+    /// - Throws: ``CompanionClientError`` where the host is out of reach: what is left waits on.
+    package func sendWaiting(
+        begin: (AICLIWaitingPrompt) -> Void,
+        emit: (ChatTurn.Output) -> Void,
+        end: (WaitingOutcome) -> Void
+    ) async throws {
+        while let next = try store.outbox().next {
+            begin(next)
+            do {
+                let summary = try await runner.run(
+                    next.prompt,
+                    in: next.workingDirectory,
+                    allowedTools: next.allowedTools,
+                    waiting: next.id,
+                    emit: emit
+                )
+                end(WaitingOutcome(prompt: next, result: .success(summary)))
+            } catch let error as CompanionClientError {
+                guard !error.concernsHost else { throw error }
+                // What was not begun is still the next one: to go on would be to try it for ever.
+                try store.updateOutbox { if $0.next?.id == next.id { $0.refuse(next.id) } }
+                end(WaitingOutcome(prompt: next, result: .failure(error)))
+            }
+        }
+    }
+
+    /// The same before another prompt: its answers are told in a line each, and are in the history.
+    private func sendWaiting(_ emit: (ChatTurn.Output) -> Void) async throws {
+        try await sendWaiting { prompt in
+            let age = Duration.seconds(Int64(max(0, runner.now().timeIntervalSince(prompt.writtenAt)))).roughly
+            emit(.status("Sending what was written \(age) ago: \(prompt.prompt.excerpt)"))
+        } emit: { output in
+            switch output {
+            case .text, .usage, .finished: break
+            default: emit(output)
+            }
+        } end: { outcome in
+            switch outcome.result {
+            case .success(let summary): emit(.status("Its answer: \(summary.answer.excerpt)"))
+            case .failure(let error): emit(.status("It has no answer: \(error.description)"))
+            }
+        }
+    }
+}
+
+extension CompanionClientError {
+    /// Whether no prompt would fare better.
+    fileprivate var concernsHost: Bool {
+        delivery == .notSent && ![.busy, .badRequest, .notFound, .hostError, .forbidden, .server].contains(code)
+    }
+
+    /// Whether the host could not be reached, and knows of nothing.
+    fileprivate var isOutOfReach: Bool {
+        delivery == .notSent && [.unreachable, .timedOut].contains(code)
+    }
+}
+
+extension String {
+    /// The beginning, for a line.
+    fileprivate var excerpt: String {
+        let line = split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+        return line.count > 100 || line.count < trimmed.count ? "\(line.prefix(100))…" : line
+    }
+}

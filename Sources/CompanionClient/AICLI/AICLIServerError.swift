@@ -1,0 +1,80 @@
+/// An error that an AICLI server reports: `{code, message}`.
+package struct AICLIServerError: Error, Sendable, Hashable {
+    /// The names of the errors (aicli, "Error codes to map"). Servers may send others.
+    package struct Code: RawRepresentable, Sendable, Hashable {
+        package var rawValue: String
+
+        package init(rawValue: String) { self.rawValue = rawValue }
+
+        package static let invalidSession = Code(rawValue: "INVALID_SESSION")
+        package static let sessionLimit = Code(rawValue: "SESSION_LIMIT")
+        package static let permissionDenied = Code(rawValue: "PERMISSION_DENIED")
+        package static let routing = Code(rawValue: "ROUTING_ERROR")
+        package static let handler = Code(rawValue: "HANDLER_ERROR")
+        package static let streamStart = Code(rawValue: "STREAM_START_FAILED")
+        package static let streamSend = Code(rawValue: "STREAM_SEND_FAILED")
+        package static let command = Code(rawValue: "COMMAND_FAILED")
+        package static let ask = Code(rawValue: "ASK_FAILED")
+        package static let permission = Code(rawValue: "PERMISSION_FAILED")
+        package static let setDirectory = Code(rawValue: "SET_DIRECTORY_FAILED")
+    }
+
+    package var code: Code
+    /// The server's text.
+    package var message: String
+
+    package init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    init(_ value: AICLIValue) {
+        code = Code(rawValue: value.text("code") ?? "UNKNOWN")
+        message = value.text("message", "error") ?? value.text ?? ""
+    }
+
+    /// Whether the server has no room for another session.
+    package var isSessionLimit: Bool {
+        if code == .sessionLimit { return true }
+        let text = message.lowercased()
+        return code == .streamStart && (text.contains("maximum number of sessions") || text.contains("session limit"))
+    }
+
+    /// Whether the server knows the session no more, and so has not looked at the prompt.
+    package var isUnknownSession: Bool {
+        if code == .invalidSession { return true }
+        let text = message.lowercased()
+        return [.streamSend, .command].contains(code) && text.contains("session")
+            && (text.contains("not found") || text.contains("inactive"))
+    }
+
+    /// What the error means to whoever has sent a prompt.
+    package var clientError: CompanionClientError {
+        let (kind, message): (CompanionClientError.Code, String) =
+            switch code {
+            case _ where isSessionLimit:
+                (
+                    .busy,
+                    "The host has as many sessions as it takes: go on in a project that has one, or end one at the host."
+                )
+            case .invalidSession: (.notFound, "The host does not know the session any more.")
+            case .permissionDenied: (.forbidden, "The host refuses it.")
+            case .routing: (.unsupportedVersion, "The host does not know this kind of request.")
+            case .handler: (.server, "The host could not deal with the request.")
+            case .streamStart: (.hostError, "The host could not start a session.")
+            case .streamSend: (.hostError, "The host could not hand the prompt to the session.")
+            case .command, .ask: (.hostError, "The prompt failed on the host.")
+            case .permission: (.hostError, "The host could not take the answer to its question.")
+            case .setDirectory: (.badRequest, "The host cannot work in that directory.")
+            default: (.hostError, "The host reports an error (\(code.rawValue.prefix(64))).")
+            }
+        var error = CompanionClientError(kind, message, hostText: self.message.isEmpty ? nil : self.message)
+        switch kind {
+        case .busy: error.advice = "see which projects have one: pairtool sessions"
+        case .forbidden: error.advice = "allow it at the host"
+        case .unsupportedVersion: error.advice = "update pairtool, or the server"
+        default: break
+        }
+        return error
+    }
+}

@@ -1,0 +1,108 @@
+import CompanionWire
+package import FoundationEssentials
+
+/// JSON as AICLI servers write it: with fractions, and with values of another type than one expects.
+package enum AICLIValue: Sendable, Hashable {
+    case null
+    case bool(Bool)
+    case number(Double)
+    case string(String)
+    case array([AICLIValue])
+    case object([String: AICLIValue])
+
+    package subscript(_ name: String) -> AICLIValue? {
+        if case .object(let members) = self { members[name] } else { nil }
+    }
+
+    package var string: String? { if case .string(let text) = self { text } else { nil } }
+
+    package var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+
+    package var number: Double? { if case .number(let value) = self { value } else { nil } }
+
+    package var array: [AICLIValue]? { if case .array(let elements) = self { elements } else { nil } }
+
+    /// A whole number; nil where it has a fraction or is out of range.
+    package var integer: Int? { number.flatMap(Int.init(exactly:)) }
+
+    /// A text that has something besides white space in it.
+    package var text: String? {
+        guard let string, string.contains(where: { !$0.isWhitespace }) else { return nil }
+        return string
+    }
+
+    /// The first of several members that is a text.
+    package func text(_ names: String...) -> String? {
+        for name in names { if let text = self[name]?.text { return text } }
+        return nil
+    }
+
+    /// A time: ISO 8601 text, or milliseconds since 1970 as a number or as text. One answer may mix them.
+    package var date: Date? {
+        switch self {
+        case .string(let text):
+            CompanionTimestamp.date(from: text) ?? Double(text).flatMap(Self.date(milliseconds:))
+        case .number(let milliseconds): Self.date(milliseconds: milliseconds)
+        default: nil
+        }
+    }
+
+    private static func date(milliseconds: Double) -> Date? {
+        // Until the year 5138; anything else is no time.
+        guard (0...1e14).contains(milliseconds) else { return nil }
+        return Date(timeIntervalSince1970: milliseconds / 1000)
+    }
+}
+
+extension AICLIValue: Codable {
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .number(value)
+        } else if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode([String: AICLIValue].self) {
+            self = .object(value)
+        } else {
+            self = .array(try container.decode([AICLIValue].self))
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .bool(let value): try container.encode(value)
+        case .number(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .array(let value): try container.encode(value)
+        case .object(let value): try container.encode(value)
+        }
+    }
+
+    /// - Throws: What the decoder throws for bytes that are not JSON.
+    package init(json: some Sequence<UInt8>) throws {
+        self = try JSONDecoder().decode(AICLIValue.self, from: Data(json))
+    }
+
+    /// The value as JSON, names in order.
+    package var json: [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return (try? encoder.encode(self)).map(Array.init) ?? []
+    }
+}
+
+extension AICLIValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByDictionaryLiteral {
+    package init(stringLiteral value: String) { self = .string(value) }
+
+    package init(booleanLiteral value: Bool) { self = .bool(value) }
+
+    package init(dictionaryLiteral elements: (String, AICLIValue)...) {
+        self = .object(Dictionary(elements) { $1 })
+    }
+}

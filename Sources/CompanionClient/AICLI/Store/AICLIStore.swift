@@ -1,0 +1,110 @@
+import CompanionWire
+import FoundationEssentials
+import PairingAgent
+
+/// The projects of a server, and when it listed them.
+struct AICLIListing: Codable, Sendable, Hashable {
+    var version = 1
+    var projects: [CompanionProject] = []
+    var listedAt = Date.distantPast
+}
+
+/// What this machine keeps of one AICLI server: sessions, prompts that wait, and what was said. A folder of files that
+/// only their owner may read, each replaced as a whole.
+package struct AICLIStore: Sendable {
+    package let directory: String
+
+    /// - Parameters:
+    ///   - data: The tool's data directory.
+    ///   - hostID: 16 hex digits.
+    package init(data: String, hostID: String) {
+        // The id is a hash; whatever else it may be, it stays one name of a folder.
+        let name = hostID.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
+        directory = "\(data)/aicli/\(name.isEmpty ? "host" : name)"
+    }
+
+    package func sessions() throws -> AICLISessionKeeper {
+        try load("sessions.json") ?? AICLISessionKeeper()
+    }
+
+    @discardableResult
+    package func updateSessions<R>(_ change: (inout AICLISessionKeeper) throws -> R) throws -> R {
+        try update("sessions.json", AICLISessionKeeper(), change)
+    }
+
+    /// The projects as the server listed them last; nil where it never did.
+    func projects() throws -> AICLIListing? {
+        try load("projects.json")
+    }
+
+    func keep(_ projects: [CompanionProject], at now: Date) throws {
+        try update("projects.json", AICLIListing()) {
+            // A date alone is not worth a write at every look.
+            guard $0.projects != projects || now.timeIntervalSince($0.listedAt) > 60 else { return }
+            $0 = AICLIListing(projects: projects, listedAt: now)
+        }
+    }
+
+    package func outbox() throws -> AICLIOutbox {
+        try load("outbox.json") ?? AICLIOutbox()
+    }
+
+    @discardableResult
+    package func updateOutbox<R>(_ change: (inout AICLIOutbox) throws -> R) throws -> R {
+        try update("outbox.json", AICLIOutbox(), change)
+    }
+
+    /// - Parameter chatID: See ``AICLISessionKeeper/chatID(for:)``.
+    package func transcript(chatID: String) throws -> AICLITranscript {
+        try load(Self.transcriptName(chatID)) ?? AICLITranscript()
+    }
+
+    @discardableResult
+    package func updateTranscript<R>(
+        chatID: String,
+        _ change: (inout AICLITranscript) throws -> R
+    ) throws -> R {
+        try update(Self.transcriptName(chatID), AICLITranscript(), change)
+    }
+
+    /// Removes all that is kept of the server.
+    package func removeAll() throws {
+        guard PrivateFile.isDirectory(directory) else { return }
+        try FileManager.default.removeItem(atPath: directory)
+    }
+
+    private static func transcriptName(_ chatID: String) -> String {
+        "chat-\(DeviceIdentity.shortHash(chatID)).json"
+    }
+
+    /// - Throws: ``PairedHostStoreError`` for a file that is damaged; it is left as it is.
+    private func load<Value: Decodable>(_ name: String, as: Value.Type = Value.self) throws -> Value? {
+        let path = "\(directory)/\(name)"
+        guard let bytes = try PrivateFile.read(path, limit: 64 << 20) else { return nil }
+        do {
+            return try CompanionJSON.decoder().decode(Value.self, from: Data(bytes))
+        } catch {
+            throw PairedHostStoreError(
+                description: "\(path) is damaged",
+                remedy: "move it away: mv '\(path)' '\(path).damaged'"
+            )
+        }
+    }
+
+    private func update<Value: Codable & Equatable, R>(
+        _ name: String,
+        _ empty: Value,
+        _ change: (inout Value) throws -> R
+    ) throws -> R {
+        try PrivateFile.withLock("\(directory)/lock") {
+            var value: Value = try load(name) ?? empty
+            let before = value
+            let result = try change(&value)
+            if value != before {
+                let data = try CompanionJSON.encoder(sorted: true).encode(value)
+                try data.withUnsafeBytes { try PrivateFile.write($0, to: "\(directory)/\(name)") }
+            }
+            return result
+        }
+    }
+}

@@ -1,0 +1,53 @@
+/// An answer as it is put together from pieces whose white space was lost on the way, and from the whole at the end.
+struct AICLIAnswer: Sendable, Hashable {
+    /// What was shown so far.
+    private(set) var shown = ""
+    /// The letters and digits of it: all that the whole has to agree in.
+    private var letters: [Character] = []
+
+    var isEmpty: Bool { letters.isEmpty }
+
+    /// Adds a piece.
+    ///
+    /// - Returns: What to show; nil for a piece that was shown already, in smaller ones.
+    mutating func add(_ piece: String) -> String? {
+        let new = Self.letters(of: piece)
+        if !new.isEmpty, letters.count >= new.count, letters.suffix(new.count).elementsEqual(new) { return nil }
+        // Servers cut an answer at its blank lines, and leave these out.
+        let needsGap = !shown.isEmpty && shown.last?.isWhitespace == false && piece.first?.isWhitespace == false
+        let text = needsGap ? "\n\n" + piece : piece
+        shown += text
+        letters += new
+        return text
+    }
+
+    /// Takes the whole answer.
+    ///
+    /// - Returns: What of it was not shown; nil where it is another one than what was shown.
+    mutating func complete(with whole: String) -> String? {
+        guard !whole.allSatisfy(\.isWhitespace) else { return "" }
+        let missing = missing(from: whole)
+        shown = whole
+        letters = Self.letters(of: whole)
+        return missing
+    }
+
+    private func missing(from whole: String) -> String? {
+        guard !letters.isEmpty else { return whole }
+        var index = whole.startIndex
+        for letter in letters {
+            guard let found = whole[index...].firstIndex(where: Self.counts), whole[found] == letter else { return nil }
+            index = whole.index(after: found)
+        }
+        let rest = whole[index...]
+        return rest.contains(where: Self.counts) ? String(rest) : ""
+    }
+
+    private static func counts(_ character: Character) -> Bool {
+        character.isLetter || character.isNumber
+    }
+
+    private static func letters(of text: String) -> [Character] {
+        text.filter(counts).map { $0 }
+    }
+}

@@ -1,0 +1,135 @@
+import CompanionWire
+
+extension AICLITurn {
+    mutating func closed(_ closure: AICLIClosure) -> [Action] {
+        if closure.isRefusal {
+            return end(.fail(CompanionClientError(.notPaired, "The host does not take the token.", delivery: delivery)))
+        }
+        if let error = closure.error, [.tooLarge, .badAnswer, .unsupportedVersion, .notPaired].contains(error.code) {
+            var error = error
+            error.delivery = delivery
+            return end(.fail(error))
+        }
+        let cause =
+            closure.error
+            ?? CompanionClientError(.unreachable, "The host closed the connection.", delivery: delivery)
+        // A host that was never there is off: nothing was sent, so there is nothing to wait for.
+        guard isWelcome || breaks > 0 else {
+            var error = cause
+            error.delivery = .notSent
+            return end(.fail(error))
+        }
+        breaks += 1
+        if isPrompted { isFollowing = true }
+        guard breaks <= configuration.mostBreaks, let wait = backoff.next() else {
+            return end(.fail(gaveUp(cause)))
+        }
+        let notice = "The connection to the host broke; connecting again in \(wait.forPeople)."
+        return [.output(isPrompted ? .recovering(notice) : .status(notice))] + connect(after: wait)
+    }
+
+    private var delivery: CompanionClientError.Delivery { isPrompted ? .unknown : .notSent }
+
+    private func gaveUp(_ cause: CompanionClientError) -> CompanionClientError {
+        guard isPrompted else {
+            return CompanionClientError(
+                .unreachable,
+                "The connection to the host did not come back. The prompt was not sent.",
+                delivery: .notSent,
+                underlying: cause
+            )
+        }
+        return interrupted("The connection to the host did not come back.", cause)
+    }
+
+    func interrupted(_ what: String, _ cause: CompanionClientError? = nil) -> CompanionClientError {
+        CompanionClientError(
+            .streamInterrupted,
+            "\(what) The prompt was not sent again; the session goes on with the next one.",
+            delivery: .answered,
+            underlying: cause
+        )
+    }
+
+    mutating func verified(_ verdict: AICLISessionKeeper.Verdict, _ id: String) -> [Action] {
+        guard phase == .verifying, id == sessionID else { return [] }
+        var actions = [Action.verdict(verdict, sessionID: id)]
+        switch verdict {
+        case .continued: return actions + subscribe()
+        case .unknown where isPrompted:
+            return actions
+                + end(.fail(interrupted("The host has been restarted and does not know the session any more.")))
+        case .unknown:
+            sessionID = nil
+            seen = []
+            actions.append(.output(.status("The host does not have the earlier session any more: a new one begins.")))
+            return actions + startSession()
+        }
+    }
+
+    /// What comes first on a connection that stands: a session.
+    mutating func openSession() -> [Action] {
+        guard let sessionID else { return startSession() }
+        phase = .verifying
+        return [.verify(sessionID)] + wake(after: configuration.reply)
+    }
+
+    mutating func startSession() -> [Action] {
+        phase = .starting
+        // The prompt goes out by itself afterwards; this one only has to be there.
+        let data: AICLIValue = [
+            "sessionId": .string(Self.newSessionID()), "initialPrompt": "Conversation with pairtool",
+            "workingDirectory": .string(workingDirectory),
+        ]
+        return [.send(request("streamStart", .start, data))] + wake(after: configuration.reply)
+    }
+
+    mutating func subscribe() -> [Action] {
+        phase = .draining
+        kept = []
+        let data: AICLIValue = [
+            "events": .array(Self.events.map(AICLIValue.string)),
+            "sessionIds": .array(sessionID.map { [.string($0)] } ?? []),
+        ]
+        // Nothing answers a subscription: the pong tells that all kept messages are there.
+        let (subscription, ping) = (request("subscribe", .other, data), request("ping", .ping))
+        return [.send(subscription), .send(ping)] + wake(after: configuration.drain)
+    }
+
+    private static let events = [
+        "streamChunk", "assistantMessage", "toolUse", "toolResult", "permissionRequired", "conversationResult",
+        "claudeResponse", "processStart", "processExit",
+    ]
+
+    mutating func timedOut(at moment: Moment) -> [Action] {
+        switch phase {
+        case .idle, .ended: return []
+        case .connecting:
+            return closed(AICLIClosure(error: CompanionClientError(.timedOut, "The host does not say anything.")))
+        case .verifying, .starting:
+            let error = CompanionClientError(
+                .timedOut,
+                "The host did not open a session within \(configuration.reply.forPeople).",
+                delivery: isPrompted ? .answered : .notSent
+            )
+            return end(.fail(isPrompted ? interrupted(error.message, error) : error))
+        case .draining: return drained(at: moment)
+        case .answering:
+            let limit = isFollowing ? configuration.recovery : configuration.silence
+            let rest = lastSign + limit - moment.elapsed
+            guard rest <= .zero else { return wake(after: rest) }
+            return end(.fail(isFollowing ? lost() : silent()))
+        }
+    }
+
+    func lost() -> CompanionClientError {
+        interrupted("The answer went to the connection that broke, and is lost.")
+    }
+
+    private func silent() -> CompanionClientError {
+        CompanionClientError(
+            .timedOut,
+            "Nothing came from the agent for \(configuration.silence.forPeople). It may still be at work."
+        )
+    }
+}

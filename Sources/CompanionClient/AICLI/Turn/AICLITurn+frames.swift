@@ -1,0 +1,155 @@
+import CompanionWire
+import FoundationEssentials
+
+extension AICLITurn {
+    static func newSessionID() -> String { UUID().uuidString.lowercased() }
+
+    mutating func take(_ frame: AICLIFrame, at moment: Moment) -> [Action] {
+        let event = AICLIEvent(frame)
+        if !isWelcome { return greet(event) }
+        if let id = frame.requestID, let kind = pending[id] { return replied(event, to: kind, id: id, at: moment) }
+        if case .failure(let error) = event { return frame.requestID == nil ? [.output(.status(error.text))] : [] }
+        if let other = frame.sessionID, let sessionID, other != sessionID { return [] }
+        if let identity = frame.identity, !recent.insert(identity) { return [] }
+        guard phase == .draining || phase == .answering else { return [] }
+        if phase == .draining {
+            // What happens now may come before what was kept: it has its turn behind that.
+            kept.append(frame)
+            return []
+        }
+        return show(event, of: frame, at: moment)
+    }
+
+    private mutating func greet(_ event: AICLIEvent) -> [Action] {
+        switch event {
+        case .welcome:
+            isWelcome = true
+            return openSession()
+        case .connected:
+            return end(.fail(AICLIGeneration.http.refusal))
+        case .failure(let error):
+            return [.output(.status(error.text))]
+        default:
+            return []
+        }
+    }
+
+    // MARK: Replies
+
+    private mutating func replied(_ event: AICLIEvent, to kind: Pending, id: String, at moment: Moment) -> [Action] {
+        pending[id] = nil
+        switch (kind, event) {
+        case (.start, .sessionStarted(let sessionID)) where phase == .starting:
+            self.sessionID = sessionID
+            return [.started(sessionID: sessionID)] + subscribe()
+        case (.start, .failure(let error)) where phase == .starting: return end(.fail(error.notSent))
+        case (.start, .nothing) where phase == .starting:
+            return end(.fail(CompanionClientError(.badAnswer, "The host gave no session.", delivery: .notSent)))
+        case (.ping, _): return phase == .draining ? drained(at: moment) : []
+        case (.prompt, .answer(let content, let success, let error)):
+            return finish(content, success: success, error: error, at: moment)
+        case (.prompt, .failure(let error)):
+            guard error.isUnknownSession, !hasRenewed, let old = sessionID else { return end(.fail(error.clientError)) }
+            // It was refused, not executed: it may go out again, in a session that the host knows.
+            hasRenewed = true
+            isPrompted = false
+            sessionID = nil
+            return [
+                .verdict(.unknown, sessionID: old),
+                .output(.status("The host does not have the session any more: a new one begins.")),
+            ] + startSession()
+        case (.permission, .failure(let error)):
+            return [.output(.status("The host did not take the answer. \(error.text)"))]
+        case (.permission, _):
+            openQuestion = nil
+            return []
+        default:
+            // A chunk may carry the id of its prompt: the reply is still to come.
+            if kind == .prompt {
+                pending[id] = kind
+                return show(event, of: nil, at: moment)
+            }
+            return []
+        }
+    }
+
+    // MARK: Messages that were kept
+
+    /// All kept messages are there: shows them in the order in which they were sent first, and goes on.
+    mutating func drained(at moment: Moment) -> [Action] {
+        let messages = kept.filter { frame in frame.identity.map { !seen.contains($0) } ?? true }
+            .enumerated()
+            .sorted { (order($0.element), $0.offset) < (order($1.element), $1.offset) }
+            .map(\.element)
+        kept = []
+        backoff.reset()
+        phase = .answering
+        var actions: [Action] = []
+        let identities = messages.compactMap { $0.queued == nil ? nil : $0.identity }
+        seen.formUnion(identities)
+        if !identities.isEmpty, let sessionID { actions.append(.saw(identities, sessionID: sessionID)) }
+        for frame in messages where phase != .ended { actions += showKept(frame, at: moment) }
+        guard phase != .ended else { return actions }
+        actions += unsent.map(Action.send)
+        unsent = []
+        return actions + (isPrompted ? follow() : sendPrompt(at: moment))
+    }
+
+    /// Seconds; a message without a time comes first.
+    private func order(_ frame: AICLIFrame) -> Double {
+        frame.origin?.timeIntervalSince1970 ?? 0
+    }
+
+    private mutating func showKept(_ frame: AICLIFrame, at moment: Moment) -> [Action] {
+        let event = AICLIEvent(frame)
+        guard frame.queued != nil else { return show(event, of: frame, at: moment) }
+        let mark = frame.delay(now: moment.date).map { "Late by \($0.roughly): " } ?? "Late: "
+        guard !isPrompted else {
+            // Part of this turn's answer.
+            return [.output(.recovering("\(mark)a message that the host has kept"))]
+                + show(event, of: frame, at: moment)
+        }
+        switch event {
+        case .text(let text), .answer(let text, success: true, error: _):
+            guard !text.allSatisfy(\.isWhitespace) else { return [] }
+            return [.output(.status(mark + text)), .said(.assistant, text, frame.origin ?? moment.date)]
+        case .answer(_, success: false, let error?): return [.output(.status(mark + error))]
+        case .tool(let name, _): return [.output(.status("\(mark)the agent used \(name)"))]
+        case .permission:
+            return [.output(.status("\(mark)a question of the agent"))] + show(event, of: frame, at: moment)
+        default: return []
+        }
+    }
+
+    private mutating func follow() -> [Action] {
+        [.output(.recovering("The session goes on. An answer that was under way may be lost; waiting for the rest."))]
+            + wake(after: configuration.recovery)
+    }
+
+    private mutating func sendPrompt(at moment: Moment) -> [Action] {
+        isPrompted = true
+        let data: AICLIValue = [
+            "command": .string(Self.command(prompt)), "projectPath": .string(workingDirectory),
+            "sessionId": sessionID.map(AICLIValue.string) ?? .null,
+        ]
+        return [.prompting, .said(.user, prompt, moment.date), .send(request("claudeCommand", .prompt, data))]
+            + wake(after: configuration.silence)
+    }
+
+    /// A prompt that is nothing but one of these words would be a question to the server, not to the agent.
+    static func command(_ prompt: String) -> String {
+        ["status", "sessions", "test"].contains(prompt.lowercased()) ? prompt + " " : prompt
+    }
+}
+
+extension AICLIServerError {
+    /// For people.
+    var text: String { message.isEmpty ? code.rawValue : "\(code.rawValue): \(message)" }
+
+    /// The error before a prompt was sent.
+    var notSent: CompanionClientError {
+        var error = clientError
+        error.delivery = .notSent
+        return error
+    }
+}

@@ -1,0 +1,215 @@
+import CompanionWire
+package import FoundationEssentials
+
+/// Does what ``AICLITurn`` says: connects, sends, asks, waits and writes down.
+package struct AICLITurnRunner: Sendable {
+    package let client: AICLIClient
+    package let store: AICLIStore
+    /// Nil: every question that the allowed tools do not cover is denied.
+    package var permissions: AICLIPermissionAnswering?
+    package var configuration = AICLITurn.Configuration()
+    package var clock: any Clock<Duration> = ContinuousClock()
+    package var now: @Sendable () -> Date = { Date() }
+    /// Waits between two connections.
+    package var pause: @Sendable (Duration) async throws -> Void = { try await ContinuousClock().sleep(for: $0) }
+
+    package init(client: AICLIClient, store: AICLIStore) {
+        self.client = client
+        self.store = store
+    }
+
+    /// Runs a turn.
+    ///
+    /// - Parameters:
+    ///   - waiting: The id of the prompt in the queue, where it waited there.
+    ///   - emit: Gets all outputs but the last.
+    /// - Throws: ``CompanionClientError``; with the delivery `notSent`, the host knows nothing of the prompt.
+    package func run(
+        _ prompt: String,
+        in workingDirectory: String,
+        allowedTools: [String]?,
+        waiting: String? = nil,
+        emit: (ChatTurn.Output) -> Void
+    ) async throws -> ChatTurnSummary {
+        var turn = AICLITurn(
+            prompt: prompt,
+            workingDirectory: workingDirectory,
+            session: try store.sessions().session(for: workingDirectory),
+            allowedTools: allowedTools,
+            configuration: configuration
+        )
+        var isOut = false
+        do {
+            let summary = try await drive(&turn, &isOut, waiting: waiting, emit: emit)
+            if let waiting { try store.updateOutbox { $0.finish(waiting) } }
+            return summary
+        } catch {
+            try settle(turn, isOut: isOut, waiting: waiting, after: error)
+            throw error
+        }
+    }
+
+    /// - Parameter isOut: Set once the prompt is on its way.
+    private func drive(
+        _ turn: inout AICLITurn,
+        _ isOut: inout Bool,
+        waiting: String?,
+        emit: (ChatTurn.Output) -> Void
+    ) async throws -> ChatTurnSummary {
+        let (inputs, sink) = AsyncStream<AICLITurn.Input>.makeStream()
+        defer { sink.finish() }
+        let elapsed = stopwatch()
+        return try await withThrowingDiscardingTaskGroup { group in
+            defer { group.cancelAll() }
+            var requests: AsyncStream<[UInt8]>.Continuation?
+            defer { requests?.finish() }
+            sink.yield(.begin)
+            for await input in inputs {
+                let moment = AICLITurn.Moment(date: now(), elapsed: elapsed())
+                for action in turn.handle(input, at: moment) {
+                    switch action {
+                    case .connect(let number, let wait):
+                        requests?.finish()
+                        let outgoing = AsyncStream<[UInt8]>.makeStream()
+                        requests = outgoing.continuation
+                        group.addTask { await connect(number, after: wait, sending: outgoing.stream, sink) }
+                    case .send(let request): requests?.yield(request.json(now: moment.date))
+                    case .verify(let id):
+                        let directory = turn.workingDirectory
+                        group.addTask { await verify(id, in: directory, sink) }
+                    case .timer(let number, let wait):
+                        group.addTask {
+                            try? await clock.sleep(for: wait)
+                            sink.yield(.timer(number))
+                        }
+                    case .ask(let request):
+                        group.addTask {
+                            let answer = try? await permissions?(request)
+                            sink.yield(.permission(request, answer: answer ?? nil))
+                        }
+                    case .output(let output): emit(output)
+                    case .prompting:
+                        // A prompt that was refused, and goes out in another session, has begun already.
+                        if !isOut { try begin(waiting) }
+                        isOut = true
+                    case .started, .verdict, .saw, .said:
+                        try note(action, in: turn, at: moment.date)
+                    case .finish(let summary): return summary
+                    case .fail(let error): throw error
+                    }
+                }
+            }
+            throw CancellationError()
+        }
+    }
+
+    private func stopwatch() -> @Sendable () -> Duration {
+        func start(_ clock: some Clock<Duration>) -> @Sendable () -> Duration {
+            let begin = clock.now
+            return { begin.duration(to: clock.now) }
+        }
+        return start(clock)
+    }
+}
+
+// MARK: The network
+
+extension AICLITurnRunner {
+    private func connect(
+        _ number: Int,
+        after wait: Duration,
+        sending requests: AsyncStream<[UInt8]>,
+        _ sink: AsyncStream<AICLITurn.Input>.Continuation
+    ) async {
+        let closure: AICLIClosure
+        do {
+            if wait > .zero { try await pause(wait) }
+            guard let socket = try await AICLISocket(client: client) else {
+                throw try await refusal()
+            }
+            closure = try await socket.run(sending: requests, limit: client.configuration.limits.answer) {
+                sink.yield(.frame($0, connection: number))
+            }
+        } catch is CancellationError {
+            return
+        } catch {
+            let failure = CompanionClientError.transport(
+                error,
+                endpoint: client.endpoint,
+                answered: false,
+                timeouts: client.configuration.timeouts
+            )
+            closure = AICLIClosure(error: failure as? CompanionClientError)
+        }
+        sink.yield(.closed(closure, connection: number))
+    }
+
+    /// Why there is no WebSocket: a server of another generation, another service, or a token that is refused.
+    private func refusal() async throws -> CompanionClientError {
+        if try await client.generation() == .http { return AICLIGeneration.http.refusal }
+        try await client.checkToken()
+        return CompanionClientError(
+            .unreachable,
+            "\(client.endpoint) did not answer with a WebSocket.",
+            delivery: .notSent
+        )
+    }
+
+    private func verify(
+        _ id: String,
+        in directory: String,
+        _ sink: AsyncStream<AICLITurn.Input>.Continuation
+    ) async {
+        do {
+            sink.yield(.verified(try await client.continueSession(id, in: directory), sessionID: id))
+        } catch let error as CompanionClientError {
+            sink.yield(.verificationFailed(error))
+        } catch {
+            // Cancelled: nobody listens any more.
+        }
+    }
+}
+
+// MARK: The disk
+
+extension AICLITurnRunner {
+    /// Marks a prompt that waited, before its first byte leaves.
+    private func begin(_ waiting: String?) throws {
+        guard let waiting, try !store.updateOutbox({ $0.begin(waiting) }) else { return }
+        throw CompanionClientError(.busy, "Another pairtool has sent the prompt meanwhile.", delivery: .notSent)
+    }
+
+    private func note(_ action: AICLITurn.Action, in turn: AICLITurn, at date: Date) throws {
+        switch action {
+        case .started(let id):
+            try store.updateSessions { $0.started(id, in: turn.workingDirectory, at: date) }
+        case .verdict(let verdict, let id):
+            try store.updateSessions { $0.take(verdict, of: id, at: date) }
+        case .saw(let identities, let id):
+            try store.updateSessions { $0.saw(identities, in: id) }
+        case .said(let role, let text, let time):
+            try say(role, text, at: time, in: turn.workingDirectory)
+        default: break
+        }
+    }
+
+    private func say(_ role: CompanionMessage.Role, _ text: String, at date: Date, in directory: String) throws {
+        try store.updateTranscript(chatID: AICLISessionKeeper.chatID(for: directory)) {
+            $0.append(role, text, at: date)
+        }
+    }
+
+    /// Writes down how a turn failed.
+    private func settle(_ turn: AICLITurn, isOut: Bool, waiting: String?, after error: any Error) throws {
+        let failure = error as? CompanionClientError
+        if isOut {
+            let why = failure?.description ?? "Nobody waited for it."
+            try say(.system, "The answer did not arrive. \(why)", at: now(), in: turn.workingDirectory)
+        }
+        guard let waiting, isOut, let failure,
+            ![.unreachable, .timedOut, .streamInterrupted].contains(failure.code)
+        else { return }
+        // The host has refused it, or failed at it: it has had its turn.
+        try store.updateOutbox { $0.finish(waiting) }
+    }
+}

@@ -1,0 +1,156 @@
+/// Lets an agent go on by itself: says after each answer what to send next, or why to stop. Hosts know nothing of it, so it
+/// works with every family. A value without clock or network.
+package struct AutoResponse: Sendable {
+    package enum Mode: String, Sendable, Hashable, CaseIterable {
+        /// Until the agent says that it is done, asks something, or repeats itself.
+        case smartStop = "smart-stop"
+        /// Until it says that it is done. Questions are left to its own judgement.
+        case untilCompletion = "until-completion"
+        /// Until the time is over.
+        case timed
+        /// A number of messages.
+        case messageCount = "message-count"
+        /// Whatever comes first of all these.
+        case hybrid
+    }
+
+    /// What no mode goes beyond.
+    package struct Limits: Sendable, Hashable {
+        /// Automatic messages. Default: 10.
+        package var messages: Int
+        /// From the first prompt on. Default: 30 min.
+        package var time: Duration
+
+        package init(messages: Int = 10, time: Duration = .seconds(30 * 60)) {
+            self.messages = max(0, messages)
+            self.time = time
+        }
+    }
+
+    package enum Reason: Sendable, Hashable {
+        case completed, question, repeated, empty, failed, stopped
+        case messages(Int)
+        case time(Duration)
+    }
+
+    package enum Step: Sendable, Hashable {
+        case send(String)
+        case stop(Reason)
+    }
+
+    package let mode: Mode
+    package let limits: Limits
+    /// How many automatic messages there were.
+    package private(set) var sent = 0
+    private var wantsStop = false
+    private var lastAnswer: String?
+    private var repeats = 0
+
+    package init(mode: Mode, limits: Limits = Limits()) {
+        self.mode = mode
+        self.limits = limits
+    }
+
+    /// What is sent to have the agent go on: it gets a word to say when it is done.
+    package static let prompt =
+        "Go on. When everything is done, write \(AnswerSigns.completionMark) on a line of its own."
+    /// The same, where it has asked something.
+    package static let judgement = "Decide that yourself, as you think best. \(prompt)"
+
+    /// The user has had enough: the next answer is the last.
+    package mutating func stop() {
+        wantsStop = true
+    }
+
+    /// A new prompt of the user begins a new row.
+    package mutating func begin() {
+        self = AutoResponse(mode: mode, limits: limits)
+    }
+
+    /// - Parameter elapsed: Since the row began.
+    package mutating func answered(_ answer: String, elapsed: Duration) -> Step {
+        let signs = AnswerSigns(answer)
+        repeats = answer == lastAnswer ? repeats + 1 : 0
+        lastAnswer = answer
+        if let reason = reason(for: signs, elapsed: elapsed) { return .stop(reason) }
+        sent += 1
+        let leavesQuestions = signs.asks && mode != .smartStop && mode != .hybrid
+        return .send(leavesQuestions ? Self.judgement : Self.prompt)
+    }
+
+    private func reason(for signs: AnswerSigns, elapsed: Duration) -> Reason? {
+        if wantsStop { return .stopped }
+        let endsByAnswer = mode != .timed && mode != .messageCount
+        if endsByAnswer, signs.isComplete { return .completed }
+        if mode == .smartStop || mode == .hybrid, signs.asks { return .question }
+        // Nobody is served by an agent that has nothing to say, or says the same again.
+        if signs.isEmpty { return .empty }
+        if repeats >= (endsByAnswer ? 1 : 2) { return .repeated }
+        if elapsed >= limits.time { return .time(limits.time) }
+        if sent >= limits.messages { return .messages(limits.messages) }
+        return nil
+    }
+}
+
+extension AutoResponse.Reason: CustomStringConvertible {
+    /// For people.
+    package var description: String {
+        switch self {
+        case .completed: "the agent says that it is done"
+        case .question: "the agent asks something"
+        case .repeated: "the agent repeats itself"
+        case .empty: "the agent has nothing to say"
+        case .failed: "the turn failed"
+        case .stopped: "you stopped it"
+        case .messages(let count):
+            "\(count) automatic \(count == 1 ? "message was" : "messages were") sent, which is the limit"
+        case .time(let time): "the time is over (\(time.roughly))"
+        }
+    }
+}
+
+/// What an answer says of how to go on.
+package struct AnswerSigns: Sendable, Hashable {
+    /// What the agent is asked to write when it is done.
+    package static let completionMark = "TASK COMPLETE"
+
+    package let isComplete: Bool
+    /// It ends with a question to the user.
+    package let asks: Bool
+    package let isEmpty: Bool
+
+    package init(_ answer: String) {
+        let lines = answer.split(whereSeparator: \.isNewline).map { String($0).trimmed }.filter { !$0.isEmpty }
+        isEmpty = lines.isEmpty
+        // How an answer ends says what comes next; what it tells of before does not.
+        let end = lines.suffix(6).joined(separator: "\n").lowercased()
+        asks = Self.ends(withQuestion: lines) || Self.requests.contains { end.contains($0) }
+        isComplete =
+            lines.suffix(6).contains { Self.isMark($0) }
+            || (Self.completions.contains { end.contains($0) } && !Self.denials.contains { end.contains($0) } && !asks)
+    }
+
+    private static let completions = [
+        "task is complete", "tasks are complete", "all done", "everything is done", "work is complete",
+        "completed successfully", "nothing left to do", "nothing more to do", "implementation is complete",
+        "i have completed", "i've completed", "i have finished", "i've finished",
+    ]
+    private static let denials = [
+        "not complete", "not yet", "incomplete", "isn't complete", "not all done", "remaining", "still need", "next, i",
+        "next step",
+    ]
+    private static let requests = [
+        "would you like me", "do you want me", "shall i", "should i", "please confirm", "let me know which",
+        "let me know if you want", "waiting for your",
+    ]
+
+    private static func isMark(_ line: String) -> Bool {
+        line.filter { $0.isLetter || $0 == " " }.trimmed.uppercased() == completionMark
+    }
+
+    private static func ends(withQuestion lines: [String]) -> Bool {
+        guard let last = lines.last else { return false }
+        let text = last.reversed().drop { "*_`\"”)] ".contains($0) }
+        return text.first == "?" || text.first == "？"
+    }
+}

@@ -1,0 +1,83 @@
+/// Watches a daemon, which tells nothing by itself: asks it again and again, and gives the differences.
+package struct ApprovalWatch: Sendable {
+    package enum Event: Sendable, Hashable {
+        /// A request waits for a decision.
+        case added(JarvisApproval)
+        /// It was decided, here or elsewhere.
+        case decided(JarvisApproval, JarvisApprovalState)
+        /// The daemon has it no more.
+        case gone(JarvisApproval)
+        /// The daemon does not answer; it is asked again, at ever longer intervals.
+        case interrupted(String)
+        /// It answers again.
+        case resumed(JarvisBase)
+    }
+
+    let client: JarvisClient
+    let interval: Duration
+    let longestWait: Duration
+    let clock: any Clock<Duration>
+
+    /// - Parameters:
+    ///   - interval: Between two looks. Default: 2 s.
+    ///   - longestWait: Between two tries with a daemon that does not answer. Default: 60 s.
+    package init(
+        client: JarvisClient,
+        interval: Duration = .seconds(2),
+        longestWait: Duration = .seconds(60),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.client = client
+        self.interval = interval
+        self.longestWait = longestWait
+        self.clock = clock
+    }
+
+    /// Watches until the task is cancelled.
+    ///
+    /// - Throws: What the first look throws, what `take` throws, and what is not mended by waiting.
+    package func run(
+        isolation: isolated (any Actor)? = #isolation,
+        _ take: (Event) async throws -> Void
+    ) async throws -> Never {
+        var board = ApprovalBoard()
+        try await look(&board, take)
+        var failures = 0
+        while true {
+            try await clock.sleep(for: wait(after: failures))
+            do {
+                if failures > 0 { try await client.locate() }
+                try await look(&board, take)
+                if failures > 0 { try await take(.resumed(client.base)) }
+                failures = 0
+            } catch let error as CompanionClientError where Self.passes(error) {
+                if failures == 0 { try await take(.interrupted(error.description)) }
+                failures += 1
+            }
+        }
+    }
+
+    /// How long to wait: twice as long after each failure.
+    func wait(after failures: Int) -> Duration {
+        max(interval, min(interval * (1 << min(failures, 16)), longestWait))
+    }
+
+    private static func passes(_ error: CompanionClientError) -> Bool {
+        [.unreachable, .timedOut, .server, .badAnswer, .tooLarge].contains(error.code)
+    }
+
+    private func look(
+        isolation: isolated (any Actor)? = #isolation,
+        _ board: inout ApprovalBoard,
+        _ take: (Event) async throws -> Void
+    ) async throws {
+        let (new, missing) = board.take(try await client.pending().approvals)
+        // First what is on the board already: where asking for the others fails, they are asked for again.
+        for approval in new { try await take(.added(approval)) }
+        for approval in missing {
+            let state = try await client.state(of: approval.id)
+            guard board.settle(approval.id, as: state?.status) != nil else { continue }
+            if let state { try await take(.decided(approval, state)) } else { try await take(.gone(approval)) }
+        }
+    }
+}

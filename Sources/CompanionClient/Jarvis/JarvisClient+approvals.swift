@@ -1,0 +1,59 @@
+package import CompanionWire
+import NIOHTTP1
+
+extension JarvisClient: HealthProbing {
+    /// `GET /health` in the daemon's own shape.
+    package func daemonHealth() async throws -> JarvisHealth {
+        do {
+            return try await json(.GET, "/health", as: JarvisHealth.self)
+        } catch let error as CompanionClientError where [.badAnswer, .notFound].contains(error.code) {
+            var error = error
+            error.code = .notACompanion
+            error.message = "What listens on \(base) is not a Jarvis daemon."
+            throw error
+        }
+    }
+
+    /// `GET /health` in the shape that all families share.
+    package func health() async throws -> CompanionHealthResponse {
+        let health = try await daemonHealth()
+        var shared = CompanionHealthResponse(service: "jarvis", version: health.version, processStartedAtMs: nil)
+        shared.ok = health.isHealthy
+        shared.serverTime = health.timestamp.flatMap(JarvisTimestamp.date)
+        return shared
+    }
+
+    /// The requests that wait for a decision, each once, oldest first.
+    package func pending() async throws -> JarvisPending {
+        let list = try await json(.GET, "/approval/pending", as: LossyArray<JarvisApproval>.self)
+        var seen: Set<JarvisApprovalID> = []
+        let waiting = list.elements.filter { $0.status == .pending && seen.insert($0.id).inserted }
+        let sorted = waiting.sorted { left, right in
+            switch (left.requestedAt, right.requestedAt) {
+            case (let first?, let second?) where first != second: first < second
+            case (nil, _?): false
+            case (_?, nil): true
+            default: left.id.description < right.id.description
+            }
+        }
+        return JarvisPending(approvals: sorted, unreadable: list.dropped)
+    }
+
+    /// Where a request stands; nil where the daemon has none with the id.
+    package func state(of id: JarvisApprovalID) async throws -> JarvisApprovalState? {
+        do {
+            let state = try await json(.GET, "/approval/status/\(id)", as: JarvisApprovalState.self)
+            guard state.id.uppercased == id.uppercased else {
+                throw CompanionClientError(.badAnswer, "\(base) answered about another request than the one asked for.")
+            }
+            return state
+        } catch let error as CompanionClientError where error.code == .notFound {
+            return nil
+        }
+    }
+
+    /// Asks for an approval, as a program on the daemon's machine would.
+    package func request(_ request: JarvisApprovalRequest) async throws -> JarvisReceipt {
+        try await json(.POST, "/approval/request", request, as: JarvisReceipt.self)
+    }
+}

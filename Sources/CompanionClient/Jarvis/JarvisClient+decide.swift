@@ -1,0 +1,86 @@
+import CompanionWire
+import NIOHTTP1
+
+/// What is decided about a request for approval.
+package enum JarvisDecision: Sendable, Hashable {
+    case approve
+    /// The daemon insists on a reason.
+    case reject(reason: String)
+
+    /// What the request is afterwards.
+    package var status: JarvisApprovalStatus {
+        switch self {
+        case .approve: .approved
+        case .reject: .rejected
+        }
+    }
+}
+
+extension JarvisClient {
+    private struct Reason: Encodable, Sendable {
+        var reason: String
+    }
+
+    /// Decides a request that nobody has decided, once.
+    ///
+    /// Where the request stands is read first, for a daemon takes a second decision as gladly as the first one, and read
+    /// again where the answer to the decision is a refusal, or is lost.
+    ///
+    /// - Returns: What the daemon says of the request now; nil for `message` where only its state tells.
+    /// - Throws: ``JarvisDecisionError``, ``CompanionClientError``.
+    package func decide(_ id: JarvisApprovalID, _ decision: JarvisDecision) async throws -> JarvisReceipt {
+        guard let before = try await state(of: id) else { throw gone(id) }
+        guard before.status == .pending else { throw decided(before) }
+        do {
+            let receipt = try await send(decision, for: before.id)
+            if receipt.id.uppercased == id.uppercased, receipt.status == decision.status { return receipt }
+            return try await confirm(decision, for: before.id) {
+                JarvisDecisionError(
+                    .undecided,
+                    id,
+                    status: $0.status,
+                    "the daemon at \(base) took the decision, but calls the request \($0.status)"
+                )
+            }
+        } catch let error as CompanionClientError where error.code == .server || error.delivery == .unknown {
+            // A 500 is how daemons say that they do not know the id (jarvis, Errors).
+            return try await confirm(decision, for: before.id) { state -> any Error in
+                if state.status == .pending { error } else { decided(state) }
+            }
+        }
+    }
+
+    private func send(_ decision: JarvisDecision, for id: JarvisApprovalID) async throws -> JarvisReceipt {
+        switch decision {
+        case .approve:
+            try await json(.POST, "/approval/approve/\(id)", as: JarvisReceipt.self)
+        case .reject(let reason):
+            try await json(.POST, "/approval/reject/\(id)", Reason(reason: reason), as: JarvisReceipt.self)
+        }
+    }
+
+    /// Reads the request again, and fails where it is not what was decided.
+    private func confirm(
+        _ decision: JarvisDecision,
+        for id: JarvisApprovalID,
+        otherwise error: (JarvisApprovalState) -> any Error
+    ) async throws -> JarvisReceipt {
+        guard let after = try await state(of: id) else { throw gone(id) }
+        guard after.status == decision.status else { throw error(after) }
+        return JarvisReceipt(id: after.id, status: after.status, message: nil)
+    }
+
+    private func gone(_ id: JarvisApprovalID) -> JarvisDecisionError {
+        JarvisDecisionError(.gone, id, "the daemon at \(base) has no request \(id), or has it no more")
+    }
+
+    private func decided(_ state: JarvisApprovalState) -> JarvisDecisionError {
+        let when = state.resolvedAt.map { " at \(CompanionTimestamp.string(from: $0))" } ?? ""
+        return JarvisDecisionError(
+            .alreadyDecided,
+            state.id,
+            status: state.status,
+            "the request \(state.id) is \(state.status) already\(when); nothing was changed"
+        )
+    }
+}

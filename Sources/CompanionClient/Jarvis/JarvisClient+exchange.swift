@@ -1,0 +1,156 @@
+import AsyncHTTPClient
+import CompanionWire
+import FoundationEssentials
+import Logging
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOFoundationCompat
+import NIOHTTP1
+
+extension JarvisClient {
+    /// Sends a request and decodes its JSON answer.
+    ///
+    /// - Parameter path: Behind the prefix; made of fixed words and UUIDs alone.
+    func json<Answer: Decodable>(
+        _ method: HTTPMethod,
+        _ path: String,
+        _ body: (any Encodable & Sendable)? = nil,
+        as: Answer.Type
+    ) async throws -> Answer {
+        let base = base
+        let content = try body.map { try JSONEncoder().encode($0) }
+        if let content, content.count > Self.bodyLimit {
+            throw CompanionClientError(
+                .tooLarge,
+                "The request has \(content.count) bytes; a Jarvis daemon takes \(Self.bodyLimit). Nothing was sent.",
+                delivery: .notSent
+            )
+        }
+        let answer = try await exchange(method, path, content, at: base)
+        do {
+            return try JSONDecoder().decode(Answer.self, from: Data(buffer: answer))
+        } catch {
+            throw CompanionClientError(
+                .badAnswer,
+                "\(base) answered with JSON that was not expected.",
+                underlying: error
+            )
+        }
+    }
+
+    /// A GET whose connection closed before an answer began is sent once more, since a host may close an idle connection
+    /// at the moment that it is used again. Nothing else is ever sent twice.
+    private func exchange(
+        _ method: HTTPMethod,
+        _ path: String,
+        _ body: Data?,
+        at base: JarvisBase
+    ) async throws -> ByteBuffer {
+        do {
+            return try await exchangeOnce(method, path, body, at: base)
+        } catch let error as CompanionClientError
+            where method == .GET && error.code == .unreachable && error.delivery == .unknown
+        {
+            logger.debug("sending a request again", metadata: ["path": "\(path)"])
+            return try await exchangeOnce(method, path, body, at: base)
+        }
+    }
+
+    private func exchangeOnce(
+        _ method: HTTPMethod,
+        _ path: String,
+        _ body: Data?,
+        at base: JarvisBase
+    ) async throws -> ByteBuffer {
+        let answered = NIOLockedValueBox(false)
+        let limit = configuration.timeouts.request
+        do {
+            return try await withTimeLimit(limit) {
+                var message = HTTPClientRequest(url: base.origin + JarvisBase.prefix + path)
+                message.method = method
+                message.headers.add(name: "Accept", value: "application/json")
+                message.headers.add(name: "User-Agent", value: "pairtool")
+                if let body {
+                    message.headers.add(name: "Content-Type", value: "application/json")
+                    message.body = .bytes(ByteBuffer(data: body))
+                }
+                let response = try await http.execute(message, deadline: .now() + TimeAmount(limit), logger: logger)
+                answered.withLockedValue { $0 = true }
+                logger.debug(
+                    "answered",
+                    metadata: ["method": "\(method)", "path": "\(path)", "status": "\(response.status.code)"]
+                )
+                return try await read(response, at: base)
+            }
+        } catch {
+            throw CompanionClientError.transport(
+                error,
+                endpoint: base,
+                answered: answered.withLockedValue { $0 },
+                timeouts: configuration.timeouts
+            )
+        }
+    }
+
+    private func read(_ response: HTTPClientResponse, at base: JarvisBase) async throws -> ByteBuffer {
+        let status = Int(response.status.code)
+        guard (200..<300).contains(status) else {
+            // 64 KiB hold any refusal; of a page, its beginning is enough.
+            let body = (try? await collect(response, upTo: 64 << 10, at: base)) ?? ByteBuffer()
+            try Task.checkCancellation()
+            let isPage = response.isHTML || body.looksLikeHTML
+            let reason = try? JSONDecoder().decode(JarvisRefusal.self, from: Data(buffer: body)).reason
+            throw Self.refusal(status, reason: isPage ? nil : reason, isPage: isPage, at: base)
+        }
+        let body = try await collect(response, upTo: configuration.limits.body, at: base)
+        guard !response.isHTML, !body.looksLikeHTML else { throw Self.stranger(status, at: base) }
+        return body
+    }
+
+    private func collect(_ response: HTTPClientResponse, upTo limit: Int, at base: JarvisBase) async throws
+        -> ByteBuffer
+    {
+        let tooLarge = CompanionClientError(
+            .tooLarge,
+            "\(base) sent an answer of more than \(limit) bytes.",
+            httpStatus: Int(response.status.code)
+        )
+        if let length = response.headers.first(name: "Content-Length").flatMap(Int.init), length > limit {
+            throw tooLarge
+        }
+        var body = ByteBuffer()
+        for try await part in response.body {
+            guard body.readableBytes + part.readableBytes <= limit else { throw tooLarge }
+            body.writeImmutableBuffer(part)
+        }
+        // A reader whose task was cancelled sees an end like any other.
+        try Task.checkCancellation()
+        return body
+    }
+
+    /// What a status other than 2xx means (jarvis, Errors).
+    private static func refusal(_ status: Int, reason: String?, isPage: Bool, at base: JarvisBase)
+        -> CompanionClientError
+    {
+        func error(_ code: CompanionClientError.Code, _ message: String) -> CompanionClientError {
+            CompanionClientError(code, message, hostText: reason, httpStatus: status)
+        }
+        return switch status {
+        case 300..<400: error(.redirected, "\(base) answered with a redirect, which was not followed.")
+        case 404 where reason != nil: error(.notFound, "\(base) does not have that.")
+        case _ where isPage, 404: stranger(status, at: base)
+        case 401, 403: error(.forbidden, "\(base) does not allow that.")
+        case 413: error(.tooLarge, "The request is too large for \(base).")
+        case 500...: error(.server, "\(base) failed with status \(status).")
+        default: error(.badRequest, "\(base) refused the request with status \(status).")
+        }
+    }
+
+    private static func stranger(_ status: Int, at base: JarvisBase) -> CompanionClientError {
+        CompanionClientError(
+            .notACompanion,
+            "What listens on \(base) is not a Jarvis daemon (status \(status)).",
+            httpStatus: status
+        )
+    }
+}

@@ -1,0 +1,85 @@
+import AsyncHTTPClient
+package import CompanionWire
+package import Logging
+import NIOConcurrencyHelpers
+import NIOCore
+
+/// A client of one Jarvis daemon: its requests for approval, read and decided.
+///
+/// Speaks to the local address; to the second base URL only where one is configured and nothing answers at the address.
+/// Follows no redirects, sends no more than 16 KiB, takes no more than its limits allow, and knows no way to have the daemon
+/// execute a command.
+package struct JarvisClient: Sendable {
+    /// The most bytes of a request's body: daemons refuse more (jarvis).
+    static let bodyLimit = 16 << 10
+
+    package let configuration: CompanionClientConfiguration
+    let local: JarvisBase
+    let fallback: JarvisBase?
+    let http: HTTPClient
+    let logger: Logger
+    private let inUse: NIOLockedValueBox<JarvisBase>
+
+    /// Where the daemon is spoken to now.
+    package var base: JarvisBase { inUse.withLockedValue { $0 } }
+
+    /// Whether that is the second base URL.
+    package var usesFallback: Bool { base != local }
+
+    /// Runs `body` with a client, and closes its connections behind it.
+    ///
+    /// - Parameters:
+    ///   - endpoint: Where the daemon is looked for first.
+    ///   - fallback: The second base URL. Default: none.
+    /// - Throws: ``CompanionClientError/Code/refusedAddress`` before anything is sent when the address is not local; where
+    ///   there is a second base URL and neither answers, what kept the first from answering; what `body` throws.
+    package static func withClient<Result>(
+        endpoint: CompanionEndpoint,
+        fallback: JarvisBase? = nil,
+        configuration: CompanionClientConfiguration = .default,
+        logger: Logger = Logger(label: "jarvis-client", factory: { _ in SwiftLogNoOpLogHandler() }),
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: (JarvisClient) async throws -> Result
+    ) async throws -> Result {
+        try CompanionAPIClient.checkAddress(of: endpoint)
+        var settings = try CompanionAPIClient.httpConfiguration(
+            endpoint: endpoint,
+            security: .plain,
+            configuration: configuration
+        )
+        if let names = fallback?.endpoint?.nameOverrides { settings.dnsOverride.merge(names) { $1 } }
+        return try await HTTPClient.withHTTPClient(configuration: settings) { http in
+            let local = JarvisBase(endpoint)
+            let client = JarvisClient(
+                configuration: configuration,
+                local: local,
+                fallback: fallback,
+                http: http,
+                logger: logger,
+                inUse: NIOLockedValueBox(local)
+            )
+            try await client.locate()
+            return try await body(client)
+        }
+    }
+
+    /// Finds out which base URL answers, the local one first. Without a second one nothing is asked.
+    ///
+    /// A decision goes to one base URL only: this is never done between its steps.
+    package func locate() async throws {
+        guard let fallback else { return }
+        inUse.withLockedValue { $0 = local }
+        do {
+            _ = try await daemonHealth()
+        } catch let error as CompanionClientError where [.unreachable, .timedOut].contains(error.code) {
+            inUse.withLockedValue { $0 = fallback }
+            do {
+                _ = try await daemonHealth()
+            } catch let other as CompanionClientError {
+                inUse.withLockedValue { $0 = local }
+                logger.debug("the second base URL fails too", metadata: ["error": "\(other)"])
+                throw error
+            }
+        }
+    }
+}

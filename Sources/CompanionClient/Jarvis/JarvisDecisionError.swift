@@ -1,0 +1,33 @@
+/// A request for approval was not decided as it was meant to be.
+package struct JarvisDecisionError: Error, Sendable, CustomStringConvertible {
+    package struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Value: String { case alreadyDecided, gone, undecided }
+
+        private let value: Value
+
+        private init(_ value: Value) { self.value = value }
+
+        /// Somebody was faster: ``JarvisDecisionError/status`` is what was decided. Nothing was sent.
+        package static let alreadyDecided = Code(.alreadyDecided)
+        /// The daemon has no such request, or has it no more.
+        package static let gone = Code(.gone)
+        /// The daemon took the decision and still calls the request something else.
+        package static let undecided = Code(.undecided)
+
+        package var description: String { value.rawValue }
+    }
+
+    package var code: Code
+    package var id: JarvisApprovalID
+    /// Where the request stands, as far as that is known. The daemon's word: sanitise it.
+    package var status: JarvisApprovalStatus?
+    /// For people.
+    package var description: String
+
+    init(_ code: Code, _ id: JarvisApprovalID, status: JarvisApprovalStatus? = nil, _ description: String) {
+        self.code = code
+        self.id = id
+        self.status = status
+        self.description = description
+    }
+}

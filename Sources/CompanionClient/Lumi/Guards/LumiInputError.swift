@@ -1,0 +1,22 @@
+/// A value that must not reach a Lumi host: the Mac puts what it is sent into scripts (lumi, Guards). Nothing was sent.
+package struct LumiInputError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong, and what would be right. For people.
+    package let message: String
+
+    init(_ message: String) {
+        self.message = message
+    }
+
+    package var description: String { message }
+}
+
+extension String {
+    /// Whether a text has a character that steers something: C0, DEL, C1.
+    ///
+    /// - Parameter allowing: Those that may stand all the same.
+    func hasControls(allowing allowed: Set<Unicode.Scalar> = []) -> Bool {
+        unicodeScalars.contains { scalar in
+            (scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)) && !allowed.contains(scalar)
+        }
+    }
+}

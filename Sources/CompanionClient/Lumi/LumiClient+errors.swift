@@ -1,0 +1,57 @@
+import CompanionWire
+import NIOCore
+
+extension CompanionClientError {
+    /// What the network library says when no connection could be made.
+    static func lumiConnection(
+        _ error: any Error,
+        endpoint: CompanionEndpoint,
+        limit: Duration
+    ) -> any Error {
+        if case ChannelError.connectTimeout = error {
+            return CompanionClientError(
+                .unreachable,
+                "No connection to \(endpoint) within \(limit.forPeople).",
+                delivery: .notSent,
+                underlying: error
+            )
+        }
+        return transport(error, endpoint: endpoint, answered: false, timeouts: .init(connect: limit))
+    }
+
+    /// How a connection ended while an answer was waited for.
+    static func lumi(_ end: LumiInbox.End, endpoint: CompanionEndpoint) -> any Error {
+        switch end {
+        case .closed:
+            CompanionClientError(
+                .unreachable,
+                "\(endpoint) closed the connection before it answered.",
+                delivery: .unknown
+            )
+        case .oversize(_, isFirst: true), .unreadable(isFirst: true):
+            CompanionClientError(.notACompanion, "What listens on \(endpoint) is not a Lumi host.")
+        case .oversize(let frame, isFirst: false):
+            CompanionClientError(
+                .tooLarge,
+                "\(endpoint) announced an answer of \(frame.length) bytes; at most 8 MiB are taken."
+            )
+        case .unreadable(isFirst: false):
+            CompanionClientError(.badAnswer, "\(endpoint) sent something that is no answer of a Lumi host.")
+        case .failed(let error):
+            transport(error, endpoint: endpoint, answered: false, timeouts: .init())
+        }
+    }
+
+    /// What a host says when it has not done a thing.
+    static func lumi(refusal answer: LumiAnswer, endpoint: CompanionEndpoint) -> CompanionClientError {
+        let text = answer.error ?? answer.result
+        if text.hasPrefix("Unknown command") {
+            return CompanionClientError(
+                .unsupportedVersion,
+                "\(endpoint) does not know that command: the app there is of another version.",
+                hostText: text
+            )
+        }
+        return CompanionClientError(.hostError, "\(endpoint) could not do that.", hostText: text)
+    }
+}

@@ -1,0 +1,93 @@
+import CompanionWire
+import PairingAgent
+
+/// Pulls a Lumi host's files, and keeps each as soon as it is there. Nothing is ever pushed.
+package struct LumiSync: Sendable {
+    /// What became of one file.
+    package enum Outcome: Sendable, Hashable {
+        /// It was kept, in place of the one from before.
+        case stored(bytes: Int)
+        /// It is as it was pulled last.
+        case unchanged(bytes: Int)
+        /// The host has no such file; older ones lack some.
+        case missing
+        /// It may hold secrets and was not asked for.
+        case leftOut
+        /// The one from before was kept. For people; holds nothing of the file.
+        case failed(reason: String)
+        /// It was not asked for any more, since the connection was gone.
+        case notReached
+    }
+
+    package struct Item: Sendable, Hashable {
+        package let file: LumiSyncFile
+        package let outcome: Outcome
+    }
+
+    /// Conversations come last: they alone can grow beyond what a frame holds, and that ends the connection.
+    static let order: [LumiSyncFile] = [.agents, .automations, .settings, .apiKeys, .health, .conversations]
+
+    private let store: LumiStore
+    private let withKeys: Bool
+
+    /// - Parameter withKeys: Whether files that hold secrets are pulled too, in clear text over the network.
+    package init(store: LumiStore, withKeys: Bool) {
+        self.store = store
+        self.withKeys = withKeys
+    }
+
+    /// Pulls the files one after the other: one that fails leaves the others, and what was there before, alone.
+    ///
+    /// - Parameter note: Called with each file's outcome as soon as it is known.
+    /// - Throws: ``CompanionClientError`` with the code `unsupportedVersion` where the host has no sync; `CancellationError`.
+    ///   Whatever goes wrong with a file is its outcome.
+    package func run(_ client: LumiClient, note: (Item) -> Void = { _ in }) async throws -> [Item] {
+        guard await client.generation?.hasSync != false else {
+            throw CompanionClientError(
+                .unsupportedVersion,
+                "\(client.endpoint) is a Lumi host of the first generation, which has no sync.",
+                delivery: .notSent
+            )
+        }
+        var items: [Item] = []
+        var isConnected = true
+        for file in Self.order {
+            var outcome = Outcome.notReached
+            if file.holdsSecrets, !withKeys {
+                outcome = .leftOut
+            } else if isConnected {
+                (outcome, isConnected) = try await pull(file, client)
+            }
+            let item = Item(file: file, outcome: outcome)
+            items.append(item)
+            note(item)
+        }
+        return items
+    }
+
+    /// - Returns: What became of the file, and whether the connection still stands.
+    private func pull(_ file: LumiSyncFile, _ client: LumiClient) async throws -> (Outcome, Bool) {
+        do {
+            let answer = try await client.exchange(.syncData(file))
+            guard answer.success else {
+                let reason = answer.error ?? answer.result
+                return (reason.hasSuffix("not found") ? .missing : .failed(reason: reason), true)
+            }
+            guard let bytes = answer.data else { return (.failed(reason: "the host sent no data"), true) }
+            if (try? PrivateFile.read(store.path(of: file))) == bytes { return (.unchanged(bytes: bytes.count), true) }
+            try store.replace(file, with: bytes)
+            return (.stored(bytes: bytes.count), true)
+        } catch let error as LumiStoreError {
+            return (.failed(reason: error.message), true)
+        } catch let error as CompanionClientError {
+            // A late answer to a command that timed out is dropped, so the connection is still good then.
+            return (.failed(reason: error.message), error.code == .timedOut)
+        }
+    }
+}
+
+extension LumiRequest {
+    static func syncData(_ file: LumiSyncFile) -> LumiRequest {
+        LumiRequest("get_sync_data", ["file": file.name], pace: .sync)
+    }
+}

@@ -1,0 +1,68 @@
+import FoundationEssentials
+
+/// What the QR code of an AICLI server says: the server's URL with its token (`http://192.168.1.5:3001?token=…`).
+package struct AICLIPayload: Sendable, Hashable {
+    /// The port where the URL names none.
+    package static let defaultPort = 3001
+    /// Tokens longer than this are none.
+    package static let longestToken = 1024
+
+    package var endpoint: CompanionEndpoint
+    /// Whoever has it may do everything at the server.
+    package var token: String
+
+    package init(endpoint: CompanionEndpoint, token: String) {
+        self.endpoint = endpoint
+        self.token = token
+    }
+
+    /// Reads a text that is such a URL: of HTTP or WebSocket without TLS, with a local address and a token.
+    ///
+    /// A URL that leads elsewhere is none: any web page may have a token in its address.
+    package init?(_ text: String) {
+        guard let scheme = Self.schemes.first(where: { text.lowercased().hasPrefix($0) }) else { return nil }
+        let rest = text.dropFirst(scheme.count).prefix { $0 != "#" }
+        guard let mark = rest.firstIndex(of: "?") else { return nil }
+        let place = rest[..<mark]
+        let authority = place.prefix { $0 != "/" }
+        guard
+            ["", "/", "/ws", "/ws/"].contains(place.dropFirst(authority.count)), !authority.contains("@"),
+            let endpoint = CompanionEndpoint(String(authority), defaultPort: Self.defaultPort),
+            endpoint.address.isLocal,
+            let token = Self.token(in: rest[rest.index(after: mark)...])
+        else { return nil }
+        self.init(endpoint: endpoint, token: token)
+    }
+
+    private static let schemes = ["http://", "ws://"]
+
+    /// Whether a text may be a token: visible ASCII, so that nothing can break out of a header.
+    package static func isToken(_ text: String) -> Bool {
+        (1...longestToken).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+
+    private static func token(in query: Substring) -> String? {
+        let values = query.split(separator: "&").filter { $0.hasPrefix("token=") }.map { $0.dropFirst("token=".count) }
+        guard let value = values.first, values.count == 1, let token = decoded(value), isToken(token) else {
+            return nil
+        }
+        return token
+    }
+
+    private static func decoded(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = Substring(text).utf8
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
+                return nil
+            }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}

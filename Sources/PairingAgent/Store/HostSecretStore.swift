@@ -1,0 +1,59 @@
+internal import CompanionWire
+internal import FoundationEssentials
+
+/// Keeps the secrets that hosts gave their users (the token of an AICLI server) in a file of their own, `secrets.json` in
+/// the data directory (mode 0600), by the host's id.
+package struct HostSecretStore: Sendable {
+    package let path: String
+    private let directory: String
+
+    private struct Content: Codable, Equatable {
+        var version = 1
+        var secrets: [String: String] = [:]
+    }
+
+    /// - Parameter directory: The tool's data directory.
+    package init(directory: String) {
+        self.directory = directory
+        path = directory + "/secrets.json"
+    }
+
+    /// The secret for a host; nil where none was kept.
+    ///
+    /// - Throws: ``PairedHostStoreError`` for a file that is damaged: a secret cannot be had anew.
+    package func load(hostID: String) throws -> String? {
+        try load().secrets[hostID]
+    }
+
+    /// Keeps a secret in place of the last one.
+    package func keep(_ secret: String, hostID: String) throws {
+        try update { $0.secrets[hostID] = secret }
+    }
+
+    /// Forgets the secret for a host.
+    package func forget(hostID: String) throws {
+        try update { $0.secrets[hostID] = nil }
+    }
+
+    private func load() throws -> Content {
+        guard let bytes = try PrivateFile.read(path) else { return Content() }
+        guard let content = try? CompanionJSON.decoder().decode(Content.self, from: Data(bytes)) else {
+            throw PairedHostStoreError(
+                description: "the secrets of hosts in \(path) are damaged",
+                remedy: "move the file away and pair with those hosts again: mv '\(path)' '\(path).damaged'"
+            )
+        }
+        return content
+    }
+
+    private func update(_ change: (inout Content) -> Void) throws {
+        try PrivateFile.withLock(directory + "/secrets.lock") {
+            var content = try load()
+            let before = content
+            change(&content)
+            guard content != before else { return }
+            let data = try CompanionJSON.encoder(sorted: true).encode(content)
+            try data.withUnsafeBytes { try PrivateFile.write($0, to: path) }
+        }
+    }
+}

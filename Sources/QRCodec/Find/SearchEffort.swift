@@ -1,0 +1,36 @@
+/// How much work goes into one picture.
+struct SearchEffort: Sendable {
+    /// Triples of finder patterns that are looked at in a level.
+    var mostTriples: Int
+    /// Fits that are refined and read in a level.
+    var mostFits: Int
+    /// How much is taken out of what blur spread, least first.
+    var sharpenings: [Float]
+
+    /// The only picture there is.
+    static let picture = SearchEffort(mostTriples: 40, mostFits: 10, sharpenings: [0, 0.7, 1.5])
+    /// One of thirty a second: what is hard to read in this one is easier in the next.
+    static let frame = SearchEffort(mostTriples: 16, mostFits: 6, sharpenings: [0, 0.7, 1.5])
+}
+
+/// Three finder patterns that look like those of one symbol, in pixels of the picture.
+struct SymbolSighting: Sendable, Hashable {
+    /// Half way between the outer two patterns: about the symbol's middle.
+    var x: Double
+    var y: Double
+    /// The mean width of a module.
+    var module: Double
+    /// Modules along a side, as far as the patterns tell.
+    var size: Double
+
+    init(_ triple: FinderTriple, scale: Int) {
+        let middle = (triple.right.centre + triple.below.centre) / 2 * Double(scale)
+        (x, y) = (middle.x, middle.y)
+        module = (triple.corner.module + triple.right.module + triple.below.module) / 3 * Double(scale)
+        size = triple.distance + 7
+    }
+
+    init(x: Double, y: Double, module: Double, size: Double) {
+        (self.x, self.y, self.module, self.size) = (x, y, module, size)
+    }
+}

@@ -1,0 +1,175 @@
+import CZBar
+import Glibc
+import ZBarWithoutDBus
+
+/// Frames from a camera, by zbar's video functions (V4L2).
+///
+/// It is asked for 1280 × 720 in Motion JPEG, which USB has room for thirty times a second, else for what zbar can make grey.
+package struct CameraFrames: FrameSource {
+    private let video: Video
+    private let path: String
+
+    package let isLive = true
+
+    /// Opens a camera and starts it.
+    ///
+    /// - Parameters:
+    ///   - path: Its device, such as `/dev/video0`; `nil` for the first in `directory` that films.
+    ///   - directory: Where devices are.
+    /// - Throws: ``QRCodecError`` with the code `cameraNotFound`, `cameraBusy`, `cameraDenied`, `notACamera` or
+    ///   `cameraFailed`.
+    package init(path: String?, directory: String = "/dev") throws(QRCodecError) {
+        if let path {
+            (self.path, video) = (path, try Video(path: path))
+            return
+        }
+        let paths = Self.devices(in: directory)
+        guard !paths.isEmpty else {
+            throw QRCodecError(.cameraNotFound, "There is no camera: \(directory) has no video device.")
+        }
+        // Many cameras have a second device, which gives no pictures. One that is busy or forbidden says more than that.
+        var failure: QRCodecError?
+        for path in paths {
+            do throws(QRCodecError) {
+                (self.path, video) = (path, try Video(path: path))
+                return
+            } catch {
+                if failure == nil || failure?.code == .notACamera { failure = error }
+            }
+        }
+        throw failure ?? QRCodecError(.cameraNotFound, "There is no camera.")
+    }
+
+    package mutating func next(_ wake: WakeSignal) throws(QRCodecError) -> Frame? {
+        while wake.wait(forInputFrom: video.descriptor) {
+            if let frame = try video.next() { return frame }
+        }
+        return nil
+    }
+
+    /// Video devices by number.
+    static func devices(in directory: String) -> [String] {
+        guard let entries = opendir(directory) else { return [] }
+        defer { closedir(entries) }
+        var numbers: [Int] = []
+        while let entry = readdir(entries) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { name in
+                String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name.hasPrefix("video"), let number = Int(name.dropFirst(5)) { numbers.append(number) }
+        }
+        return numbers.sorted().map { "\(directory)/video\($0)" }
+    }
+}
+
+/// Owns a zbar video that is running.
+private final class Video {
+    private let video: OpaquePointer
+    private let path: String
+    private let isJPEG: Bool
+
+    private static let (width, height): (UInt32, UInt32) = (1_280, 720)
+    /// What cameras give that zbar makes grey, in the order in which it is asked for.
+    private static let formats: [String] = [
+        "MJPG", "YUYV", "UYVY", "NV12", "NV21", "YU12", "YV12", "422P", "GREY", "RGB3", "BGR3", "RGB4", "BGR4",
+    ]
+    private static let grey = code("Y800")
+
+    init(path: String) throws(QRCodecError) {
+        try Self.check(path)
+        zbar_be_silent()
+        guard let video = zbar_video_create() else {
+            throw QRCodecError(.cameraFailed, "There is not enough memory for the camera.")
+        }
+        do throws(QRCodecError) {
+            isJPEG = try Self.start(video, path) == "MJPG"
+        } catch {
+            zbar_video_destroy(video)
+            throw error
+        }
+        (self.video, self.path) = (video, path)
+    }
+
+    /// - Returns: The format that the camera gives.
+    private static func start(_ video: OpaquePointer, _ path: String) throws(QRCodecError) -> String {
+        zbar_camera_forget_trouble()
+        // Every driver has this way of sharing memory; what zbar tries first, some have and get wrong.
+        zbar_video_request_iomode(video, 2)
+        zbar_video_request_size(video, width, height)
+        guard zbar_video_open(video, path) == 0 else { throw trouble(path, else: .notACamera) }
+        // zbar's own choice of a format needs a window to show it in.
+        for format in formats where zbar_video_init(video, code(format)) == 0 {
+            zbar_camera_forget_trouble()
+            guard zbar_video_enable(video, 1) == 0 else { throw trouble(path, else: .cameraFailed) }
+            return format
+        }
+        throw trouble(path, else: .cameraFailed)
+    }
+
+    deinit { zbar_video_destroy(video) }
+
+    /// What becomes readable with every frame.
+    var descriptor: Int32 { zbar_video_get_fd(video) }
+
+    /// The frame that is there; `nil` where it is not yet.
+    func next() throws(QRCodecError) -> Frame? {
+        zbar_camera_forget_trouble()
+        guard let image = zbar_video_next_image(video) else {
+            guard zbar_camera_trouble() != EAGAIN else { return nil }
+            throw Self.trouble(path, else: .cameraFailed)
+        }
+        // This gives the driver its buffer back.
+        defer { zbar_image_destroy(image) }
+        if isJPEG { return .jpeg(Self.bytes(of: image)) }
+        guard let grey = zbar_image_convert(image, Self.grey) else {
+            throw QRCodecError(.cameraFailed, "The camera \(path) gives pictures in a format that cannot be read.")
+        }
+        defer { zbar_image_destroy(grey) }
+        let (width, height) = (Int(zbar_image_get_width(grey)), Int(zbar_image_get_height(grey)))
+        let bytes = Self.bytes(of: grey)
+        guard bytes.count >= width * height else {
+            throw QRCodecError(.cameraFailed, "The camera \(path) gives incomplete pictures.")
+        }
+        return .grey(QRImage(width: width, height: height, luminance: Array(bytes.prefix(width * height))))
+    }
+
+    private static func bytes(of image: OpaquePointer) -> [UInt8] {
+        guard let data = zbar_image_get_data(image) else { return [] }
+        return Array(UnsafeRawBufferPointer(start: data, count: Int(zbar_image_get_data_length(image))))
+    }
+
+    /// zbar's name for a format: four characters, the first in the lowest byte.
+    private static func code(_ name: String) -> UInt {
+        name.utf8.reversed().reduce(UInt(0)) { $0 << 8 | UInt($1) }
+    }
+
+    /// Finds out what can be known without a driver, so that the message says it.
+    private static func check(_ path: String) throws(QRCodecError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw error(for: errno, path: path, else: .cameraNotFound) }
+        guard status.st_mode & S_IFMT == S_IFCHR else {
+            throw QRCodecError(.notACamera, "\(path) is not a camera: it is no device.")
+        }
+        guard access(path, R_OK | W_OK) == 0 else { throw error(for: errno, path: path, else: .cameraDenied) }
+    }
+
+    private static func trouble(_ path: String, else code: QRCodecError.Code) -> QRCodecError {
+        error(for: zbar_camera_trouble(), path: path, else: code)
+    }
+
+    private static func error(for reason: Int32, path: String, else code: QRCodecError.Code) -> QRCodecError {
+        switch reason {
+        case EBUSY: return QRCodecError(.cameraBusy, "The camera \(path) is in use by another program.")
+        case EACCES, EPERM: return QRCodecError(.cameraDenied, "The camera \(path) may not be used by you.")
+        case ENOENT: return QRCodecError(.cameraNotFound, "There is no camera \(path).")
+        case ENODEV, ENXIO:
+            return QRCodecError(.cameraNotFound, "The camera \(path) is not connected, or not any more.")
+        default: break
+        }
+        guard code != .notACamera else {
+            return QRCodecError(.notACamera, "\(path) is not a camera, or not one that films.")
+        }
+        let why = reason == 0 ? "" : ": \(String(cString: strerror(reason)))"
+        return QRCodecError(code, "The camera \(path) cannot be used\(why).")
+    }
+}

@@ -1,0 +1,37 @@
+/// How bright a frame is.
+package struct FrameLight: Sendable, Hashable {
+    /// The shade that 5 % of the pixels are darker than.
+    package var dark: Int
+    /// The mean shade.
+    package var mean: Int
+    /// The shade that 5 % of the pixels are lighter than.
+    package var light: Int
+
+    package init(dark: Int, mean: Int, light: Int) {
+        (self.dark, self.mean, self.light) = (dark, mean, light)
+    }
+
+    /// Looks at every eighth pixel of every eighth row.
+    init(_ image: QRImage) {
+        var counts = [Int](repeating: 0, count: 256)
+        var (sum, total) = (0, 0)
+        image.luminance.withUnsafeBufferPointer { pixels in
+            for y in stride(from: 0, to: image.height, by: 8) {
+                for x in stride(from: 0, to: image.width, by: 8) {
+                    let shade = Int(pixels[y * image.width + x])
+                    counts[shade] += 1
+                    sum += shade
+                    total += 1
+                }
+            }
+        }
+        func shade(below share: Int) -> Int {
+            var left = total * share / 100
+            return counts.firstIndex {
+                left -= $0
+                return left < 0
+            } ?? 255
+        }
+        self.init(dark: shade(below: 5), mean: sum / max(1, total), light: shade(below: 95))
+    }
+}

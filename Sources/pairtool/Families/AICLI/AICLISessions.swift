@@ -1,0 +1,77 @@
+import CompanionClient
+import CompanionWire
+import FoundationEssentials
+import PairingAgent
+
+/// Opens paired AICLI servers.
+enum AICLISessions {
+    /// Runs a body with what the server offers.
+    static func with<R>(
+        _ host: PairedHost,
+        output: Output,
+        configuration: CompanionClientConfiguration = .default,
+        _ body: (HostClient) async throws -> R
+    ) async throws -> R {
+        let context = output.context
+        return try await AICLIClient.withClient(
+            endpoint: host.endpoint,
+            token: try HostSecretStore(directory: context.paths.data).load(hostID: host.id),
+            deviceID: host.deviceID,
+            configuration: configuration,
+            logger: LoggingSetup.logger("aicli", context: context)
+        ) { client in
+            var aicli = AICLIHost(
+                client: client,
+                store: store(of: host.id, context: context),
+                permissions: AICLIPermissionQuestion.answering(output)
+            )
+            aicli.runner.now = context.now
+            aicli.notice = { output.say($0) }
+            return try await body(aicli.hostClient)
+        }
+    }
+
+    static func store(of hostID: String, context: CommandContext) -> AICLIStore {
+        AICLIStore(data: context.paths.data, hostID: hostID)
+    }
+
+    /// Forgets all that is kept of a server.
+    static func forget(_ host: PairedHost, context: CommandContext) throws {
+        guard host.family == .aicli else { return }
+        try HostSecretStore(directory: context.paths.data).forget(hostID: host.id)
+        try store(of: host.id, context: context).removeAll()
+    }
+}
+
+extension HostSession {
+    /// The AICLI server that the command speaks to.
+    ///
+    /// - Throws: ``CommandError`` with the code `host.cannot` for a host of another family.
+    func aicli(for what: String) throws -> AICLIHost {
+        if let aicli = offer.turns as? AICLIHost { return aicli }
+        throw CommandError(
+            .failed,
+            "host.cannot",
+            "\(host.name) is a \(host.family.displayName) host; \(what) are a matter of AICLI hosts",
+            next: "name one with --host: pairtool hosts"
+        )
+    }
+}
+
+/// Asks the user what the agent wants to know.
+enum AICLIPermissionQuestion {
+    /// - Returns: Nil where nobody can be asked: everything is denied then.
+    static func answering(_ output: Output) -> AICLIPermissionAnswering? {
+        let context = output.context
+        guard context.canAsk else { return nil }
+        return { request in
+            let text = TerminalText.block("\nThe agent asks: \(request.prompt)")
+            let question = Question(context: context)
+            if request.isYesOrNo {
+                return try await question.confirm(text) ? request.allowing : request.denying
+            }
+            let index = try await question.choose(text, from: request.options)
+            return index.map { request.options[$0] }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import CompanionClient
+import FoundationEssentials
+
+/// The requests for approval that are shown on the desktop.
+actor ApprovalNotifications {
+    private static let approve = "approve"
+    private static let reject = "reject"
+    /// The daemon insists on a reason, and a button has none.
+    static let reason = "Rejected on the desktop"
+
+    private let service: NotificationService
+    private var shown: [NotificationService.Shown: JarvisApproval] = [:]
+
+    init(service: NotificationService) {
+        self.service = service
+    }
+
+    /// Shows a new request. A service that fails is no reason to stop watching.
+    func show(_ approval: JarvisApproval) async {
+        var body = String(approval.reason.prefix(300))
+        if !approval.requestedBy.isEmpty {
+            body += (body.isEmpty ? "" : "\n") + "by \(approval.requestedBy.prefix(60))"
+        }
+        if !service.hasActions { body += "\npairtool approvals show \(approval.id.description.prefix(8))" }
+        let notification = try? await service.show(
+            title: "Approve? \(approval.action.prefix(200))",
+            body: body,
+            actions: [(Self.approve, "Approve"), (Self.reject, "Reject")],
+            isUrgent: true
+        )
+        if let notification { shown[notification] = approval }
+    }
+
+    /// Takes a request away that waits no more.
+    func remove(_ approval: JarvisApproval) async {
+        for (notification, other) in shown where other.id == approval.id {
+            shown[notification] = nil
+            await service.close(notification)
+        }
+    }
+
+    /// What somebody has chosen, each request once.
+    nonisolated var decisions: some AsyncSequence<(JarvisApproval, JarvisDecision), Never> & Sendable {
+        service.events.compactMap { await self.decision($0) }
+    }
+
+    private func decision(_ event: NotificationService.Event) -> (JarvisApproval, JarvisDecision)? {
+        switch event {
+        case .closed(let notification):
+            shown[notification] = nil
+            return nil
+        case .chosen(let notification, let action):
+            guard [Self.approve, Self.reject].contains(action), let approval = shown.removeValue(forKey: notification)
+            else { return nil }
+            return (approval, action == Self.approve ? .approve : .reject(reason: Self.reason))
+        }
+    }
+}

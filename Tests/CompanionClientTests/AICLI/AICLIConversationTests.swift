@@ -1,0 +1,361 @@
+import CompanionClient
+import CompanionTestSupport
+import CompanionWire
+import FoundationEssentials
+import NIOConcurrencyHelpers
+import Testing
+
+/// Whole turns, over real sockets.
+@Suite struct AICLIConversationTests {
+    @Test(
+        "An answer comes in pieces, with tools, and is whole at the end",
+        arguments: [FakeAICLIScript.Generation.wsEarly, .ws]
+    )
+    func answer(_ generation: FakeAICLIScript.Generation) async throws {
+        let turn = FakeAICLITurn([
+            .push("processStart", #""pid":1"#), .text("Let me look."), .tool("Read"), .tool(" "), .text(""),
+            .chunk(#""type":"tool_use","content":"""#), .text("Plan", type: "header"), .text("It is fixed."), .result,
+            .reply("Let me look.\n\n# Plan\n\nIt is fixed."),
+        ])
+        var script = FakeAICLIScript(generation)
+        script.turns = [turn]
+        try await withAICLI(script) { peers in
+            let shown = try await peers.send("Fix it")
+            #expect(shown.error == nil)
+            #expect(shown.text == "Let me look.\n\n# Plan\n\nIt is fixed.")
+            #expect(shown.tools == ["Read"])
+            #expect(shown.summary?.usage?.totalTokens == 46)
+            #expect(shown.summary?.wasRecovered == false)
+            #expect(try peers.transcript() == ["user: Fix it", "assistant: Let me look.\n\n# Plan\n\nIt is fixed."])
+        }
+    }
+
+    @Test("The second prompt goes to the same session, verified; the device says who it is")
+    func sameSession() async throws {
+        try await withAICLI { peers in
+            _ = try await peers.send("one")
+            _ = try await peers.send("two")
+            #expect(peers.server.prompts == ["one", "two"])
+            #expect(peers.server.frames("streamStart").count == 1)
+            #expect(peers.server.requests.count { $0.path == "/api/sessions/continue" } == 1)
+            #expect(Set(peers.server.frames.map(\.deviceID)) == ["0123456789abcdef"])
+            #expect(peers.server.sessions.count == 1)
+        }
+    }
+
+    @Test("Another process of the same user goes on with the session; a server that was restarted gets a new one")
+    func restarts() async throws {
+        try await withAICLI { peers in
+            _ = try await peers.send("one")
+            let again = AICLIHost(
+                client: peers.host.client,
+                store: AICLIStore(data: peers.folder, hostID: "feedfacefeedface")
+            )
+            var second = peers
+            second.host = again
+            _ = try await second.send("two")
+            #expect(peers.server.sessions.count == 1)
+            let old = peers.server.sessions.first?.key
+            peers.server.change { $0.sessions = [:] }
+            let shown = try await second.send("three")
+            #expect(shown.text == "You said: three")
+            #expect(shown.notices.contains { $0.contains("new one begins") })
+            #expect(peers.server.sessions.count == 1 && peers.server.sessions.first?.key != old)
+            #expect(try peers.store.sessions().sessions.map(\.id) == Array(peers.server.sessions.keys))
+        }
+    }
+
+    @Test("A session that the server has for the directory already is taken over")
+    func takenOver() async throws {
+        try await withAICLI(.with { $0.sessions = ["theirs": "/Users/ada/web"] }) { peers in
+            let found = try await peers.send("hi").text
+            #expect(found == "You said: hi")
+            #expect(try peers.store.sessions().sessions.map(\.id) == ["theirs"])
+        }
+    }
+
+    @Test("A server that has no room for another session says so, once")
+    func noRoom() async throws {
+        try await withAICLI(.with { $0.mostSessions = 0 }) { peers in
+            let shown = try await peers.send("hi")
+            #expect(shown.error?.code == .busy && shown.error?.delivery == .notSent)
+            #expect(peers.server.prompts.isEmpty)
+            #expect(try peers.transcript().isEmpty)
+        }
+    }
+
+    @Test(
+        "Frames that are cut, dripped, doubled or mixed with garbage change nothing",
+        arguments: [FakeAICLIFault.split, .drip, .duplicates, .garbage, .noPong, .wrongTypes]
+    )
+    func oddWire(_ fault: FakeAICLIFault) async throws {
+        let turn = FakeAICLITurn([
+            .text("One."), .tool("Read"), .text("Two. 🚀"), .result, .reply("One.\n\nTwo. 🚀"),
+        ])
+        try await withAICLI(.fault(fault, turn)) { peers in
+            var peers = peers
+            peers.host.runner.configuration.drain = .milliseconds(100)
+            let shown = try await peers.send("go")
+            #expect(shown.error == nil, "\(fault)")
+            #expect(shown.text == "One.\n\nTwo. 🚀" && shown.tools == ["Read"])
+        }
+    }
+
+    @Test(
+        "A host that keeps silent, sends garbage or breaks at once is given up, and knows nothing of the prompt",
+        arguments: [
+            (FakeAICLIFault.silentHandshake, CompanionClientError.Code.timedOut), (.silent, .timedOut),
+            (.resetBeforeWelcome, .unreachable), (.onlyGarbage, .badAnswer), (.oversize, .tooLarge),
+        ]
+    )
+    func deadWire(_ fault: FakeAICLIFault, _ code: CompanionClientError.Code) async throws {
+        try await withAICLI(.fault(fault)) { peers in
+            var peers = peers
+            peers.host.runner.configuration.welcome = .milliseconds(300)
+            let shown = try await peers.send("go")
+            #expect(shown.error?.code == code, "\(String(describing: shown.error))")
+            #expect(shown.error?.delivery == .notSent)
+            #expect(peers.server.prompts.isEmpty)
+        }
+    }
+
+    @Test("A token that is refused completes the handshake and is told as such")
+    func wrongToken() async throws {
+        try await withAICLI(token: "wrong") { peers in
+            let shown = try await peers.send("go")
+            #expect(shown.error?.code == .notPaired)
+            #expect(peers.waits.withLockedValue(\.self).isEmpty)
+            #expect(try peers.store.outbox().prompts.isEmpty)
+        }
+    }
+
+    @Test("The newest servers are told by their first frame, and their limits said plainly")
+    func newest() async throws {
+        try await withAICLI(FakeAICLIScript(.http)) { peers in
+            let shown = try await peers.send("go")
+            #expect(shown.error?.code == .unsupportedVersion)
+            #expect(shown.error?.message.contains("Apple's push service") == true)
+            #expect(try peers.store.outbox().prompts.isEmpty)
+        }
+    }
+
+    @Test("Another service on the port is no host")
+    func stranger() async throws {
+        try await withFakeMac { mac in
+            try await withAICLIFolder { folder in
+                let endpoint = try #require(CompanionEndpoint(mac.endpointText))
+                try await AICLIClient.withClient(endpoint: endpoint, token: nil, deviceID: "x") { client in
+                    let host = AICLIHost(client: client, store: AICLIStore(data: folder, hostID: "x"))
+                    let error = try await clientError {
+                        let request = TurnRequest(prompt: "x", projectPath: "/x")
+                        for try await _ in host.turn(chatID: "x", request) {}
+                    }
+                    #expect(error.code == .notACompanion)
+                }
+            }
+        }
+    }
+
+    @Test("Failures of the turn are told with the host's words")
+    func failures() async throws {
+        let refused = FakeAICLITurn([.error("COMMAND_FAILED", "model overloaded", copies: 2)])
+        let failed = FakeAICLITurn([.text("Well,"), .replyFailed("out of credit")])
+        try await withAICLI(.turns(refused, failed)) { peers in
+            #expect(try await peers.send("one").error?.hostText == "model overloaded")
+            let shown = try await peers.send("two")
+            #expect(shown.error?.hostText == "out of credit" && shown.text == "Well,")
+            #expect(try peers.transcript().filter { $0.hasPrefix("system: ") }.count == 2)
+        }
+    }
+
+    @Test("A prompt is sent when the first output is asked for, and not before")
+    func onDemand() async throws {
+        try await withAICLI { peers in
+            let request = TurnRequest(prompt: "x", projectPath: "/Users/ada/web")
+            let stream = peers.host.turn(chatID: "x", request)
+            _ = try await peers.host.projects()
+            #expect(peers.server.prompts.isEmpty)
+            for try await _ in stream {}
+            #expect(peers.server.prompts == ["x"])
+        }
+    }
+
+    @Test("Who stops waiting leaves a note, and the turn goes on at the host: the next one shows what came meanwhile")
+    func stopped() async throws {
+        let turn = FakeAICLITurn([
+            .text("Half."), .hold("middle"), .untilAlone,
+            .pushed(.seconds(120), "assistantMessage", #""type":"text","text":"The end.""#),
+        ])
+        try await withAICLI(.turns(turn)) { peers in
+            let task = Task { try await peers.send("go") }
+            try await peers.server.reached("middle")
+            task.cancel()
+            _ = try? await task.value
+            #expect(try peers.transcript().last?.hasPrefix("system: ") == true)
+            peers.server.release("middle")
+            let session = try #require(peers.server.sessions.first?.key)
+            peers.server.keep(
+                "assistantMessage",
+                #""type":"text","text":"Kept.""#,
+                sessionID: session,
+                age: .seconds(300)
+            )
+            let shown = try await peers.send("next")
+            #expect(shown.text == "You said: next")
+            #expect(shown.notices.contains("Late by 5 min: Kept."))
+            // The server gives it at every subscription: it is shown once.
+            let again = try await peers.send("again")
+            #expect(!again.notices.contains { $0.contains("Kept.") })
+            #expect(try peers.transcript().count { $0 == "assistant: Kept." } == 1)
+        }
+    }
+
+    // MARK: Questions
+
+    @Test(
+        "A question of the agent is asked once, and the answer reaches it",
+        arguments: [("y", "y"), (nil, "n")] as [(String?, String)]
+    )
+    func question(_ answer: String?, _ word: String) async throws {
+        let turn = FakeAICLITurn([
+            .ask("Run rm?", options: ["y", "n"], tool: "Bash", copies: 2), .text("Done."), .reply("Done."),
+        ])
+        let asked = NIOLockedValueBox<[String]>([])
+        let permissions: AICLIPermissionAnswering = { request in
+            asked.withLockedValue { $0.append(request.prompt) }
+            return answer
+        }
+        try await withAICLI(.turns(turn), permissions: permissions) { peers in
+            let found = try await peers.send("go", tools: ["Read"]).text
+            #expect(found == "Done.")
+            #expect(asked.withLockedValue(\.self) == ["Run rm?"])
+            #expect(peers.server.frames("permission").map { $0.data["response"]?.string } == [word])
+        }
+    }
+
+    @Test("Tools that are allowed need no question; without anybody to ask, the rest is denied")
+    func covered() async throws {
+        let turn = FakeAICLITurn([
+            .ask("Run ls?", options: ["y", "n"], tool: "Bash", copies: 1),
+            .ask("Write it?", options: ["allow", "deny"], tool: "Write", copies: 1), .reply("Done."),
+        ])
+        try await withAICLI(.turns(turn)) { peers in
+            let shown = try await peers.send("go", tools: ["Bash"])
+            #expect(shown.text == "Done.")
+            #expect(peers.server.frames("permission").map { $0.data["response"]?.string } == ["y", "deny"])
+            #expect(shown.notices.contains("Allowed: Run ls?") && shown.notices.contains("Denied: Write it?"))
+        }
+    }
+
+    // MARK: Broken connections
+
+    @Test(
+        "A connection that breaks after the prompt is made again, and what was kept is the answer",
+        arguments: [FakeAICLIFault.resetAfterPrompt, .closeAfterPrompt]
+    )
+    func broken(_ fault: FakeAICLIFault) async throws {
+        let turn = FakeAICLITurn([
+            .text("The first half,"), .text("and the second."), .untilJoined, .result, .reply("lost"),
+        ])
+        try await withAICLI(.fault(fault, turn)) { peers in
+            let shown = try await peers.send("go")
+            #expect(shown.error == nil)
+            #expect(shown.summary?.answer == "The first half,\n\nand the second.")
+            #expect(shown.summary?.wasRecovered == true)
+            #expect(peers.server.prompts == ["go"])
+            #expect(peers.waits.withLockedValue(\.self) == [.seconds(1)])
+            #expect(peers.server.frames("subscribe").count == 2)
+            #expect(shown.notices.contains { $0.hasPrefix("Late by") })
+        }
+    }
+
+    @Test("A connection that breaks again and again is made again as often, each time with a longer wait")
+    func brokenOften() async throws {
+        var script = FakeAICLIScript.turns(FakeAICLITurn([.untilJoined, .hold("later")]))
+        script.faults = [nil, .resetBeforeWelcome, .resetBeforeWelcome, nil]
+        try await withAICLI(script) { peers in
+            var peers = peers
+            peers.host.runner.configuration.recovery = .milliseconds(200)
+            let impatient = peers
+            async let sending = impatient.send("go")
+            try await peers.server.reached("later")
+            peers.server.release("later")
+            await peers.server.resetAll()
+            let shown = try await sending
+            #expect(shown.error?.code == .streamInterrupted)
+            #expect(peers.waits.withLockedValue(\.self) == [.seconds(1), .seconds(2), .seconds(4)])
+            #expect(peers.server.prompts == ["go"])
+        }
+    }
+
+    @Test("A server that is restarted in the middle of a turn has lost it, and the next turn begins a new session")
+    func restartedInTurn() async throws {
+        let turn = FakeAICLITurn([.text("Half."), .forgetSessions, .resetAll])
+        try await withAICLI(.turns(turn)) { peers in
+            let shown = try await peers.send("go")
+            #expect(shown.error?.code == .streamInterrupted)
+            #expect(shown.error?.message.contains("restarted") == true)
+            #expect(peers.server.prompts == ["go"])
+            #expect(try await peers.send("next").text == "You said: next")
+        }
+    }
+
+    // MARK: Prompts that wait
+
+    @Test("A prompt for a host that is out of reach waits on the disk, and goes out once, in order, before the next")
+    func waiting() async throws {
+        try await withAICLI { peers in
+            peers.server.change { $0.faults = [.resetBeforeWelcome, .resetBeforeWelcome] }
+            let first = try await peers.send("one")
+            #expect(first.error?.code == .unreachable && first.error?.message.contains("waits here") == true)
+            _ = try await peers.send("two", to: "/Users/ada/api")
+            #expect(try peers.store.outbox().prompts.map(\.prompt) == ["one", "two"])
+            let shown = try await peers.send("three")
+            #expect(peers.server.prompts == ["one", "two", "three"])
+            #expect(shown.text == "You said: three")
+            #expect(shown.notices.contains("Its answer: You said: one"))
+            #expect(try peers.store.outbox().prompts.isEmpty)
+            #expect(try peers.transcript("/Users/ada/api") == ["user: two", "assistant: You said: two"])
+        }
+    }
+
+    @Test("A prompt of unknown fate stays, marked, and is not sent again by itself")
+    func uncertain() async throws {
+        try await withAICLI { peers in
+            peers.server.change { $0.faults = [.resetBeforeWelcome] }
+            _ = try await peers.send("one")
+            var impatient = peers
+            impatient.host.runner.configuration.recovery = .milliseconds(100)
+            peers.server.change {
+                $0.faults = [.resetAfterPrompt]
+                $0.turns = [FakeAICLITurn([])]
+            }
+            let shown = try await impatient.send("two")
+            #expect(shown.text == "You said: two")
+            #expect(peers.server.prompts == ["one", "two"])
+            #expect(try peers.store.outbox().prompts.map(\.state) == [.uncertain])
+        }
+    }
+
+    @Test("A prompt that fails at the host does not hold up those behind it")
+    func failedWaiting() async throws {
+        try await withAICLI { peers in
+            try peers.store.updateOutbox { outbox in
+                for (prompt, path) in [("one", "/Users/ada/web"), ("lost", "/gone"), ("two", "/Users/ada/web")] {
+                    _ = outbox.add(prompt, in: path, allowedTools: nil, at: Date())
+                }
+            }
+            peers.server.change { $0.turns = [FakeAICLITurn([.error("COMMAND_FAILED", "no", copies: 2)])] }
+            var outcomes: [String] = []
+            try await peers.host.sendWaiting { _ in
+            } emit: { _ in
+            } end: { outcome in
+                outcomes.append((try? outcome.result.get().answer) ?? "failed")
+            }
+            #expect(outcomes == ["failed", "failed", "You said: two"])
+            #expect(peers.server.prompts == ["one", "two"])
+            let left = try peers.store.outbox().prompts
+            #expect(left.map(\.prompt) == ["lost"] && left.map(\.state) == [.refused])
+        }
+    }
+}

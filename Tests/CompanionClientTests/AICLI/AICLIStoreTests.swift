@@ -1,0 +1,139 @@
+import CompanionClient
+import CompanionWire
+import FoundationEssentials
+import PairingAgent
+import Testing
+
+@Suite struct AICLIStoreTests {
+    private let noon = Date(timeIntervalSince1970: 1_795_262_400)
+
+    @Test("A directory has one session: a new id takes the place of the old one")
+    func oneADirectory() {
+        var keeper = AICLISessionKeeper()
+        #expect(keeper.step(for: "/web") == .start)
+        keeper.started("a", in: "/web", at: noon)
+        keeper.started("b", in: "/api", at: noon)
+        keeper.started("c", in: "/web", at: noon)
+        #expect(keeper.sessions.map(\.id) == ["b", "c"])
+        guard case .verify(let session) = keeper.step(for: "/web") else {
+            Issue.record("the session is not verified before it is used")
+            return
+        }
+        #expect(session.id == "c")
+    }
+
+    @Test("A session that the server had before keeps its age and its memory")
+    func sameSession() {
+        var keeper = AICLISessionKeeper()
+        keeper.started("a", in: "/web", at: noon)
+        keeper.saw(["1", "2"], in: "a")
+        keeper.started("a", in: "/web", at: noon + 60)
+        #expect(keeper.session(for: "/web")?.createdAt == noon)
+        #expect(keeper.session(for: "/web")?.lastActivityAt == noon + 60)
+        #expect(keeper.session(for: "/web")?.seen == ["1", "2"])
+    }
+
+    @Test("A session that the server does not know is forgotten, one that goes on is kept alive")
+    func verdicts() {
+        var keeper = AICLISessionKeeper()
+        keeper.started("a", in: "/web", at: noon)
+        keeper.take(.continued(lastActivity: nil), of: "a", at: noon + 10)
+        #expect(keeper.session(for: "/web")?.lastActivityAt == noon + 10)
+        keeper.take(.unknown, of: "a", at: noon + 20)
+        #expect(keeper.step(for: "/web") == .start)
+    }
+
+    @Test("Cleaning up takes sessions whose time is over, or that the server does not list")
+    func cleanUp() {
+        var keeper = AICLISessionKeeper()
+        keeper.started("old", in: "/old", at: noon - AICLISessionKeeper.idleLimit)
+        keeper.started("gone", in: "/gone", at: noon)
+        keeper.started("here", in: "/here", at: noon)
+        var offline = keeper
+        let goneOffline = offline.cleanUp(now: noon, listed: nil)
+        #expect(goneOffline.map(\.id) == ["old"])
+        let gone = keeper.cleanUp(now: noon, listed: ["here", "old"])
+        #expect(gone.map(\.id) == ["old", "gone"])
+        #expect(keeper.sessions.map(\.id) == ["here"])
+    }
+
+    @Test("The memory of shown messages does not grow without end")
+    func memory() {
+        var keeper = AICLISessionKeeper()
+        keeper.started("a", in: "/web", at: noon)
+        for number in 0..<2000 { keeper.saw(["\(number)"], in: "a") }
+        #expect(keeper.session(for: "/web")?.seen.count == 512)
+        #expect(keeper.session(for: "/web")?.seen.last == "1999")
+    }
+
+    @Test("Prompts that wait go out in their order, each once, and one of unknown fate is not sent again by itself")
+    func outbox() throws {
+        var outbox = AICLIOutbox()
+        let one = outbox.add("one", in: "/web", allowedTools: [], at: noon)
+        let two = outbox.add("two", in: "/web", allowedTools: nil, at: noon)
+        let (first, second) = (try #require(one), try #require(two))
+        #expect(outbox.next == first)
+        let began = outbox.begin(first.id)
+        let beganAgain = outbox.begin(first.id)
+        #expect(began && !beganAgain)
+        #expect(outbox.next == second)
+        outbox.putBack(first.id)
+        #expect(outbox.next?.id == first.id)
+        outbox.finish(first.id)
+        #expect(outbox.prompts == [second])
+    }
+
+    @Test("The queue has an end")
+    func fullOutbox() {
+        var outbox = AICLIOutbox()
+        for number in 0..<AICLIOutbox.mostPrompts {
+            let entry = outbox.add("\(number)", in: "/web", allowedTools: nil, at: noon)
+            #expect(entry != nil)
+        }
+        let excess = outbox.add("one more", in: "/web", allowedTools: nil, at: noon)
+        #expect(excess == nil)
+    }
+
+    @Test("Files are their owner's alone, survive a reopening, and damaged ones are named and left as they are")
+    func files() async throws {
+        try await withAICLIFolder { folder in
+            let store = AICLIStore(data: folder, hostID: "abcd")
+            try store.updateOutbox { _ = $0.add("secret plan", in: "/web", allowedTools: nil, at: noon) }
+            try store.updateSessions { $0.started("a", in: "/web", at: noon) }
+            try store.updateTranscript(chatID: "x") { $0.append(.user, "hello", at: noon) }
+            let again = AICLIStore(data: folder, hostID: "abcd")
+            #expect(try again.outbox().prompts.map(\.prompt) == ["secret plan"])
+            #expect(try again.sessions().session(for: "/web")?.createdAt == noon)
+            #expect(try again.transcript(chatID: "x").messages.map(\.text) == ["hello"])
+            for name in try FileManager.default.contentsOfDirectory(atPath: store.directory) {
+                #expect(FileStatus(store.directory + "/" + name)?.permissions == 0o600, "\(name)")
+            }
+            #expect(FileStatus(store.directory)?.permissions == 0o700)
+            try Data("{".utf8).write(to: URL(filePath: store.directory + "/outbox.json"))
+            #expect(throws: PairedHostStoreError.self) { try again.outbox() }
+            #expect(try Data(contentsOf: URL(filePath: store.directory + "/outbox.json")) == Data("{".utf8))
+        }
+    }
+
+    @Test("A host's id leads nowhere but into its own folder")
+    func pathTricks() {
+        let store = AICLIStore(data: "/data", hostID: "../../etc/passwd")
+        #expect(store.directory == "/data/aicli/etcpasswd")
+        #expect(AICLIStore(data: "/data", hostID: "..").directory == "/data/aicli/host")
+    }
+
+    @Test("A long transcript loses its oldest messages, and is read page by page")
+    func transcript() {
+        var transcript = AICLITranscript()
+        for number in 0..<(AICLITranscript.mostMessages + 300) { transcript.append(.user, "\(number)", at: noon) }
+        #expect(transcript.messages.count == AICLITranscript.mostMessages)
+        var texts: [String] = []
+        var cursor: String?
+        repeat {
+            let page = transcript.page(chatID: "x", cursor: cursor, limit: 200)
+            texts += page.messages.elements.map(\.text)
+            cursor = page.nextCursor
+        } while cursor != nil
+        #expect(texts == (300..<1300).map(String.init))
+    }
+}

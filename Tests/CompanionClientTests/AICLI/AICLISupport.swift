@@ -1,0 +1,122 @@
+import CompanionClient
+import CompanionTestSupport
+import CompanionWire
+import FoundationEssentials
+import NIOConcurrencyHelpers
+import Testing
+
+extension FakeAICLI {
+    var endpoint: CompanionEndpoint {
+        get throws { try #require(CompanionEndpoint(endpointText)) }
+    }
+}
+
+/// A folder of its own, which is gone afterwards.
+func withAICLIFolder<R>(_ body: (String) async throws -> R) async throws -> R {
+    let path = FileManager.default.temporaryDirectory.path + "/aicli-tests-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    return try await body(path)
+}
+
+/// What a user has: a server, a client of it and a folder. Waits between connections are noted, and pass at once.
+struct AICLIPeers: Sendable {
+    let server: FakeAICLI
+    var host: AICLIHost
+    let folder: String
+    let waits: NIOLockedValueBox<[Duration]>
+
+    var store: AICLIStore { host.store }
+
+    /// Sends a prompt to the project `web` and gives all that is shown.
+    func send(_ prompt: String, to path: String = "/Users/ada/web", tools: [String]? = []) async throws -> AICLIShown {
+        let chatID = AICLISessionKeeper.chatID(for: path)
+        let request = TurnRequest(prompt: prompt, projectPath: path, allowedTools: tools)
+        var shown = AICLIShown()
+        do {
+            for try await output in host.turn(chatID: chatID, request) { shown.outputs.append(output) }
+        } catch let error as CompanionClientError {
+            shown.error = error
+        }
+        return shown
+    }
+
+    /// The roles and texts of what was kept of the project `web`.
+    func transcript(_ path: String = "/Users/ada/web") throws -> [String] {
+        try store.transcript(chatID: AICLISessionKeeper.chatID(for: path)).messages.map {
+            "\($0.role.rawValue): \($0.text)"
+        }
+    }
+}
+
+/// What a turn showed.
+struct AICLIShown: Sendable {
+    var outputs: [ChatTurn.Output] = []
+    var error: CompanionClientError?
+
+    var text: String {
+        outputs.compactMap { if case .text(let text) = $0 { text } else { nil } }.joined()
+    }
+
+    var notices: [String] {
+        outputs.compactMap {
+            switch $0 {
+            case .status(let text), .recovering(let text): text
+            default: nil
+            }
+        }
+    }
+
+    var tools: [String] {
+        outputs.compactMap { if case .toolStart(let name, _) = $0 { name } else { nil } }
+    }
+
+    var summary: ChatTurnSummary? {
+        if case .finished(let summary)? = outputs.last { summary } else { nil }
+    }
+}
+
+/// Runs a server and a user of it.
+func withAICLI<R>(
+    _ script: FakeAICLIScript = FakeAICLIScript(),
+    token: String?? = nil,
+    timeouts: CompanionClientConfiguration.Timeouts = .init(),
+    permissions: AICLIPermissionAnswering? = nil,
+    _ body: (AICLIPeers) async throws -> R
+) async throws -> R {
+    try await withFakeAICLI(script) { server in
+        try await withAICLIFolder { folder in
+            try await AICLIClient.withClient(
+                endpoint: server.endpoint,
+                token: token ?? server.token,
+                deviceID: "0123456789abcdef",
+                configuration: CompanionClientConfiguration(timeouts: timeouts)
+            ) { client in
+                let store = AICLIStore(data: folder, hostID: "feedfacefeedface")
+                let waits = NIOLockedValueBox<[Duration]>([])
+                var host = AICLIHost(client: client, store: store, permissions: permissions)
+                host.runner.pause = { wait in waits.withLockedValue { $0.append(wait) } }
+                host.runner.configuration.random = { 0 }
+                return try await body(AICLIPeers(server: server, host: host, folder: folder, waits: waits))
+            }
+        }
+    }
+}
+
+extension FakeAICLIScript {
+    /// Changes a copy of the default script.
+    static func with(_ change: (inout FakeAICLIScript) -> Void) -> FakeAICLIScript {
+        var script = FakeAICLIScript()
+        change(&script)
+        return script
+    }
+
+    static func turns(_ turns: FakeAICLITurn...) -> FakeAICLIScript { with { $0.turns = turns } }
+
+    /// - Parameter rest: The turns of the prompts.
+    static func fault(_ fault: FakeAICLIFault, _ rest: FakeAICLITurn...) -> FakeAICLIScript {
+        with {
+            $0.faults = [fault]
+            $0.turns = rest
+        }
+    }
+}

@@ -1,0 +1,428 @@
+import CompanionClient
+import CompanionWire
+import FoundationEssentials
+import Testing
+
+/// The state machine by itself: no clock, no socket, no file.
+@Suite struct AICLITurnTests {
+    private static let start = Date(timeIntervalSince1970: 1_795_253_400)
+
+    /// A turn, and what it did so far.
+    private struct Bench {
+        var turn: AICLITurn
+        var connection = 0
+        var sent: [AICLIRequest] = []
+        var shown: [ChatTurn.Output] = []
+        var waits: [Duration] = []
+        var said: [String] = []
+        var asked: [AICLIPermissionRequest] = []
+        var prompts = 0
+        var summary: ChatTurnSummary?
+        var error: CompanionClientError?
+        var timers: [(Int, Duration)] = []
+        var verified: [String] = []
+
+        init(session: AICLISession? = nil, tools: [String]? = [], tries: Int = 12) {
+            var configuration = AICLITurn.Configuration()
+            configuration.random = { 0 }
+            configuration.tries = tries
+            turn = AICLITurn(
+                prompt: "why?",
+                workingDirectory: "/web",
+                session: session,
+                allowedTools: tools,
+                configuration: configuration
+            )
+            feed(.begin)
+        }
+
+        mutating func feed(_ input: AICLITurn.Input, at seconds: Int = 0) {
+            let moment = AICLITurn.Moment(date: start + Double(seconds), elapsed: .seconds(seconds))
+            for action in turn.handle(input, at: moment) {
+                switch action {
+                case .connect(let number, let wait):
+                    connection = number
+                    waits.append(wait)
+                case .send(let request):
+                    sent.append(request)
+                    if request.type == "claudeCommand" { prompts += 1 }
+                case .verify(let id): verified.append(id)
+                case .timer(let number, let wait): timers.append((number, wait))
+                case .ask(let request): asked.append(request)
+                case .output(let output): shown.append(output)
+                case .said(let role, let text, _): said.append("\(role.rawValue): \(text)")
+                case .finish(let summary): self.summary = summary
+                case .fail(let error): self.error = error
+                case .started, .verdict, .saw, .prompting: break
+                }
+            }
+        }
+
+        mutating func frame(_ text: String, at seconds: Int = 0) {
+            guard let frame = AICLIFrame(json: Array(text.utf8)) else { return }
+            feed(.frame(frame, connection: connection), at: seconds)
+        }
+
+        mutating func welcome() { frame(#"{"type":"welcome","data":{"clientId":"c","maxSessions":10}}"#) }
+
+        mutating func reply(to type: String, as other: String? = nil, _ data: String, at seconds: Int = 0) {
+            let id = sent.last { $0.type == type }?.requestID ?? ""
+            frame(#"{"type":"\#(other ?? type)","requestId":"\#(id)","data":\#(data)}"#, at: seconds)
+        }
+
+        /// To where the prompt is out.
+        mutating func run() {
+            welcome()
+            reply(to: "streamStart", #"{"sessionId":"s1"}"#)
+            reply(to: "ping", as: "pong", "{}")
+        }
+
+        mutating func lose(_ code: Int? = nil) { feed(.closed(AICLIClosure(code: code), connection: connection)) }
+
+        var text: String { shown.compactMap { if case .text(let text) = $0 { text } else { nil } }.joined() }
+
+        var notices: [String] {
+            shown.compactMap {
+                switch $0 {
+                case .status(let text), .recovering(let text): text
+                default: nil
+                }
+            }
+        }
+    }
+
+    private static let session: AICLISession = {
+        AICLISession(id: "s0", workingDirectory: "/web", createdAt: start, lastActivityAt: start)
+    }()
+
+    private static func kept(_ text: String, secondsAgo: Int, session: String = "s1") -> String {
+        let origin = Int((start.timeIntervalSince1970 - Double(secondsAgo)) * 1000)
+        return #"{"type":"streamChunk","requestId":null,"timestamp":"2026-11-21T09:30:00.000Z","_queued":true,"#
+            + #""_queuedAt":\#(origin),"_originalTimestamp":\#(origin),"data":{"sessionId":"\#(session)","chunk":"#
+            + #"{"id":"chunk-0","type":"text","content":"\#(text)"}}}"#
+    }
+
+    @Test("A turn opens a session, subscribes, sends the prompt once, and ends with the reply")
+    func plain() {
+        var bench = Bench()
+        bench.run()
+        #expect(bench.sent.map(\.type) == ["streamStart", "subscribe", "ping", "claudeCommand"])
+        #expect(bench.sent.last?.data["sessionId"] == "s1" && bench.sent.last?.data["projectPath"] == "/web")
+        bench.reply(to: "claudeCommand", as: "claudeResponse", #"{"content":"Because.","success":true}"#)
+        #expect(bench.summary?.answer == "Because." && bench.text == "Because.")
+        #expect(bench.said == ["user: why?", "assistant: Because."])
+    }
+
+    @Test("An earlier session is verified before it is used")
+    func verified() {
+        var bench = Bench(session: Self.session)
+        bench.welcome()
+        #expect(bench.sent.isEmpty && bench.verified == ["s0"])
+        bench.feed(.verified(.continued(lastActivity: nil), sessionID: "s0"))
+        #expect(bench.sent.map(\.type) == ["subscribe", "ping"])
+        #expect(bench.sent.first?.data["sessionIds"]?.array == ["s0"])
+    }
+
+    @Test("A session that is gone is replaced by a new one, and the user is told")
+    func replaced() {
+        var bench = Bench(session: Self.session)
+        bench.welcome()
+        bench.feed(.verified(.unknown, sessionID: "s0"))
+        #expect(bench.sent.map(\.type) == ["streamStart"])
+        #expect(bench.notices.contains { $0.contains("new one begins") })
+    }
+
+    @Test("The reply's id is the session, also where another one was asked for")
+    func deduplicated() {
+        var bench = Bench()
+        bench.run()
+        #expect(bench.sent.first?.data["sessionId"] != "s1")
+        #expect(bench.sent.last?.data["sessionId"] == "s1")
+    }
+
+    @Test("Kept messages are shown in the order in which they were sent, each once, with their delay")
+    func keptMessages() {
+        var bench = Bench(session: Self.session)
+        bench.welcome()
+        bench.feed(.verified(.continued(lastActivity: nil), sessionID: "s0"))
+        let early = Self.kept("first", secondsAgo: 600, session: "s0")
+        let late = Self.kept("second", secondsAgo: 300, session: "s0")
+        for frame in [late, early, late, early, Self.kept("foreign", secondsAgo: 1, session: "other")] {
+            bench.frame(frame)
+        }
+        #expect(bench.notices.isEmpty)
+        bench.reply(to: "ping", as: "pong", "{}")
+        #expect(bench.notices == ["Late by 10 min: first", "Late by 5 min: second"])
+        #expect(bench.said == ["assistant: first", "assistant: second", "user: why?"])
+    }
+
+    @Test("Kept messages that were shown by an earlier turn are not shown again")
+    func keptAgain() {
+        var bench = Bench(session: Self.session)
+        bench.welcome()
+        bench.feed(.verified(.continued(lastActivity: nil), sessionID: "s0"))
+        let text = Self.kept("first", secondsAgo: 600, session: "s0")
+        guard let identity = AICLIFrame(json: Array(text.utf8))?.identity else { return }
+        var known = Self.session
+        known.seen = [identity]
+        bench = Bench(session: known)
+        bench.welcome()
+        bench.feed(.verified(.continued(lastActivity: nil), sessionID: "s0"))
+        bench.frame(text)
+        bench.reply(to: "ping", as: "pong", "{}")
+        #expect(bench.notices.isEmpty && bench.prompts == 1)
+    }
+
+    @Test("A server that does not answer the ping is not waited for")
+    func noPong() {
+        var bench = Bench()
+        bench.welcome()
+        bench.reply(to: "streamStart", #"{"sessionId":"s1"}"#)
+        bench.feed(.timer(bench.timers.last?.0 ?? 0), at: 3)
+        #expect(bench.prompts == 1)
+    }
+
+    @Test("Two errors for one request are one failure")
+    func twoErrors() {
+        var bench = Bench()
+        bench.run()
+        let id = bench.sent.last?.requestID ?? ""
+        bench.frame(#"{"type":"error","requestId":"\#(id)","error":{"code":"COMMAND_FAILED","message":"first"}}"#)
+        bench.frame(#"{"type":"error","requestId":"\#(id)","error":{"code":"HANDLER_ERROR","message":"second"}}"#)
+        #expect(bench.error?.code == .hostError && bench.error?.hostText == "first")
+    }
+
+    @Test("Errors for what nobody waits for are no failure of the turn")
+    func foreignErrors() {
+        var bench = Bench()
+        bench.run()
+        bench.frame(#"{"type":"error","requestId":"somebody","error":{"code":"ROUTING_ERROR","message":"x"}}"#)
+        bench.frame(#"{"type":"error","requestId":null,"error":{"code":"HANDLER_ERROR","message":"disk full"}}"#)
+        #expect(bench.error == nil && bench.notices == ["HANDLER_ERROR: disk full"])
+    }
+
+    @Test("A prompt that was refused for its session goes out again in a new one, and only then, and only once")
+    func renewed() {
+        var bench = Bench(session: Self.session)
+        bench.welcome()
+        bench.feed(.verified(.continued(lastActivity: nil), sessionID: "s0"))
+        bench.reply(to: "ping", as: "pong", "{}")
+        func refuse() {
+            let id = bench.sent.last { $0.type == "claudeCommand" }?.requestID ?? ""
+            let error = #"{"code":"INVALID_SESSION","message":"gone"}"#
+            bench.frame(#"{"type":"error","requestId":"\#(id)","error":\#(error)}"#)
+            bench.frame(#"{"type":"error","requestId":"\#(id)","error":\#(error)}"#)
+        }
+        refuse()
+        #expect(bench.error == nil)
+        bench.reply(to: "streamStart", #"{"sessionId":"s2"}"#)
+        bench.reply(to: "ping", as: "pong", "{}")
+        #expect(bench.prompts == 2 && bench.sent.last?.data["sessionId"] == "s2")
+        refuse()
+        #expect(bench.error?.code == .notFound && bench.prompts == 2)
+    }
+
+    @Test("A wrong token ends the turn at once, whenever the server says so")
+    func refused() {
+        var bench = Bench()
+        bench.lose(1008)
+        #expect(bench.error?.code == .notPaired && bench.error?.delivery == .notSent)
+        #expect(bench.waits == [.zero])
+    }
+
+    @Test("A host that was never there is not waited for")
+    func neverThere() {
+        var bench = Bench()
+        bench.lose()
+        #expect(bench.error?.code == .unreachable && bench.error?.delivery == .notSent)
+    }
+
+    @Test("Waits for new connections double from 1 s to 300 s, and then it is over")
+    func waits() {
+        var bench = Bench()
+        bench.run()
+        for _ in 0..<13 { bench.lose() }
+        let seconds = bench.waits.map(\.components.seconds)
+        #expect(seconds == [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300])
+        #expect(bench.error?.code == .streamInterrupted && bench.prompts == 1)
+    }
+
+    @Test("The random part of a wait is at most half of it, and never leads beyond 300 s")
+    func jitter() {
+        var configuration = AICLITurn.Configuration()
+        configuration.random = { 0.999 }
+        var turn = AICLITurn(
+            prompt: "x",
+            workingDirectory: "/web",
+            session: nil,
+            allowedTools: nil,
+            configuration: configuration
+        )
+        var waits: [Duration] = []
+        func note(_ actions: [AICLITurn.Action]) {
+            for case .connect(_, let wait) in actions { waits.append(wait) }
+        }
+        let moment = AICLITurn.Moment(date: Self.start, elapsed: .zero)
+        note(turn.handle(.begin, at: moment))
+        guard let welcome = AICLIFrame(json: Array(#"{"type":"welcome","data":{}}"#.utf8)) else { return }
+        _ = turn.handle(.frame(welcome, connection: 1), at: moment)
+        for number in 1...12 { note(turn.handle(.closed(AICLIClosure(), connection: number), at: moment)) }
+        #expect(waits[1] > .seconds(1) && waits[1] < .milliseconds(1501))
+        #expect(waits.allSatisfy { $0 <= .seconds(300) } && waits.last == .seconds(300))
+    }
+
+    @Test("After a break the session is verified and subscribed to again; the prompt does not go out twice")
+    func reconnected() {
+        var bench = Bench()
+        bench.run()
+        bench.frame(#"{"type":"streamChunk","timestamp":1,"data":{"sessionId":"s1","chunk":{"content":"Half of it"}}}"#)
+        bench.lose()
+        bench.welcome()
+        #expect(bench.verified == ["s1"])
+        bench.feed(.verified(.continued(lastActivity: nil), sessionID: "s1"))
+        bench.frame(Self.kept("and the rest", secondsAgo: 2))
+        bench.reply(to: "ping", as: "pong", "{}")
+        bench.frame(#"{"type":"conversationResult","timestamp":9,"data":{"sessionId":"s1","success":true}}"#)
+        #expect(bench.prompts == 1)
+        #expect(bench.summary?.answer == "Half of it\n\nand the rest" && bench.summary?.wasRecovered == true)
+        #expect(bench.notices.contains { $0.hasPrefix("Late by 2 s") })
+    }
+
+    @Test("A server that was restarted in the middle has lost the turn: that is said, and nothing is sent again")
+    func restarted() {
+        var bench = Bench()
+        bench.run()
+        bench.lose()
+        bench.welcome()
+        bench.feed(.verified(.unknown, sessionID: "s1"))
+        #expect(bench.error?.code == .streamInterrupted && bench.prompts == 1)
+        #expect(bench.error?.message.contains("restarted") == true)
+    }
+
+    @Test("A server that was restarted before the prompt went out gets a new session")
+    func restartedBefore() {
+        var bench = Bench()
+        bench.welcome()
+        bench.reply(to: "streamStart", #"{"sessionId":"s1"}"#)
+        bench.lose()
+        bench.welcome()
+        bench.feed(.verified(.unknown, sessionID: "s1"))
+        bench.reply(to: "streamStart", #"{"sessionId":"s2"}"#)
+        bench.reply(to: "ping", as: "pong", "{}")
+        #expect(bench.prompts == 1 && bench.sent.last?.data["sessionId"] == "s2")
+    }
+
+    @Test("An answer that does not come after a break is given up after a while, counted from the last sign of life")
+    func lost() {
+        var bench = Bench()
+        bench.run()
+        bench.lose()
+        bench.welcome()
+        bench.feed(.verified(.continued(lastActivity: nil), sessionID: "s1"))
+        bench.reply(to: "ping", as: "pong", "{}", at: 10)
+        bench.frame(#"{"type":"assistantMessage","timestamp":5,"data":{"type":"tool_use","name":"Read"}}"#, at: 100)
+        bench.feed(.timer(bench.timers.last?.0 ?? 0), at: 160)
+        #expect(bench.error == nil && bench.timers.last?.1 == .seconds(90))
+        bench.feed(.timer(bench.timers.last?.0 ?? 0), at: 250)
+        #expect(
+            bench.error?.code == .streamInterrupted && bench.error?.message.contains("goes on with the next") == true
+        )
+    }
+
+    @Test("A question that comes twice is asked once; the next one is asked again")
+    func questions() {
+        var bench = Bench()
+        bench.run()
+        func ask(_ time: Int, _ prompt: String) {
+            bench.frame(
+                #"{"type":"permissionRequired","timestamp":\#(time),"data":{"sessionId":"s1","prompt":"\#(prompt)"}}"#
+            )
+        }
+        ask(1, "Run it?")
+        ask(2, "Run it?")
+        bench.frame(
+            #"{"type":"assistantMessage","timestamp":3,"data":{"type":"permission_request","prompt":"Run it?"}}"#
+        )
+        #expect(bench.asked.map(\.prompt) == ["Run it?"])
+        bench.feed(.permission(bench.asked[0], answer: "y"))
+        #expect(bench.sent.last?.data["response"] == "y" && bench.sent.last?.data["sessionId"] == "s1")
+        bench.reply(to: "permission", #"{"success":true}"#)
+        ask(4, "Run it?")
+        #expect(bench.asked.count == 2)
+    }
+
+    @Test("An answer that is no option is no consent")
+    func oddAnswer() {
+        var bench = Bench()
+        bench.run()
+        let request = AICLIPermissionRequest(prompt: "Run it?", options: ["Allow", "Deny"])
+        bench.feed(.permission(request, answer: "sudo"))
+        #expect(bench.sent.last?.data["response"] == "Deny")
+        bench.feed(.permission(request, answer: nil))
+        #expect(bench.sent.last?.data["response"] == "Deny")
+    }
+
+    @Test("A question that is answered while there is no connection is answered on the next one")
+    func lateAnswer() {
+        var bench = Bench()
+        bench.run()
+        bench.frame(#"{"type":"permissionRequired","timestamp":1,"data":{"sessionId":"s1","prompt":"Run it?"}}"#)
+        bench.lose()
+        let before = bench.sent.count
+        bench.feed(.permission(bench.asked[0], answer: "y"))
+        #expect(bench.sent.count == before)
+        bench.welcome()
+        bench.feed(.verified(.continued(lastActivity: nil), sessionID: "s1"))
+        bench.reply(to: "ping", as: "pong", "{}")
+        #expect(bench.sent.last?.type == "permission" && bench.sent.last?.data["response"] == "y")
+    }
+
+    @Test("Words that the server would take for itself go to the agent")
+    func metaCommands() {
+        var configuration = AICLITurn.Configuration()
+        configuration.random = { 0 }
+        for word in ["status", "Sessions", "test"] {
+            var turn = AICLITurn(
+                prompt: word,
+                workingDirectory: "/web",
+                session: nil,
+                allowedTools: nil,
+                configuration: configuration
+            )
+            let moment = AICLITurn.Moment(date: Self.start, elapsed: .zero)
+            var command: AICLIValue?
+            var inputs: [String] = [#"{"type":"welcome","data":{}}"#]
+            _ = turn.handle(.begin, at: moment)
+            while !inputs.isEmpty {
+                guard let frame = AICLIFrame(json: Array(inputs.removeFirst().utf8)) else { continue }
+                for case .send(let request) in turn.handle(.frame(frame, connection: 1), at: moment) {
+                    switch request.type {
+                    case "streamStart", "ping":
+                        inputs.append(
+                            #"{"type":"\#(request.type)","requestId":"\#(request.requestID)","data":{"sessionId":"s"}}"#
+                        )
+                    case "claudeCommand": command = request.data["command"]
+                    default: break
+                    }
+                }
+            }
+            #expect(command == .string(word + " "))
+        }
+    }
+
+    @Test("Frames of an earlier connection, and after the end, do nothing")
+    func stale() {
+        var bench = Bench()
+        bench.run()
+        let old = bench.connection
+        bench.lose()
+        guard let frame = AICLIFrame(json: Array(#"{"type":"welcome","data":{}}"#.utf8)) else { return }
+        bench.feed(.frame(frame, connection: old))
+        #expect(bench.verified.isEmpty)
+        bench.lose(1008)
+        bench.error = nil
+        bench.lose()
+        bench.run()
+        #expect(bench.error == nil && bench.prompts == 1)
+    }
+}

@@ -1,0 +1,103 @@
+import CompanionClient
+import CompanionTestSupport
+import CompanionWire
+import Testing
+
+@Suite struct JarvisDecisionTests {
+    @Test(
+        "A decision is sent once, after the request's state was read; approving has no body, rejecting has the reason"
+    )
+    func decisions() async throws {
+        try await withJarvis { jarvis, client in
+            let approved = try await client.decide(.deploy, .approve)
+            let rejected = try await client.decide(.mail, .reject(reason: "not \"today\""))
+            #expect(approved.status == .approved && rejected.status == .rejected)
+            #expect(
+                jarvis.requests.map { "\($0.method) \($0.path)" } == [
+                    "GET /api/v1/approval/status/\(FakeJarvisScript.deploy)",
+                    "POST /api/v1/approval/approve/\(FakeJarvisScript.deploy)",
+                    "GET /api/v1/approval/status/\(FakeJarvisScript.mail)",
+                    "POST /api/v1/approval/reject/\(FakeJarvisScript.mail)",
+                ]
+            )
+            #expect(jarvis.requests[1].body.isEmpty)
+            #expect(jarvis.requests[3].text == #"{"reason":"not \"today\""}"#)
+            #expect(jarvis.requests[3].header("Content-Type") == "application/json")
+            #expect(jarvis.status(of: FakeJarvisScript.deploy) == "approved")
+        }
+    }
+
+    @Test("A request that is decided is not decided again", arguments: ["approved", "rejected", "expired"])
+    func alreadyDecided(status: String) async throws {
+        try await withJarvis { jarvis, client in
+            jarvis.decide(FakeJarvisScript.deploy, status)
+            let error = try await decisionError { try await client.decide(.deploy, .approve) }
+            #expect(error.code == .alreadyDecided && error.status?.rawValue == status)
+            #expect(jarvis.requests("POST", "/").isEmpty)
+        }
+    }
+
+    @Test("A request that is unknown, or vanishes at the last moment, is gone")
+    func gone() async throws {
+        try await withJarvis { jarvis, client in
+            jarvis.change { $0.approvals.removeAll { $0.id == FakeJarvisScript.deploy } }
+            let unknown = try await decisionError { try await client.decide(.deploy, .approve) }
+            #expect(unknown.code == .gone && jarvis.requests("POST", "/").isEmpty)
+            jarvis.change {
+                $0.faults = [
+                    FakeJarvisFault(.removesFirst(id: FakeJarvisScript.mail), on: "/approval/approve", times: 1)
+                ]
+            }
+            let vanished = try await decisionError { try await client.decide(.mail, .approve) }
+            #expect(vanished.code == .gone && jarvis.requests("POST", "/").count == 1)
+        }
+    }
+
+    @Test("A failure of the daemon is looked into: who was faster, or that nothing happened")
+    func serverFailure() async throws {
+        let broken = FakeJarvisFault.Kind.json(status: 500, #"{"error":true,"reason":"Something went wrong."}"#)
+        try await withJarvis(.fault(broken, on: "/approval/approve", times: 1)) { jarvis, client in
+            let error = try await clientError { try await client.decide(.deploy, .approve) }
+            #expect(error.code == .server && jarvis.requests("POST", "/").count == 1)
+            #expect(try await client.decide(.deploy, .approve).status == .approved)
+        }
+    }
+
+    @Test("An answer that is lost is looked for instead of asked for again")
+    func lostAnswer() async throws {
+        try await withJarvis(.fault(.losesAnswer, on: "/approval/approve")) { jarvis, client in
+            let receipt = try await client.decide(.deploy, .approve)
+            #expect(receipt.status == .approved && receipt.message == nil)
+            #expect(jarvis.requests("POST", "/").count == 1)
+        }
+        try await withJarvis(.fault(.reset, on: "/approval/reject")) { jarvis, client in
+            let error = try await clientError { try await client.decide(.deploy, .reject(reason: "no")) }
+            #expect(error.code == .unreachable)
+            #expect(jarvis.requests("POST", "/").count == 1 && jarvis.status(of: FakeJarvisScript.deploy) == "pending")
+        }
+    }
+
+    @Test("A daemon that calls it something else, or answers about another request, is not believed")
+    func contradiction() async throws {
+        let answer = #"{"id":"\#(FakeJarvisScript.deploy)","status":"rejected","message":"ok"}"#
+        try await withJarvis(.fault(.json(status: 200, answer), on: "/approval/approve")) { _, client in
+            let error = try await decisionError { try await client.decide(.deploy, .approve) }
+            #expect(error.code == .undecided && error.status == .pending)
+        }
+        let other = #"{"id":"\#(FakeJarvisScript.mail)","status":"pending","action":"a"}"#
+        try await withJarvis(.fault(.json(status: 200, other), on: "/approval/status")) { jarvis, client in
+            let error = try await clientError { try await client.decide(.deploy, .approve) }
+            #expect(error.code == .badAnswer && jarvis.requests("POST", "/").isEmpty)
+        }
+    }
+
+    @Test("Nothing that a client does has the daemon execute a command")
+    func noExecution() async throws {
+        try await withJarvis { jarvis, client in
+            _ = try await client.health()
+            let receipt = try await client.request(.init(action: "rm -rf /", reason: "r", requestedBy: "x"))
+            _ = try await client.decide(receipt.id, .approve)
+            #expect(jarvis.requests.allSatisfy { !$0.path.contains("execute") })
+        }
+    }
+}

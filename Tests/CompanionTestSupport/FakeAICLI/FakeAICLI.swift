@@ -1,0 +1,110 @@
+package import CompanionWire
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+
+/// A whole fake peer: an AICLI server of any generation, on real sockets, that can also misbehave.
+///
+/// It follows `protocols/aicli.md`. What it was sent is on record.
+package struct FakeAICLI: Sendable {
+    /// A frame as it arrived.
+    package struct Frame: Sendable {
+        package var type: String
+        package var requestID: String
+        package var data: JSONValue
+        /// What the client called itself.
+        package var deviceID: String?
+    }
+
+    package let port: Int
+    let state: FakeAICLIState
+
+    /// `127.0.0.1:port`, which ``CompanionEndpoint`` reads.
+    package var endpointText: String { "127.0.0.1:\(port)" }
+
+    /// What its QR code holds.
+    package var qrPayload: String { "http://\(endpointText)?token=\(token ?? "")" }
+
+    package var token: String? { state.script.token }
+
+    /// All HTTP requests so far, upgrades included.
+    package var requests: [FakeMac.Request] { state.requests }
+
+    /// All frames so far.
+    package var frames: [Frame] { state.frames }
+
+    package func frames(_ type: String) -> [Frame] { frames.filter { $0.type == type } }
+
+    /// The prompts that the agent got, in order.
+    package var prompts: [String] { frames("claudeCommand").compactMap { $0.data["command"]?.string } }
+
+    /// The sessions that there are: directories by their id.
+    package var sessions: [String: String] { state.script.sessions }
+
+    /// Changes what the server has and does from now on.
+    package func change(_ body: @Sendable (inout FakeAICLIScript) -> Void) {
+        state.change(body)
+    }
+
+    /// Lets a held turn go on.
+    package func release(_ gate: String) {
+        state.gates.open("release \(gate)")
+    }
+
+    /// Waits until a turn is held there.
+    package func reached(_ gate: String) async throws {
+        try await state.gates.pass("reached \(gate)")
+    }
+
+    /// Breaks all connections.
+    package func resetAll() async {
+        await state.resetAll()
+    }
+
+    /// Keeps a message of a session for whoever subscribes to it, as if it had been sent when nobody was there.
+    ///
+    /// - Parameters:
+    ///   - age: How long ago.
+    ///   - data: The members of the data.
+    package func keep(_ type: String, _ data: String, sessionID: String, age: Duration) {
+        state.keep(type, data, sessionID: sessionID, age: age)
+    }
+}
+
+/// Runs `body` with a fake server that listens on loopback, and ends the server behind it.
+///
+/// - Parameter port: Default: 0, any that is free.
+package func withFakeAICLI<Result>(
+    _ script: FakeAICLIScript = FakeAICLIScript(),
+    port: Int = 0,
+    isolation: isolated (any Actor)? = #isolation,
+    _ body: (FakeAICLI) async throws -> Result
+) async throws -> Result {
+    let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        .bind(host: "127.0.0.1", port: port) { channel in
+            channel.eventLoop.makeCompletedFuture { try FakeAICLIConnection(channel: channel) }
+        }
+    let (jobs, sink) = AsyncStream<@Sendable () async -> Void>.makeStream()
+    let state = FakeAICLIState(script: script, jobs: sink)
+    let fake = FakeAICLI(port: server.channel.localAddress?.port ?? 0, state: state)
+    return try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+            try await server.executeThenClose { connections in
+                try await withThrowingDiscardingTaskGroup { group in
+                    for try await connection in connections {
+                        group.addTask { await connection.serve(state) }
+                    }
+                }
+            }
+        }
+        // Turns go on when the connections that began them are gone.
+        group.addTask {
+            await withDiscardingTaskGroup { group in
+                for await job in jobs { group.addTask { await job() } }
+            }
+        }
+        defer { group.cancelAll() }
+        return try await body(fake)
+    }
+}

@@ -1,0 +1,62 @@
+import CompanionWire
+
+extension FakeAICLIState {
+    /// Runs a turn, whether its client stays or not.
+    func performTurn(_ frame: FakeAICLI.Frame, for socket: FakeAICLISocket) async {
+        let session = frame.data["sessionId"]?.string ?? ""
+        let prompt = frame.data["command"]?.string ?? ""
+        guard script.sessions[session] != nil else {
+            await socket.sendError("INVALID_SESSION", "Session \(session) not found", requestID: frame.requestID)
+            await socket.sendError("COMMAND_FAILED", "Session \(session) not found", requestID: frame.requestID)
+            return
+        }
+        for step in nextTurn(for: prompt).steps {
+            do { try await perform(step, session: session, request: frame.requestID, socket) } catch { return }
+        }
+    }
+
+    private func perform(
+        _ step: FakeAICLITurn.Step,
+        session: String,
+        request: String,
+        _ socket: FakeAICLISocket
+    ) async throws {
+        switch step {
+        case .push(let type, let data): await push(type, data, session: session)
+        case .pushed(let age, let type, let data): await push(type, data, session: session, age: age)
+        case .ask(let prompt, let options, let tool, let copies):
+            let number = nextQuestion()
+            let words = options.map { JSONText.quoted($0) }.joined(separator: ",")
+            let data =
+                #""prompt":\#(JSONText.quoted(prompt)),"options":[\#(words)],"default":"n""#
+                + (tool.map { #","toolName":\#(JSONText.quoted($0))"# } ?? "")
+            for copy in 0..<copies {
+                // Once as a message, once as a question of its own.
+                let isMessage = copy % 2 == 1
+                let type = isMessage ? "assistantMessage" : "permissionRequired"
+                await push(type, (isMessage ? #""type":"permission_request","# : "") + data, session: session)
+            }
+            try await gates.pass("answered \(session) \(number)")
+        case .hold(let gate):
+            gates.open("reached \(gate)")
+            try await gates.pass("release \(gate)")
+        case .untilAlone:
+            while !clients(of: session).isEmpty { try await Task.sleep(for: .milliseconds(2)) }
+        case .untilJoined:
+            while clients(of: session).isEmpty { try await Task.sleep(for: .milliseconds(2)) }
+        case .reply(let text):
+            await reply(#""content":\#(JSONText.quoted(text)),"success":true,"error":null"#, session, request, socket)
+        case .replyFailed(let text):
+            await reply(#""content":"","success":false,"error":\#(JSONText.quoted(text))"#, session, request, socket)
+        case .error(let code, let message, let copies):
+            for _ in 0..<copies { await socket.sendError(code, message, requestID: request) }
+        case .forgetSessions: change { $0.sessions = [:] }
+        case .resetAll: await resetAll()
+        }
+    }
+
+    /// A reply goes to the connection that asked, or nowhere.
+    private func reply(_ data: String, _ session: String, _ request: String, _ socket: FakeAICLISocket) async {
+        await socket.send("claudeResponse", data + #","sessionId":\#(JSONText.quoted(session))"#, requestID: request)
+    }
+}

@@ -1,0 +1,186 @@
+import CompanionWire
+import FoundationEssentials
+import NIOConcurrencyHelpers
+
+/// What a fake server knows.
+final class FakeAICLIState: Sendable {
+    private struct Content {
+        var script: FakeAICLIScript
+        var requests: [FakeMac.Request] = []
+        var frames: [FakeAICLI.Frame] = []
+        var sockets: [Int: FakeAICLISocket] = [:]
+        /// The sessions that each client has subscribed to.
+        var joined: [Int: Set<String>] = [:]
+        /// Messages for sessions without a client.
+        var kept: [String: [String]] = [:]
+        var number = 0
+        var questions = 0
+        var lastTime = Date.distantPast
+    }
+
+    let gates = Gates()
+    private let content: NIOLockedValueBox<Content>
+    private let jobs: AsyncStream<@Sendable () async -> Void>.Continuation
+
+    init(script: FakeAICLIScript, jobs: AsyncStream<@Sendable () async -> Void>.Continuation) {
+        content = NIOLockedValueBox(Content(script: script))
+        self.jobs = jobs
+    }
+
+    var script: FakeAICLIScript { content.withLockedValue { $0.script } }
+    var requests: [FakeMac.Request] { content.withLockedValue { $0.requests } }
+    var frames: [FakeAICLI.Frame] { content.withLockedValue { $0.frames } }
+    var questionCount: Int { content.withLockedValue { $0.questions } }
+
+    func change(_ body: @Sendable (inout FakeAICLIScript) -> Void) {
+        content.withLockedValue { body(&$0.script) }
+    }
+
+    func record(_ request: FakeMac.Request) { content.withLockedValue { $0.requests.append(request) } }
+
+    func record(_ frame: FakeAICLI.Frame) { content.withLockedValue { $0.frames.append(frame) } }
+
+    func nextFault() -> FakeAICLIFault? {
+        content.withLockedValue { $0.script.faults.isEmpty ? nil : $0.script.faults.removeFirst() }
+    }
+
+    func nextNumber() -> Int {
+        content.withLockedValue {
+            $0.number += 1
+            return $0.number
+        }
+    }
+
+    func allows(_ request: FakeMac.Request) -> Bool {
+        guard let token = script.token else { return true }
+        return request.header("Authorization") == "Bearer \(token)" || request.target.contains("token=\(token)")
+    }
+
+    // MARK: Clients
+
+    func join(_ socket: FakeAICLISocket) {
+        content.withLockedValue { $0.sockets[socket.id] = socket }
+    }
+
+    func join(_ id: Int, session: String) {
+        content.withLockedValue { _ = $0.joined[id, default: []].insert(session) }
+        gates.open("joined \(session) \(id)")
+    }
+
+    func leave(_ id: Int) {
+        content.withLockedValue { content in
+            content.sockets[id] = nil
+            content.joined[id] = nil
+        }
+    }
+
+    /// - Returns: The messages that were kept. The later builds give them at every subscription.
+    func subscribe(_ id: Int, to sessions: [String]) -> [String] {
+        for session in sessions { join(id, session: session) }
+        return content.withLockedValue { content in
+            let kept = sessions.flatMap { content.kept[$0] ?? [] }
+            if content.script.generation == .wsEarly { for session in sessions { content.kept[session] = nil } }
+            return kept
+        }
+    }
+
+    func clients(of session: String) -> [FakeAICLISocket] {
+        content.withLockedValue { content in
+            content.sockets.values.filter { content.joined[$0.id]?.contains(session) == true }
+        }
+    }
+
+    /// Breaks all connections.
+    func resetAll() async {
+        let sockets = content.withLockedValue { content in
+            defer { (content.sockets, content.joined) = ([:], [:]) }
+            return Array(content.sockets.values)
+        }
+        for socket in sockets { await socket.connection.reset() }
+    }
+
+    // MARK: Sessions
+
+    func startSession(_ data: JSONValue) throws(FakeAICLIRefusal) -> String {
+        let result: Result<String, FakeAICLIRefusal> = content.withLockedValue { content in
+            guard let id = data["sessionId"]?.string, let directory = data["workingDirectory"]?.string,
+                data["initialPrompt"]?.string?.isEmpty == false
+            else { return .failure(FakeAICLIRefusal(message: "Invalid parameters")) }
+            guard content.script.projects.contains(where: { $0.path == directory }) else {
+                return .failure(FakeAICLIRefusal(message: "Working directory is not accessible"))
+            }
+            // One session for a directory: it is the old one's id then.
+            if let old = content.script.sessions.first(where: { $0.value == directory }) { return .success(old.key) }
+            guard content.script.sessions.count < content.script.mostSessions else {
+                let message = "Maximum number of sessions (\(content.script.mostSessions)) reached"
+                return .failure(FakeAICLIRefusal(message: message))
+            }
+            content.script.sessions[id] = directory
+            return .success(id)
+        }
+        return try result.get()
+    }
+
+    // MARK: Frames
+
+    /// The time as JSON: ISO text here, never twice the same.
+    var timeText: String {
+        let date = content.withLockedValue { content in
+            content.lastTime = max(content.script.now(), content.lastTime.addingTimeInterval(0.001))
+            return content.lastTime
+        }
+        return JSONText.quoted(CompanionTimestamp.string(from: date))
+    }
+
+    func frame(_ type: String, _ data: String, requestID: String? = nil) -> String {
+        #"{"type":\#(JSONText.quoted(type)),"requestId":\#(requestID.map { JSONText.quoted($0) } ?? "null"),"#
+            + #""timestamp":\#(timeText),"data":{\#(data)}}"#
+    }
+
+    /// Sends a message to the clients of a session, or keeps it where there is none.
+    func push(_ type: String, _ data: String, session: String, age: Duration = .zero) async {
+        let data = #""sessionId":\#(JSONText.quoted(session)),"# + data
+        let clients = clients(of: session)
+        guard clients.isEmpty else {
+            let frame = frame(type, data)
+            for client in clients { await client.push(frame) }
+            return
+        }
+        keep(type, data, sessionID: session, age: age)
+    }
+
+    func keep(_ type: String, _ data: String, sessionID: String, age: Duration) {
+        let data = data.contains(#""sessionId""#) ? data : #""sessionId":\#(JSONText.quoted(sessionID)),"# + data
+        let now = script.now()
+        let origin = Int64((now.timeIntervalSince1970 - Double(age.components.seconds)) * 1000)
+        content.withLockedValue { content in
+            content.number += 1
+            let queued = JSONText.quoted(CompanionTimestamp.string(from: now))
+            // Kept messages have their own time as a number, and another one as text.
+            content.kept[sessionID, default: []].append(
+                #"{"type":\#(JSONText.quoted(type)),"requestId":null,"timestamp":\#(queued),"_queued":true,"#
+                    + #""_queuedAt":\#(queued),"_originalTimestamp":\#(origin + Int64(content.number)),"data":{\#(data)}}"#
+            )
+        }
+    }
+
+    // MARK: Turns
+
+    func runTurn(_ frame: FakeAICLI.Frame, for socket: FakeAICLISocket) {
+        jobs.yield { [self] in await performTurn(frame, for: socket) }
+    }
+
+    func nextTurn(for prompt: String) -> FakeAICLITurn {
+        content.withLockedValue { content in
+            content.script.turns.isEmpty
+                ? .answering("You said: \(prompt)") : content.script.turns.removeFirst()
+        }
+    }
+
+    func nextQuestion() -> Int {
+        content.withLockedValue {
+            $0.questions += 1
+            return $0.questions
+        }
+    }
+}

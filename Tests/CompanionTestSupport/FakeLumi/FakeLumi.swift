@@ -1,0 +1,93 @@
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+
+/// A whole fake peer: a Mac with Lumi, of any generation and with its quirks, on a real socket, that can also misbehave.
+///
+/// It follows `protocols/lumi.md`. What it was sent is on record.
+package struct FakeLumi: Sendable {
+    /// A command as it arrived.
+    package struct Command: Sendable, Hashable {
+        package var name: String
+        package var parameters: [String: String]
+        /// Which connection it came by; the first is 0.
+        package var connection: Int
+        /// Whether the connection had been accepted.
+        package var isApproved: Bool
+    }
+
+    package let address: String
+    package let port: Int
+    let state: FakeLumiState
+
+    /// `127.0.0.1:port`.
+    package var endpointText: String { address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)" }
+
+    /// All commands so far that could be read, in the order of their arrival.
+    package var commands: [Command] { state.commands }
+
+    package func commands(_ name: String) -> [Command] { commands.filter { $0.name == name } }
+
+    /// How many connections were made so far.
+    package var connections: Int { state.connections }
+
+    /// What was typed, opened and so on changes it too.
+    package var script: FakeLumiScript { state.script }
+
+    /// Changes what the host has and does from now on.
+    package func change(_ body: (inout FakeLumiScript) -> Void) {
+        state.change(body)
+    }
+
+    /// Waits until the host has read this often from any connection.
+    package func hasRead(_ count: Int) async throws {
+        try await state.gates.pass("read \(count)")
+    }
+
+    /// Lets a held answer go.
+    package func release(_ gate: String) {
+        state.gates.open("release \(gate)")
+    }
+
+    /// Waits until an answer is held there.
+    package func reached(_ gate: String) async throws {
+        try await state.gates.pass("reached \(gate)")
+    }
+}
+
+/// Runs `body` with a fake host, and ends the host behind it.
+///
+/// - Parameter port: Where it listens. Default: 0, any free port.
+package func withFakeLumi<Result>(
+    _ script: FakeLumiScript = FakeLumiScript(),
+    address: String = "127.0.0.1",
+    port: Int = 0,
+    isolation: isolated (any Actor)? = #isolation,
+    _ body: (FakeLumi) async throws -> Result
+) async throws -> Result {
+    let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+        .bind(host: address, port: port) { channel in
+            channel.eventLoop.makeCompletedFuture { try FakeLumiConnection(channel: channel) }
+        }
+    let host = FakeLumi(
+        address: address,
+        port: server.channel.localAddress?.port ?? 0,
+        state: FakeLumiState(script: script)
+    )
+    return try await withThrowingTaskGroup(of: Void.self) { group in
+        // Cancelling the group ends the loop over connections, which closes the server and waits for what is open.
+        group.addTask {
+            try await server.executeThenClose { connections in
+                try await withThrowingDiscardingTaskGroup { group in
+                    for try await connection in connections {
+                        group.addTask { await connection.serve(host.state) }
+                    }
+                }
+            }
+        }
+        defer { group.cancelAll() }
+        return try await body(host)
+    }
+}

@@ -1,0 +1,240 @@
+import CompanionTestSupport
+import CompanionWire
+import FoundationEssentials
+import PairingAgent
+import QRCodec
+import Testing
+
+@Suite struct AICLICommandTests {
+    private func withPaired(
+        _ script: FakeAICLIScript = FakeAICLIScript(),
+        _ body: (FakeAICLI, Sandbox) async throws -> Void
+    ) async throws {
+        try await withFakeAICLI(script) { server in
+            try await Sandbox.with { user in
+                try await user.pair(server)
+                try await body(server, user)
+            }
+        }
+    }
+
+    private static func script(_ turns: FakeAICLITurn...) -> FakeAICLIScript {
+        var script = FakeAICLIScript()
+        script.turns = turns
+        return script
+    }
+
+    @Test("A prompt is answered in the project's session, and the chat is kept here")
+    func send() async throws {
+        try await withPaired(Self.script(.answering("One.\n\nTwo.", pieces: ["One.", "Two."]))) { server, user in
+            let result = await user.run("send", "web", "why?")
+            #expect(result.status == 0 && result.out == "One.\n\nTwo.\n", "\(result)")
+            #expect(await user.run("send", "--new", "--project", "web", "again").status == 0)
+            #expect(server.sessions.count == 1)
+            let messages = try await user.run("messages", "web", "--json").json
+            #expect(messages.compactMap { $0["text"]?.string } == ["why?", "One.\n\nTwo.", "again", "You said: again"])
+            let projects = try await user.run("projects", "--json").json
+            #expect(projects.compactMap { $0["name"]?.string } == ["web", "api", "garden"])
+            #expect(try await user.run("chats", "api", "--json").json.count == 1)
+        }
+    }
+
+    @Test("JSON is one event a line and ends with the whole answer")
+    func json() async throws {
+        try await withPaired { _, user in
+            let lines = try await user.run("send", "web", "hi", "--json").json
+            #expect(lines.last?["type"]?.string == "finished" && lines.last?["answer"]?.string == "You said: hi")
+            #expect(lines.contains { $0["type"]?.string == "usage" })
+        }
+    }
+
+    @Test("At a terminal the agent's question is asked, elsewhere it is denied, and an allowed tool needs none")
+    func permission() async throws {
+        let ask = FakeAICLITurn([
+            .ask("Run \u{1B}[31mrm?", options: ["y", "n"], tool: "Bash", copies: 2), .reply("Done."),
+        ])
+        try await withPaired(Self.script(ask, ask, ask, ask)) { server, user in
+            let asked = await user.run("send", "web", "go", stdin: "y\n", terminal: true)
+            #expect(asked.err.contains("The agent asks: Run ␛[31mrm? [y/N]"), "\(asked.err)")
+            let refused = await user.run("send", "web", "go", stdin: "\n", terminal: true)
+            #expect(refused.status == 0)
+            let denied = await user.run("send", "web", "go")
+            #expect(denied.err.contains("Denied: Run") && !denied.err.contains("\u{1B}"))
+            let allowed = await user.run("send", "web", "go", "--allow-tool", "Bash")
+            #expect(allowed.err.contains("Allowed: Run"))
+            #expect(server.frames("permission").map { $0.data["response"]?.string } == ["y", "n", "n", "y"])
+        }
+    }
+
+    @Test("Failures have exit codes and a next step")
+    func failures() async throws {
+        try await withPaired(Self.script(FakeAICLITurn([.error("COMMAND_FAILED", "overloaded", copies: 2)]))) {
+            server,
+            user in
+            let failed = await user.run("send", "web", "go", "--json")
+            #expect(failed.status == 1 && failed.err.contains("overloaded"))
+            server.change { $0.mostSessions = 1 }
+            let full = await user.run("send", "api", "go", "--json")
+            #expect(full.status == 1 && full.err.contains("pairtool sessions"))
+            server.change { $0.token = FakeAICLIScript.newToken() }
+            let refused = await user.run("send", "web", "go", "--json")
+            #expect(refused.status == 5, "\(refused)")
+            server.change {
+                $0.token = nil
+                $0.generation = .http
+            }
+            let newest = await user.run("send", "web", "go")
+            #expect(newest.status == 12 && newest.err.contains("Apple's push service"))
+        }
+    }
+
+    @Test("What a command cannot do with an AICLI host is said")
+    func cannot() async throws {
+        try await withPaired { _, user in
+            for arguments in [["models"], ["devices"]] {
+                let result = await user.run(arguments + ["--json"])
+                #expect(result.status != 0, "\(arguments)")
+                #expect(try result.errorCode == "host.cannot", "\(result.err)")
+            }
+        }
+    }
+
+    // MARK: Going on by itself
+
+    @Test("The agent goes on by itself up to the number of messages")
+    func messageCount() async throws {
+        let turns = (0..<9).map { FakeAICLITurn.answering("Part \($0).") }
+        var script = FakeAICLIScript()
+        script.turns = turns
+        try await withPaired(script) { server, user in
+            let result = await user.run(
+                "chat",
+                "web",
+                "--auto",
+                "message-count",
+                "--auto-messages",
+                "2",
+                stdin: "go\n"
+            )
+            #expect(result.status == 0, "\(result.err)")
+            #expect(server.prompts.count == 3 && server.prompts.first == "go")
+            #expect(result.out == "Part 0.\nPart 1.\nPart 2.\n")
+            #expect(result.err.contains("automatic, 2 of at most 2") && result.err.contains("which is the limit"))
+        }
+    }
+
+    @Test("The agent's own word ends it, and each new prompt begins anew")
+    func completion() async throws {
+        let script = Self.script(
+            .answering("Half."),
+            .answering("The rest.\n\nTASK COMPLETE"),
+            .answering("Which colour?"),
+            .answering("Blue.")
+        )
+        try await withPaired(script) { server, user in
+            let result = await user.run(
+                "chat",
+                "web",
+                "--auto",
+                "hybrid",
+                stdin: "go\nmore\n/auto off\nlast\n/auto\n"
+            )
+            #expect(server.prompts.count == 4 && server.prompts[2] == "more" && server.prompts[3] == "last")
+            #expect(result.err.contains("says that it is done") && result.err.contains("asks something"))
+            #expect(result.err.contains("going on by itself: off"))
+        }
+    }
+
+    @Test("A turn that fails ends it")
+    func failedTurn() async throws {
+        let script = Self.script(.answering("Half."), FakeAICLITurn([.error("COMMAND_FAILED", "no", copies: 1)]))
+        try await withPaired(script) { server, user in
+            let result = await user.run("chat", "web", "--auto", "timed", "--auto-minutes", "5", stdin: "go\n")
+            #expect(server.prompts.count == 2 && result.err.contains("the turn failed"))
+        }
+    }
+
+    @Test(
+        "Its limits are checked",
+        arguments: [["--auto-messages", "5"], ["--auto", "ever"], ["--auto", "timed", "--auto-minutes", "0"]]
+    )
+    func autoUsage(_ arguments: [String]) async throws {
+        try await Sandbox.with { user in
+            #expect(await user.run(["chat", "web"] + arguments).status == 2)
+        }
+    }
+
+    // MARK: Prompts that wait, and sessions
+
+    @Test("A prompt for a host that is off waits, is listed, and goes out once")
+    func outbox() async throws {
+        try await withPaired { server, user in
+            server.change { $0.faults = [.resetBeforeWelcome, .resetBeforeWelcome] }
+            let first = await user.run("send", "web", "one", "--json")
+            #expect(first.status == 10 && first.err.contains("pairtool outbox send"), "\(first)")
+            _ = await user.run("send", "api", "two")
+            let waiting = try await user.run("outbox", "--json").json
+            #expect(waiting.compactMap { $0["prompt"]?.string } == ["one", "two"])
+            let id = try #require(waiting.last?["id"]?.string)
+            #expect(await user.run("outbox", "remove", id).status == 0)
+            let sent = await user.run("outbox", "send")
+            #expect(sent.status == 0 && sent.out == "You said: one\n", "\(sent)")
+            #expect(server.prompts == ["one"])
+            #expect(await user.run("outbox").status == 3)
+            #expect(await user.run("outbox", "retry", "nothing").status == 3)
+        }
+    }
+
+    @Test("A host that is switched off and comes back gets what was written meanwhile, once and in order")
+    func switchedOff() async throws {
+        try await Sandbox.with { user in
+            var script = FakeAICLIScript()
+            let port = try await withFakeAICLI(script) { server in
+                script.token = server.token
+                try await user.pair(server)
+                #expect(await user.run("send", "web", "zero").status == 0)
+                return server.port
+            }
+            for prompt in ["one", "two"] {
+                let result = await user.run("send", "web", prompt)
+                #expect(result.status == 10 && result.err.contains("waits here"), "\(result)")
+            }
+            try await withFakeAICLI(script, port: port) { server in
+                let result = await user.run("send", "web", "three")
+                #expect(result.status == 0 && result.out == "You said: three\n", "\(result)")
+                #expect(server.prompts == ["one", "two", "three"])
+                #expect(await user.run("outbox").status == 3)
+            }
+        }
+    }
+
+    @Test("Sessions are listed with their state, and those that are gone are cleaned up")
+    func sessions() async throws {
+        try await withPaired { server, user in
+            #expect(await user.run("sessions").status == 3)
+            _ = await user.run("send", "web", "hi")
+            _ = await user.run("send", "api", "hi")
+            server.change { script in
+                script.sessions = script.sessions.filter { $0.value.hasSuffix("web") }
+                script.sessions["other-device"] = "/Users/ada/garden"
+            }
+            let rows = try await user.run("sessions", "--json").json
+            #expect(rows.compactMap { $0["state"]?.string }.sorted() == ["active", "foreign", "gone"])
+            let cleaned = try await user.run("sessions", "cleanup", "--json").json
+            #expect(cleaned.compactMap { $0["workingDirectory"]?.string } == ["/Users/ada/api"])
+            #expect(try await user.run("sessions", "--json").json.count == 2)
+        }
+    }
+}
+
+extension Sandbox {
+    /// Pairs with a fake AICLI server, so that it is the default host.
+    func pair(_ server: FakeAICLI) async throws {
+        var arguments = ["pair", "--family", "aicli", "--url", "http://\(server.endpointText)", "--allow-legacy"]
+        if let token = server.token {
+            arguments += ["--token-file", try file("token", Array("\(token)\n".utf8))]
+        }
+        let result = await run(arguments)
+        #expect(result.status == 0, "\(result.err)")
+    }
+}

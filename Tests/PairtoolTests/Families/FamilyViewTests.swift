@@ -1,0 +1,142 @@
+import ArgumentParser
+import CompanionTestSupport
+import CompanionWire
+import FoundationEssentials
+import PairingAgent
+import Testing
+
+@testable import pairtool
+
+/// What `status`, `doctor`, `capabilities` and probes make of hosts of every family.
+@Suite struct FamilyViewTests {
+    @Test("Status of a daemon: its health, its base URL in use, and exit codes")
+    func status() async throws {
+        try await withPairedJarvis { jarvis, user in
+            let row = try #require(try await user.run("status", "--json").json.first)
+            #expect(row["family"] == .text("jarvis") && row["reachable"] == .bool(true))
+            #expect(row["address"] == .text(jarvis.endpointText) && row["version"] == .text("1.4.0"))
+            let text = await user.run("status")
+            #expect(text.status == 0 && text.out.contains("family     Jarvis") && !text.out.contains("connected"))
+            jarvis.change { $0.health = "degraded" }
+            #expect(await user.run("status").status == 11)
+            jarvis.change { $0.faults = [FakeJarvisFault(.reset)] }
+            #expect(await user.run("status").status == 10)
+            #expect(await user.run("status", "--require", "verified").status == 13)
+        }
+    }
+
+    @Test("The doctor looks at daemons: well, not well, gone, replaced by another service")
+    func doctor() async throws {
+        try await withPairedJarvis { jarvis, user in
+            func finding() async throws -> [String: JSONValue] {
+                let arguments = ["doctor", "127", "--json", "--interface", "lo", "--engine", "embedded"]
+                let rows = try await user.spawn(arguments).json
+                return try #require(rows.first { $0["check"] == .text("host") })
+            }
+            #expect(try await finding()["verdict"] == .text("ok"))
+            jarvis.change { $0.health = "degraded" }
+            let unwell = try await finding()
+            #expect(unwell["verdict"] == .text("warning") && unwell["evidence"]?.string?.contains("degraded") == true)
+            jarvis.change { $0.faults = [FakeJarvisFault(.reset)] }
+            let gone = try await finding()
+            #expect(gone["verdict"] == .text("problem"))
+            #expect(gone["advice"]?.string?.contains("pairtool approvals health") == true)
+            jarvis.change { $0.faults = [FakeJarvisFault(.page(status: 200))] }
+            #expect(try await finding()["advice"]?.string?.hasPrefix("Another program has that port") == true)
+        }
+    }
+
+    @Test("A probe of a Lumi host is a connection and nothing more")
+    func lumiProbe() async throws {
+        try await withFakeLumi { mac in
+            let endpoint = try #require(CompanionEndpoint(mac.endpointText))
+            #expect(await Probe.probe(endpoint, family: .lumi).state == .up)
+            let health = try await FamilyHealth.ask(.lumi, at: endpoint, timeouts: .init())
+            #expect(FamilyHostCheck.findings(Self.host(.lumi, .legacy), health).first?.check == .host)
+            #expect(mac.commands.isEmpty)
+        }
+        let closed = try await withFakeLumi { $0.endpointText }
+        #expect(await Probe.probe(try #require(CompanionEndpoint(closed)), family: .lumi).state == .down)
+    }
+
+    @Test(
+        "A probe of an AICLI server asks it in its own way, without its token, and tells its kind",
+        arguments: [(FakeAICLIScript.Generation.wsEarly, "ws"), (.ws, "ws"), (.http, "http")]
+    )
+    func aicliProbe(generation: FakeAICLIScript.Generation, name: String) async throws {
+        try await withFakeAICLI(FakeAICLIScript(generation)) { server in
+            let endpoint = try #require(CompanionEndpoint(server.endpointText))
+            let result = await Probe.probe(endpoint, family: .aicli)
+            #expect(result.state == .up && result.service == "aicli" && result.version == "1.0.0", "\(result)")
+            #expect(server.requests.allSatisfy { $0.header("Authorization") == nil && $0.method == "GET" })
+            let health = try await FamilyHealth.ask(.aicli, at: endpoint, timeouts: .init())
+            #expect(health.generation == name && health.hasAssistant == true && health.trouble == nil)
+            let rows = HostCapability.all(of: Self.host(.aicli, .legacy), health: health)
+            #expect(rows.first { $0.capability == "prompts" }?.available == (name == "ws"))
+            server.change { $0.isAssistantAvailable = false }
+            let lost = try await FamilyHealth.ask(.aicli, at: endpoint, timeouts: .init())
+            let findings = FamilyHostCheck.findings(Self.host(.aicli, .legacy), lost)
+            #expect(findings.contains { $0.check == .signIn && $0.verdict == .problem })
+        }
+        // Another service in its place is not up.
+        try await withFakeJarvis { other in
+            let endpoint = try #require(CompanionEndpoint(other.endpointText))
+            #expect(await Probe.probe(endpoint, family: .aicli).state == .other)
+        }
+    }
+
+    @Test("Capabilities of a host are rows of one shape in every family, by the built binary")
+    func capabilities() async throws {
+        try await withPairedJarvis { _, user in
+            let rows = try await user.spawn(["capabilities", "--json"]).json
+            let approvals = try #require(rows.first { $0["capability"] == .text("approvals") })
+            #expect(approvals["family"] == .text("jarvis") && approvals["available"] == .bool(true))
+            #expect(approvals["command"] == .text("pairtool approvals"))
+            let prompts = try #require(rows.first { $0["capability"] == .text("prompts") })
+            #expect(prompts["available"] == .bool(false) && prompts["command"] == nil && prompts["note"] != nil)
+            #expect(await user.run("capabilities", "nobody").status == 5)
+        }
+    }
+
+    private static func host(_ family: HostFamily, _ trust: HostTrust) -> PairedHost {
+        PairedHost(
+            id: "0123456789abcdef",
+            name: "Shed",
+            family: family,
+            trust: trust,
+            endpoint: CompanionEndpoint(address: IPAddress("127.0.0.1")!, port: 1),
+            deviceID: "fedcba9876543210",
+            pairedAt: Date(timeIntervalSince1970: 0)
+        )
+    }
+
+    @Test("Each capability has a command that exists, or a reason; every family has some, each word once")
+    func commands() throws {
+        let known = Self.commands(of: Pairtool.self, behind: "pairtool")
+        for family in HostFamily.allCases {
+            for trust in HostTrust.allCases {
+                let all = HostCapability.all(of: Self.host(family, trust), health: nil)
+                #expect(Set(all.map(\.capability)).count == all.count && all.contains(where: \.available))
+                for capability in all {
+                    #expect(capability.available == (capability.command != nil))
+                    #expect(capability.available || capability.note != nil)
+                    if let command = capability.command { #expect(known.contains(command), "\(command)") }
+                }
+            }
+        }
+        let old = HostCapability.all(of: Self.host(.copilotforge, .legacy), health: nil)
+        let new = HostCapability.all(of: Self.host(.copilotforge, .verified), health: nil)
+        #expect(old.first { $0.capability == "cancel" }?.available == false)
+        #expect(new.first { $0.capability == "cancel" }?.available == true)
+    }
+
+    /// All commands of the tool, in words.
+    private static func commands(of command: any ParsableCommand.Type, behind words: String) -> Set<String> {
+        let configuration = command.configuration
+        let children = configuration.subcommands + configuration.groupedSubcommands.flatMap(\.subcommands)
+        return children.reduce(into: [words]) { all, child in
+            let name = child.configuration.commandName ?? "?"
+            all.formUnion(commands(of: child, behind: "\(words) \(name)"))
+        }
+    }
+}

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionClient
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
@@ -33,7 +34,8 @@ import Testing
                 let rows = try await user.spawn(arguments).json
                 return try #require(rows.first { $0["check"] == .text("host") })
             }
-            #expect(try await finding()["verdict"] == .text("ok"))
+            let well = try await finding()
+            #expect(well["verdict"] == .text("ok"))
             jarvis.change { $0.health = "degraded" }
             let unwell = try await finding()
             #expect(unwell["verdict"] == .text("warning") && unwell["evidence"]?.string?.contains("degraded") == true)
@@ -42,7 +44,8 @@ import Testing
             #expect(gone["verdict"] == .text("problem"))
             #expect(gone["advice"]?.string?.contains("pairtool approvals health") == true)
             jarvis.change { $0.faults = [FakeJarvisFault(.page(status: 200))] }
-            #expect(try await finding()["advice"]?.string?.hasPrefix("Another program has that port") == true)
+            let foreign = try await finding()
+            #expect(foreign["advice"]?.string?.hasPrefix("Another program has that port") == true)
         }
     }
 
@@ -55,8 +58,8 @@ import Testing
             #expect(FamilyHostCheck.findings(Self.host(.lumi, .legacy), health).first?.check == .host)
             #expect(mac.commands.isEmpty)
         }
-        let closed = try await withFakeLumi { $0.endpointText }
-        #expect(await Probe.probe(try #require(CompanionEndpoint(closed)), family: .lumi).state == .down)
+        let closed = try #require(CompanionEndpoint(try await withFakeLumi { $0.endpointText }))
+        #expect(await Probe.probe(closed, family: .lumi).state == .down)
     }
 
     @Test(

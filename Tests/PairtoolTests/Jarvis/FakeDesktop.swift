@@ -1,7 +1,5 @@
 import FoundationEssentials
 import Subprocess
-import SystemPackage
-import Testing
 
 /// A desktop of a test's own: a message bus, and a service on it that shows notifications (see `notifications.py`).
 struct FakeDesktop: Sendable {
@@ -38,17 +36,11 @@ struct FakeDesktop: Sendable {
                 """.utf8
             )
         )
-        let outcome = try await run(
-            user,
-            "dbus-daemon",
-            ["--config-file=\(configuration)", "--nofork", "--print-address"]
-        ) {
-            bus,
-            _ in
+        let arguments = ["--config-file=\(configuration)", "--nofork", "--print-address"]
+        return try await user.withProgram(.name("dbus-daemon"), arguments) { bus in
             try await bus.firstText()
             return try await service(user, socket: socket, capabilities: capabilities, body)
         }
-        return outcome
     }
 
     private static func service<R: Sendable>(
@@ -59,65 +51,14 @@ struct FakeDesktop: Sendable {
     ) async throws -> R {
         let script =
             "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Support/notifications.py"
-        return try await run(user, "python3", [script, socket] + capabilities) { lines, tell in
+        return try await user.withProgram(.name("python3"), [script, socket] + capabilities) { program in
             let desktop = FakeDesktop(
                 environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(socket)"],
-                calls: lines.events,
-                tell: tell
+                calls: program.events,
+                tell: program.tell
             )
             _ = try await desktop.call("ready")
             return try await body(desktop)
         }
-    }
-
-    /// What a program prints: JSON goes to the events, and the first line of text opens a gate.
-    private struct Lines: Sendable {
-        let events = HostEvents()
-        let texts = AsyncStream<String>.makeStream()
-
-        func take(_ line: String) async throws {
-            if line.hasPrefix("{") { try await events.take(line) } else { texts.continuation.yield(line) }
-        }
-
-        func end() async {
-            await events.end()
-            texts.continuation.finish()
-        }
-
-        func firstText() async throws {
-            for await _ in texts.stream { return }
-            throw Ended()
-        }
-    }
-
-    private struct Ended: Error {}
-
-    /// Runs a program while a body runs.
-    private static func run<R: Sendable>(
-        _ user: Sandbox,
-        _ program: String,
-        _ arguments: [String],
-        _ body: @escaping @Sendable (Lines, @escaping @Sendable (String) async throws -> Void) async throws -> R
-    ) async throws -> R {
-        try await Subprocess.run(
-            .name(program),
-            arguments: Arguments(arguments),
-            environment: user.processEnvironment([:]),
-            input: .inputWriter,
-            output: .sequence,
-            error: .discarded
-        ) { process in
-            let lines = Lines()
-            return try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    for try await line in process.standardOutput.strings() { try await lines.take(line) }
-                    await lines.end()
-                }
-                defer { try? process.send(signal: .terminate) }
-                return try await body(lines) { line in
-                    _ = try await process.standardInputWriter.write(line + "\n")
-                }
-            }
-        }.closureResult
     }
 }

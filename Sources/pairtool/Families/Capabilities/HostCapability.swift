@@ -59,7 +59,20 @@ extension HostCapability {
         ]
     }
 
-    private static let lumi: [HostCapability] = [health, noApprovals]
+    /// What was pulled from the Mac is read, and agents are asked, without it.
+    private static let lumi: [HostCapability] = [
+        health, can("remote", "be looked at and controlled", "remote", "its user accepts each connection"),
+        can("screenshot", "give a picture of its screen", "remote screenshot"),
+        can("sync", "give agents, conversations and automations", "sync", "hosts of the first generation cannot"),
+        can("agents", "list agents", "agents", "as pulled last"),
+        can("projects", "list projects", "projects", "as pulled last"),
+        can("chats", "list chats", "chats", "as pulled last"),
+        can("messages", "show what was said", "messages", "as pulled last, and from this machine"),
+        can("search", "search what was said", "search"),
+        can("prompts", "answer prompts", "send", "this machine asks the agent's provider itself"),
+        can("keys", "take keys of providers", "keys set"), can("automations", "list automations", "automations"),
+        cannot("models", "offer a choice of models", "each agent has its own"), noApprovals,
+    ]
 
     /// - Parameter limits: What the newest generation cannot do, in words; nil for the others.
     private static func aicli(limits: String?) -> [HostCapability] {

@@ -121,7 +121,8 @@ struct Conversation: Sendable {
             host: session.host,
             output: session.output,
             waitForEarlier: { begun in
-                if session.offer.turns?.endsWithReader != true { try await waitForAnswer(begun: begun) }
+                // Hosts with turns of their own do not tell who has not followed one how it ended.
+                if session.offer.turns == nil { try await waitForAnswer(begun: begun) }
             }
         ) {
             var writer = TurnWriter(output: session.output, chatID: chatID)

@@ -61,7 +61,9 @@ extension HostCapability {
 
     /// What was pulled from the Mac is read, and agents are asked, without it.
     private static let lumi: [HostCapability] = [
-        health, can("agents", "list agents", "agents", "as pulled last"),
+        health, can("sync", "hand out agents and conversations", "sync", "not with the first generation of Lumi"),
+        can("remote", "be controlled: volume, screen, keys, shell", "remote"),
+        can("agents", "list agents", "agents", "as pulled last"),
         can("projects", "list projects", "projects", "as pulled last"),
         can("chats", "list chats", "chats", "as pulled last"),
         can("messages", "show what was said", "messages", "as pulled last, and from this machine"),

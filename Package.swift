@@ -21,6 +21,7 @@ let systemLibraries: [Target] = [
     .systemLibrary(name: "CHEIF", path: "Sources/CHEIF"),
     .systemLibrary(name: "CGif", path: "Sources/CGif"),
     .systemLibrary(name: "CSodium", path: "Sources/CSodium"),
+    .systemLibrary(name: "CXCB", path: "Sources/CXCB"),
 ]
 
 /// Our modules: each depends only on those above it.
@@ -43,6 +44,15 @@ let modules: [Target] = [
         ],
         // It goes over every pixel of pictures: unoptimised, a photograph takes it minutes.
         swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+    ),
+    .target(
+        name: "Desktop",
+        dependencies: [
+            "CXCB", "QRCodec",
+            .product(name: "Subprocess", package: "swift-subprocess"),
+            .product(name: "SystemPackage", package: "swift-system"),
+        ],
+        swiftSettings: strict
     ),
     .target(
         name: "PairingAgent",
@@ -97,7 +107,8 @@ let modules: [Target] = [
     .executableTarget(
         name: "pairtool",
         dependencies: [
-            "CompanionClient", "CompanionHost", "CompanionWire", "Discovery", "LineEditor", "PairingAgent", "QRCodec",
+            "CompanionClient", "CompanionHost", "CompanionWire", "Desktop", "Discovery", "LineEditor", "PairingAgent",
+            "QRCodec",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -153,6 +164,15 @@ let tests: [Target] = [
         linkerSettings: [.linkedLibrary("heif")]
     ),
     .testTarget(
+        name: "DesktopTests",
+        dependencies: [
+            "Desktop", "QRCodec",
+            .product(name: "Subprocess", package: "swift-subprocess"),
+            .product(name: "SystemPackage", package: "swift-system"),
+        ],
+        swiftSettings: strict
+    ),
+    .testTarget(
         name: "PairingAgentTests",
         dependencies: [
             "CSodium", "CompanionWire", "PairingAgent",
@@ -193,8 +213,8 @@ let tests: [Target] = [
     .testTarget(
         name: "PairtoolTests",
         dependencies: [
-            "pairtool", "CompanionClient", "CompanionTestSupport", "CompanionWire", "Discovery", "PairingAgent",
-            "QRCodec",
+            "pairtool", "CompanionClient", "CompanionTestSupport", "CompanionWire", "Desktop", "Discovery",
+            "PairingAgent", "QRCodec",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),

@@ -15,8 +15,8 @@ struct Pairtool: AsyncParsableCommand {
             CommandGroup(
                 name: "Finding and pairing",
                 subcommands: [
-                    DiscoverCommand.self, ScanCommand.self, QRCommand.self, PairCommand.self, HostsCommand.self,
-                    DoctorCommand.self,
+                    DiscoverCommand.self, ScanCommand.self, QRCommand.self, PairCommand.self, AutoCommand.self,
+                    HostsCommand.self, DoctorCommand.self,
                 ]
             ),
             CommandGroup(
@@ -27,6 +27,7 @@ struct Pairtool: AsyncParsableCommand {
                     DisconnectCommand.self, WatchCommand.self, CapabilitiesCommand.self,
                 ]
             ),
+            CommandGroup(name: "Lumi hosts", subcommands: [RemoteCommand.self, SyncCommand.self]),
             CommandGroup(name: "AICLI hosts", subcommands: [SessionsCommand.self, OutboxCommand.self]),
             CommandGroup(name: "Jarvis hosts", subcommands: [ApprovalsCommand.self]),
             CommandGroup(

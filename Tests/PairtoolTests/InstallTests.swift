@@ -23,7 +23,7 @@ import Testing
                 bash -n 'pre fix/share/bash-completion/completions/pairtool'
                 head -n 1 'pre fix/share/zsh/site-functions/_pairtool'
                 grep -c 'complete -c' 'pre fix/share/fish/vendor_completions.d/pairtool.fish' >/dev/null
-                grep '^ExecStart' 'pre fix/share/systemd/user/pairtool-host.service'
+                grep -h '^ExecStart' 'pre fix/share/systemd/user/'pairtool-*.service
                 find 'pre fix' -type f | sort >installed
                 \(Self.script) --prefix 'pre fix' >/dev/null
                 find 'pre fix' -type f | sort | diff installed -
@@ -37,7 +37,8 @@ import Testing
             #expect(result.out.contains("\n\(Version.text)\n#compdef pairtool\n"))
             #expect(
                 result.out.contains(
-                    "ExecStart=\"\(user.directory)/pre fix/bin/pairtool\" host $PAIRTOOL_HOST_OPTIONS\n"
+                    "ExecStart=\"\(user.directory)/pre fix/bin/pairtool\" auto --keep $PAIRTOOL_AUTO_OPTIONS\n"
+                        + "ExecStart=\"\(user.directory)/pre fix/bin/pairtool\" host $PAIRTOOL_HOST_OPTIONS\n"
                 )
             )
             #expect(result.out.contains("Kept: your keys, records and settings"))
@@ -132,7 +133,7 @@ import Testing
     }
 
     @Test(
-        "The unit has no mistake that systemd knows",
+        "The units have no mistake that systemd knows",
         .enabled(if: Self.has("systemd-analyze"), "skipped, missing: systemd-analyze")
     )
     func unit() async throws {
@@ -141,7 +142,7 @@ import Testing
                 """
                 mkdir -p "$XDG_RUNTIME_DIR"
                 \(Self.script) --prefix there >/dev/null
-                MANPATH="$PWD/there/share/man" systemd-analyze --user verify there/share/systemd/user/pairtool-host.service
+                MANPATH="$PWD/there/share/man" systemd-analyze --user verify there/share/systemd/user/pairtool-*.service
                 """
             )
             #expect(result.status == 0 && result.err.isEmpty, "\(result)")

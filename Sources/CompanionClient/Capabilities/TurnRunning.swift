@@ -1,5 +1,3 @@
-package import CompanionWire
-
 /// A prompt and what goes with it.
 package struct TurnRequest: Sendable, Hashable {
     package var prompt: String

@@ -13,6 +13,8 @@ package struct PairedHost: Codable, Sendable, Hashable, Identifiable {
     package var endpoint: CompanionEndpoint
     /// This device's id at the host.
     package var deviceID: String
+    /// What this device calls itself to a host that is told with each connection. Nil: the machine's name.
+    package var deviceName: String?
     package var pairedAt: Date
     package var lastSeenAt: Date?
     /// The pin of its TLS key; of a verified host only, as is all below.

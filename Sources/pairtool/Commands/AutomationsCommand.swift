@@ -1,6 +1,7 @@
 import ArgumentParser
 import CompanionClient
 import FoundationEssentials
+import PairingAgent
 
 struct AutomationsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

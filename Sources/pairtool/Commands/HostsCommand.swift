@@ -116,6 +116,7 @@ struct HostsCommand: AsyncParsableCommand {
             }
             try SessionTokenStore(directory: output.context.paths.data).forget(hostID: forgotten.id)
             try AICLISessions.forget(forgotten, context: output.context)
+            if forgotten.family == .lumi { try LumiSessions.forget(forgotten, context: output.context) }
             output.result(PairedHostRow(forgotten, isDefault: false), id: forgotten.id) {
                 "Forgot \(TerminalText.line(forgotten.name))."
             }

@@ -24,7 +24,7 @@ struct PairCommand: AsyncParsableCommand {
     )
     var qr: String?
 
-    @OptionGroup var frames: FrameOptions
+    @OptionGroup var places: CodePlaceOptions
 
     @Flag(help: "Read the six digits from standard input.")
     var codeStdin = false
@@ -50,24 +50,7 @@ struct PairCommand: AsyncParsableCommand {
     )
     var fallbackURL: String?
 
-    @Option(help: "What the host shall list this device as. Default: this machine's name.")
-    var name: String?
-
-    @Flag(help: "Ask for reading only.")
-    var readOnly = false
-
-    @Option(
-        name: .customLong("permission"),
-        help:
-            "Ask for this permission only: chat.create, chat.send, project.create or session.create (repeatable). Default: all."
-    )
-    var permissions: [CompanionPermission] = []
-
-    @Flag(help: "Accept a host that proves nothing and speaks plain HTTP.")
-    var allowLegacy = false
-
-    @Option(help: "Refuse a host that proves less: verified.")
-    var require: RequiredTrust?
+    @OptionGroup var pairing: PairingOptions
 
     @Option(help: "The most seconds to look for hosts.")
     var timeout = Seconds(10)
@@ -76,13 +59,10 @@ struct PairCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
-        guard [qr != nil, frames.input != nil, codeStdin, tokenFile != nil].count(where: \.self) < 2 else {
-            throw ValidationError("--qr, --camera, --frames, --code-stdin and --token-file exclude each other.")
-        }
-        if let name { try NameRule.check(name) }
-        if readOnly, !permissions.isEmpty { throw ValidationError("--read-only and --permission exclude each other.") }
-        if allowLegacy, require == .verified {
-            throw ValidationError("--allow-legacy and --require verified exclude each other.")
+        if places.count + [qr != nil, codeStdin, tokenFile != nil].count(where: \.self) > 1 {
+            throw ValidationError(
+                "--qr, --watch, --screen, --clipboard, --camera, --frames, --code-stdin and --token-file exclude each other."
+            )
         }
         if family != nil, url == nil { throw ValidationError("--family goes with --url.") }
         if let fallbackURL {
@@ -103,18 +83,15 @@ struct PairCommand: AsyncParsableCommand {
         let known = try PairedHostStore(directory: context.paths.data).load()
         let given = try await givenCode(context)
         let payload = given.payload
-        if !known.hosts.isEmpty, FileStatus(context.paths.data + "/identity.key") == nil {
-            output.say("This device's key is gone: it gets a new one, and has to pair with each of its hosts again.")
-        }
-        let identity = try SecureKeyStore(directory: context.paths.data).identity()
+        let identity = try PairingJob.identity(output: output)
         let meant = try await findTarget(given, output: output)
         let consent = LegacyConsent(
             output: output,
-            isGiven: allowLegacy,
-            required: require,
-            asksForLess: readOnly || !permissions.isEmpty
+            isGiven: pairing.allowLegacy,
+            required: pairing.require,
+            asksForLess: pairing.isLimited
         )
-        let deviceName = name?.trimmingBlanks() ?? MachineName.current
+        let deviceName = pairing.deviceName
         guard meant.family == .copilotforge else {
             try await consent.ask(about: meant, known: known)
             return try await FamilyPairing(
@@ -134,7 +111,7 @@ struct PairCommand: AsyncParsableCommand {
             target: target,
             identity: identity,
             deviceName: deviceName,
-            permissions: readOnly ? [] : permissions.isEmpty ? CompanionPermission.all : permissions,
+            permissions: pairing.wanted,
             output: output
         )
         if case .legacy = route { try await consent.ask(about: target, known: known) }
@@ -145,7 +122,7 @@ struct PairCommand: AsyncParsableCommand {
             if let unused { current = unused } else { current = try await askForCode(target, context: context) }
             unused = nil
             do {
-                return try await job.run(current, route)
+                return job.show(try await job.run(current, route))
             } catch let error as PairingError
                 where error.code == .wrongCode && payload == nil && context.canAsk && attempt < 3
             {
@@ -197,19 +174,44 @@ extension PairCommand {
     }
 
     private func givenCode(_ context: CommandContext) async throws -> GivenCode {
-        if let qr { return GivenCode(try await PairingPicture.symbol(qr, context: context)) }
-        if let input = frames.input {
+        if let place = places.places.first ?? qr.map(CodePlace.file) {
+            return GivenCode(try await place.symbol(context: context))
+        }
+        if let directory = places.watch {
+            return GivenCode(try await savedSymbol(in: directory, output: options.output))
+        }
+        if let input = places.frames.input {
             return GivenCode(try await FrameReading(input: input, output: options.output).symbol())
         }
         if let tokenFile { return GivenCode(token: try await context.token(in: tokenFile)) }
         guard codeStdin else {
             // Hosts of other families need none, but consent.
-            guard context.canAsk || allowLegacy else { throw Self.noCode }
+            guard context.canAsk || pairing.allowLegacy else { throw Self.noCode }
             return GivenCode()
         }
         let input = context.stdin
         let line = try await BlockingCall.run { try input.readLine(echo: true) } ?? ""
         return GivenCode(payload: try Self.payload(typed: line))
+    }
+
+    /// The first code of which a picture is saved in a directory.
+    private func savedSymbol(in directory: String, output: Output) async throws -> PairingSymbol {
+        output.say("Waiting for a picture of the code in \(TerminalText.line(directory)).")
+        var found: PairingSymbol?
+        let watch = PictureWatch(directory: directory, existing: places.existing, context: output.context)
+        try await watch.run { sighting in
+            do {
+                switch sighting {
+                case .codes(let contents, let place): found = try PairingPicture.symbol(of: contents, in: place)
+                case .failure(let error): throw error
+                }
+            } catch let error as CommandError {
+                output.warn(error)
+            }
+            return found == nil
+        }
+        guard let found else { throw CancellationError() }
+        return found
     }
 
     private static func payload(typed line: String) throws -> PairingPayload {
@@ -238,16 +240,7 @@ extension PairCommand {
         let payload = given.payload
         if let endpoint = given.endpoint { return try target(at: endpoint) }
         if let url {
-            let family = family ?? .copilotforge
-            let target = PairingTarget(url: url, family: family)
-            guard let address = target.allEndpoints.first?.address, address.isLocal else {
-                throw CommandError(
-                    .usage,
-                    "pairing.address_refused",
-                    "\(target.name) is not an address on this machine, your network or your VPN; nothing was sent"
-                )
-            }
-            return target
+            return try PairingTarget(local: url, family: family ?? .copilotforge)
         }
         let finder = try finder(output)
         if let hostID = namedHostID(payload) {
@@ -257,7 +250,8 @@ extension PairCommand {
         // A picture's code is one of CopilotForge's; six digits may be anyone's; tokens are AICLI's.
         return try await finder.find(
             host,
-            among: given.token != nil ? [.aicli] : qr == nil ? HostFamily.allCases : [.copilotforge],
+            among: given.token != nil
+                ? [.aicli] : qr == nil && places.count == 0 ? HostFamily.allCases : [.copilotforge],
             expiresAt: payload?.expiresAt
         )
     }
@@ -311,14 +305,4 @@ extension PairCommand {
             limit: timeout.duration
         )
     }
-}
-
-extension CompanionPermission: ExpressibleByArgument {
-    package init?(argument: String) {
-        let permission = CompanionPermission(rawValue: argument)
-        guard Self.all.contains(permission) else { return nil }
-        self = permission
-    }
-
-    package static var allValueStrings: [String] { all.map(\.rawValue) }
 }

@@ -9,8 +9,9 @@ struct ScanCommand: AsyncParsableCommand {
         commandName: "scan",
         abstract: "Read pairing codes from pictures.",
         discussion: """
-            Reads PNG, JPEG, WebP, HEIC, GIF, BMP and PNM files and says what their QR codes hold. With --camera or \
-            --frames it ends when two frames show the same pairing code. The code and the token are shown only with --show-secrets. Nothing is sent anywhere.
+            Reads PNG, JPEG, WebP, HEIC, GIF, BMP and PNM files and says what their QR codes hold. With --watch it ends \
+            with the first pairing code, with --camera or --frames when two frames show the same one. The code and the \
+            token are shown only with --show-secrets. Nothing is sent anywhere.
             """
     )
 
@@ -20,9 +21,12 @@ struct ScanCommand: AsyncParsableCommand {
     )
     var files: [String] = []
 
-    @OptionGroup var frames: FrameOptions
+    @OptionGroup var places: CodePlaceOptions
 
-    @Option(help: "With --camera or --frames: the most seconds to look. Default: no limit.")
+    @Flag(help: "With --watch: go on after the first pairing code.")
+    var keep = false
+
+    @Option(help: "With --watch, --camera or --frames: the most seconds to wait. Default: no limit.")
     var timeout: Seconds?
 
     @Flag(help: "Show the code and the token.")
@@ -31,26 +35,34 @@ struct ScanCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
-        guard frames.input == nil else {
-            guard files.isEmpty else { throw ValidationError("Pictures and --camera or --frames exclude each other.") }
-            return
+        switch (files.isEmpty, places.count) {
+        case (true, 0):
+            throw ValidationError("Name a picture, or say --watch DIR, --screen, --clipboard or --camera.")
+        case (true, 1), (false, 0): break
+        default:
+            throw ValidationError(
+                "Pictures, --watch, --screen, --clipboard, --camera and --frames exclude each other."
+            )
         }
-        guard !files.isEmpty else { throw ValidationError("Name a picture, or say --camera.") }
-        if timeout != nil { throw ValidationError("--timeout belongs to --camera and --frames.") }
+        if keep, places.watch == nil { throw ValidationError("--keep belongs to --watch.") }
+        if timeout != nil, places.watch == nil, places.frames.input == nil {
+            throw ValidationError("--timeout belongs to --watch, --camera and --frames.")
+        }
     }
 
     func run() async throws {
         let output = options.output
-        if let input = frames.input { return try await look(input, output: output) }
+        if let directory = places.watch { return try await watch(directory, output: output) }
+        if let input = places.frames.input { return try await look(input, output: output) }
         var findings: [ScanFinding] = []
         var failures: [CommandError] = []
-        for file in files {
+        for place in places.places + files.map(CodePlace.file) {
             do {
-                let contents = try await PairingPicture.read(file, context: output.context)
-                findings += contents.map {
-                    ScanFinding(file: file, $0, showSecrets: showSecrets, now: output.context.now())
+                let contents = try await place.read(context: output.context)
+                findings += self.findings(contents, in: place.name, output: output)
+                if let ambiguity = PairingPicture.ambiguity(of: contents, in: PairingPicture.name(place.name)) {
+                    failures.append(ambiguity)
                 }
-                if let ambiguity = PairingPicture.ambiguity(of: contents, in: file) { failures.append(ambiguity) }
             } catch let error as CommandError {
                 failures.append(error)
             }
@@ -66,12 +78,38 @@ struct ScanCommand: AsyncParsableCommand {
 
     private func look(_ input: FrameInput, output: Output) async throws {
         let contents = try await FrameReading(input: input, output: output).contents(within: timeout?.duration)
-        let findings = contents.map {
-            ScanFinding(file: input.name, $0, showSecrets: showSecrets, now: output.context.now())
-        }
+        let findings = findings(contents, in: input.name, output: output)
         findings.forEach { show($0, output: output) }
         if let ambiguity = PairingPicture.ambiguity(of: contents, in: input.name) { throw ambiguity }
         guard findings.contains(where: { $0.kind == .pairing }) else { throw Self.notOurs(findings) }
+    }
+
+    private func watch(_ directory: String, output: Output) async throws {
+        let watch = PictureWatch(directory: directory, existing: places.existing, context: output.context)
+        let ended: Void? = try await withTimeLimit(timeout?.duration) {
+            output.say("Watching \(TerminalText.line(directory)). Ctrl-C ends it.")
+            try await watch.run { sighting in
+                switch sighting {
+                case .codes(let contents, let place):
+                    let findings = findings(contents, in: place, output: output)
+                    findings.forEach { show($0, output: output) }
+                    if let ambiguity = PairingPicture.ambiguity(of: contents, in: place) {
+                        output.warn(ambiguity)
+                        return true
+                    }
+                    return keep || !findings.contains { $0.kind == .pairing }
+                case .failure(let error):
+                    output.warn(error)
+                    return true
+                }
+            }
+        }
+        guard ended == nil, !keep else { return }
+        throw CommandError(.timedOut, "scan.timed_out", "no pairing code was saved in \(directory) in time")
+    }
+
+    private func findings(_ contents: [QRContent], in place: String, output: Output) -> [ScanFinding] {
+        contents.map { ScanFinding(file: place, $0, showSecrets: showSecrets, now: output.context.now()) }
     }
 
     private func show(_ finding: ScanFinding, output: Output) {

@@ -20,11 +20,13 @@ struct FamilyPairing: Sendable {
         case .jarvis: try await JarvisPairing(self).run()
         case .aicli: try await AICLIPairing(self).run()
         case .lumi:
-            throw CommandError(
-                .failed,
-                "host.family",
-                "\(target.name) is a \(target.family.displayName) host; this version does not pair with those"
-            )
+            try await LumiPairing(
+                target: target,
+                identity: identity,
+                deviceName: deviceName,
+                code: code,
+                output: output
+            ).run()
         }
     }
 }

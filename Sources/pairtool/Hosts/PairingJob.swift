@@ -14,7 +14,17 @@ struct PairingJob: Sendable {
 
     private var context: CommandContext { output.context }
 
-    func run(_ payload: PairingPayload, _ route: PairingRoute) async throws {
+    /// This device's keys, which are made where there are none.
+    static func identity(output: Output) throws -> DeviceIdentity {
+        let data = output.context.paths.data
+        if try !PairedHostStore(directory: data).load().hosts.isEmpty, FileStatus(data + "/identity.key") == nil {
+            output.say("This device's key is gone: it gets a new one, and has to pair with each of its hosts again.")
+        }
+        return try SecureKeyStore(directory: data).identity()
+    }
+
+    /// Pairs, and keeps the record; shows nothing but a countdown.
+    func run(_ payload: PairingPayload, _ route: PairingRoute) async throws -> PairingRecord.Outcome {
         switch route {
         case .legacy(let endpoint): try await pairLegacy(payload, at: endpoint)
         case .verified(let endpoint, let certificate, let plainPort):
@@ -22,7 +32,9 @@ struct PairingJob: Sendable {
         }
     }
 
-    private func pairLegacy(_ payload: PairingPayload, at endpoint: CompanionEndpoint) async throws {
+    private func pairLegacy(_ payload: PairingPayload, at endpoint: CompanionEndpoint) async throws
+        -> PairingRecord.Outcome
+    {
         let outcome = try await Countdown(context: context, expiresAt: payload.expiresAt).run("Pairing") {
             try await CompanionAPIClient.withClient(endpoint: endpoint, logger: logger) { client in
                 try await PairingAgent(identity: identity, now: context.now)
@@ -40,7 +52,7 @@ struct PairingJob: Sendable {
             pairedAt: now,
             lastSeenAt: now
         )
-        try record.keep(host, as: outcome.device.name, clockOffset: outcome.clockOffset) { hosts in
+        return try record.store(host, as: outcome.device.name, clockOffset: outcome.clockOffset) { hosts in
             guard target.verifiedRecord(in: hosts) == nil else {
                 throw PairingError(.verifiedHost, "\(target.name) was paired with proof meanwhile; nothing was changed")
             }
@@ -53,7 +65,7 @@ struct PairingJob: Sendable {
         at endpoint: CompanionEndpoint,
         _ certificate: PinnedCertificate,
         plainPort: Int?
-    ) async throws {
+    ) async throws -> PairingRecord.Outcome {
         let pairing = VerifiedPairing(
             identity: identity,
             deviceName: deviceName,
@@ -88,15 +100,18 @@ struct PairingJob: Sendable {
         )
         let plain = target.endpoints.filter { $0.port == plainPort }
         try SessionTokenStore(directory: context.paths.data).keep(outcome.session, hostID: host.id)
-        try record.keep(host, as: outcome.device.name, clockOffset: outcome.clockOffset) { hosts in
+        var stored = try record.store(host, as: outcome.device.name, clockOffset: outcome.clockOffset) { hosts in
             // An address says nothing about a host that has proven who it is, but a legacy record of it is the same host's.
             hosts.hosts.first { $0.id == host.id }
                 ?? hosts.hosts.first { $0.trust == .legacy && plain.contains($0.endpoint) }
         }
-        if outcome.permissions != permissions {
-            let allowed = outcome.permissions.map(\.rawValue).joined(separator: ", ")
-            output.say("The host allows less than was asked for: \(allowed.isEmpty ? "reading only" : allowed).")
-        }
+        if outcome.permissions != permissions { stored.lessAllowed = outcome.permissions }
+        return stored
+    }
+
+    /// Shows a pairing as the command's result, and what to do next.
+    func show(_ outcome: PairingRecord.Outcome) {
+        record.show(outcome)
     }
 
     private var record: PairingRecord { PairingRecord(output: output) }

@@ -27,6 +27,20 @@ struct PairingTarget: Sendable {
         secureEndpoints = isSecure ? [endpoint] : []
     }
 
+    /// The same, where it may be spoken to.
+    ///
+    /// - Throws: ``CommandError`` for an address that is on none of this machine's networks.
+    init(local url: HostURL, family: HostFamily) throws {
+        self.init(url: url, family: family)
+        guard allEndpoints.first?.address.isLocal == true else {
+            throw CommandError(
+                .usage,
+                "pairing.address_refused",
+                "\(name) is not an address on this machine, your network or your VPN; nothing was sent"
+            )
+        }
+    }
+
     /// The host that a QR code names with its address; nil where it names none that may be spoken to.
     init?(payload: PairingPayload) {
         guard let host = payload.host, let address = payload.addr.flatMap({ IPAddress($0) }), address.isLocal else {

@@ -80,6 +80,11 @@ struct Output: Sendable {
         context.stderr.write(line)
     }
 
+    /// A failure that does not end the command.
+    func warn(_ error: CommandError) {
+        warn(error.code, error.message, next: error.next)
+    }
+
     /// A failure, as a sentence or, with `--json`, as an object.
     func report(_ error: CommandError) {
         if format == .json {

@@ -16,6 +16,8 @@ struct CommandContext: Sendable {
     /// The window's size, or nil where there is no terminal.
     var windowSize: @Sendable () -> WindowSize?
     var now: @Sendable () -> Date
+    /// What pauses between questions to a host wait by.
+    var clock: any Clock<Duration> = ContinuousClock()
 
     struct WindowSize: Sendable, Hashable {
         var columns: Int

@@ -1,6 +1,7 @@
 import CompanionClient
 import CompanionHost
 import CompanionWire
+import Desktop
 import Discovery
 import PairingAgent
 import QRCodec
@@ -17,6 +18,7 @@ extension CommandError {
             case let error as PairedHostStoreError:
                 CommandError(.failed, "hosts.unreadable", error.description, next: error.remedy)
             case let error as DiscoveryError: Self.discovery(error)
+            case let error as DesktopError: Self.desktop(error)
             case let error as QRCodecError: Self.image(error)
             case let error as CompanionHostError: Self.host(error)
             case let error as AdminError: Self.admin(error)
@@ -177,6 +179,16 @@ extension CommandError {
         let isUsage = [.invalidType, .invalidInterface, .invalidAdvertisement, .domainUnsupported].contains(error.code)
         let next = error.code == .engineUnavailable ? "pairtool discover --engine embedded" : nil
         return CommandError(isUsage ? .usage : .failed, "discovery.\(error.code)", error.description, next: next)
+    }
+
+    private static func desktop(_ error: DesktopError) -> CommandError {
+        let status: ExitStatus =
+            switch error.code {
+            case .noDirectory, .empty: .nothingFound
+            case .refused: .permissionDenied
+            default: .failed
+            }
+        return CommandError(status, "desktop.\(error.code)", error.message, next: error.remedy)
     }
 
     private static func host(_ error: CompanionHostError) -> CommandError {

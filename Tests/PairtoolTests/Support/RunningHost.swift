@@ -71,6 +71,10 @@ actor HostEvents {
         events.contains { Self.name(of: $0) == name }
     }
 
+    func hasAny(_ names: String...) -> Bool {
+        names.contains { has($0) }
+    }
+
     /// The first event of a name for which a condition holds; waits until there is one.
     func first(
         _ name: String,

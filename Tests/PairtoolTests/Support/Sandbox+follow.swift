@@ -7,9 +7,49 @@ import Testing
 struct Follower: Sendable {
     /// Its standard output: a line of JSON an event.
     let events: HostEvents
+    /// Its standard error.
+    let talk: Talk
     let pid: Int32
     /// Asks it to end, as Ctrl-C does.
     let interrupt: @Sendable () throws -> Void
+}
+
+/// The lines that a process has said to people, to be waited for.
+actor Talk {
+    private var lines: [String] = []
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var hasEnded = false
+
+    func take(_ line: String) {
+        lines.append(line)
+        wake()
+    }
+
+    func end() {
+        hasEnded = true
+        wake()
+    }
+
+    var all: String { lines.joined() }
+
+    /// Waits for so many lines that have a text.
+    func has(_ text: String, times: Int = 1) async throws {
+        while lines.count(where: { $0.contains(text) }) < times {
+            guard !hasEnded else { throw Missing(text: text, said: lines) }
+            await withCheckedContinuation { waiting.append($0) }
+        }
+    }
+
+    struct Missing: Error {
+        var text: String
+        var said: [String]
+    }
+
+    private func wake() {
+        let all = waiting
+        waiting = []
+        for continuation in all { continuation.resume() }
+    }
 }
 
 extension Sandbox {
@@ -35,6 +75,7 @@ extension Sandbox {
             error: .sequence
         ) { process in
             let events = HostEvents()
+            let talk = Talk()
             return try await withThrowingTaskGroup(of: Piece.self) { group in
                 group.addTask {
                     var text = ""
@@ -54,14 +95,16 @@ extension Sandbox {
                     var text = ""
                     for try await line in process.standardError.strings() {
                         text += line.hasSuffix("\n") ? line : line + "\n"
+                        await talk.take(line)
                     }
+                    await talk.end()
                     return .err(text)
                 }
                 let value: R
                 do {
                     let pid = process.processIdentifier.value
                     value = try await body(
-                        Follower(events: events, pid: pid) { try process.send(signal: .interrupt) }
+                        Follower(events: events, talk: talk, pid: pid) { try process.send(signal: .interrupt) }
                     )
                 } catch {
                     try? process.send(signal: .kill)

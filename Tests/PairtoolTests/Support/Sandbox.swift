@@ -26,6 +26,9 @@ struct Sandbox: Sendable {
             }
         }
 
+        /// Whether the error report on standard error has a code.
+        func failed(with code: String) -> Bool { (try? errorCode) == code }
+
         /// The `code` of the error report on standard error.
         var errorCode: String? {
             get throws {
@@ -79,7 +82,8 @@ struct Sandbox: Sendable {
             stdinIsTerminal: terminal,
             editsLines: false,
             windowSize: { terminal ? .init(columns: 80, rows: 40) : nil },
-            now: { Date() }
+            now: { Date() },
+            clock: PassingClock()
         )
         let status = await CommandContext.$current.withValue(context) { await CommandRunner.run(arguments) }
         return Result(status: status.rawValue, out: out.text, err: err.text)

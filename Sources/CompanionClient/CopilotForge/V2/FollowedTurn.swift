@@ -1,5 +1,5 @@
 import AsyncHTTPClient
-package import CompanionWire
+import CompanionWire
 import NIOCore
 
 /// The outputs of a turn that runs, or ran, at a host of protocol v2.

@@ -61,8 +61,9 @@ extension HostCapability {
 
     /// What was pulled from the Mac is read, and agents are asked, without it.
     private static let lumi: [HostCapability] = [
-        health, can("sync", "hand out agents and conversations", "sync", "not with the first generation of Lumi"),
-        can("remote", "be controlled: volume, screen, keys, shell", "remote"),
+        health, can("remote", "be looked at and controlled", "remote", "its user accepts each connection"),
+        can("screenshot", "give a picture of its screen", "remote screenshot"),
+        can("sync", "give agents, conversations and automations", "sync", "hosts of the first generation cannot"),
         can("agents", "list agents", "agents", "as pulled last"),
         can("projects", "list projects", "projects", "as pulled last"),
         can("chats", "list chats", "chats", "as pulled last"),

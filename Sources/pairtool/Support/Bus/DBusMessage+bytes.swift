@@ -123,6 +123,9 @@ private struct DBusWriter {
                 case .byte(let byte):
                     writer.writeSignature("y")
                     writer.bytes.append(byte)
+                case .flag(let flag):
+                    writer.writeSignature("b")
+                    writer.write(UInt32(flag ? 1 : 0))
                 case .string(let text):
                     writer.writeSignature("s")
                     writer.write(text)
@@ -187,6 +190,26 @@ private struct DBusReader {
         return String(decoding: bytes[position..<(position + length)], as: UTF8.self)
     }
 
+    /// A dictionary, up to the first value of a type that is not known here.
+    private mutating func hints() throws(DBusFormatError) -> [String: DBusValue.Hint] {
+        let length = Int(try number())
+        align(to: 8)
+        let end = position + length
+        guard end <= bytes.count else { throw DBusFormatError() }
+        var hints: [String: DBusValue.Hint] = [:]
+        while position < end {
+            align(to: 8)
+            let name = try text()
+            switch try signature() {
+            case "y": hints[name] = .byte(try byte())
+            case "b": hints[name] = .flag(try number() != 0)
+            case "s", "o": hints[name] = .string(try text())
+            default: position = end
+            }
+        }
+        return hints
+    }
+
     /// The values of a signature, up to the first of a type that is not known here.
     mutating func values(_ signature: String) throws(DBusFormatError) -> [DBusValue] {
         var values: [DBusValue] = []
@@ -203,6 +226,9 @@ private struct DBusReader {
                 var texts: [String] = []
                 while position < end { texts.append(try text()) }
                 values.append(.strings(texts))
+            case "a" where rest.hasPrefix("{sv}"):
+                rest.removeFirst("{sv}".count)
+                values.append(.hints(try hints()))
             default: return values
             }
         }

@@ -9,6 +9,7 @@ enum DBusValue: Sendable, Hashable {
     /// What a value of `a{sv}` may be.
     enum Hint: Sendable, Hashable {
         case byte(UInt8)
+        case flag(Bool)
         case string(String)
     }
 

@@ -118,8 +118,11 @@ struct DesktopBus: Sendable {
     }
 
     /// Asks for a service's signals.
-    func listen(to interface: String, of service: String, path: String) async throws {
-        let rule = "type='signal',sender='\(service)',interface='\(interface)',path='\(path)'"
+    ///
+    /// - Parameter path: The object that they come from. Default: nil, any.
+    func listen(to interface: String, of service: String, path: String? = nil) async throws {
+        let place = path.map { ",path='\($0)'" } ?? ""
+        let rule = "type='signal',sender='\(service)',interface='\(interface)'\(place)"
         let name = "org.freedesktop.DBus"
         try await call(
             .call("AddMatch", interface: name, path: "/org/freedesktop/DBus", destination: name, [.string(rule)])

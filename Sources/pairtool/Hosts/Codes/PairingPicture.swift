@@ -9,35 +9,51 @@ enum PairingPicture {
     /// - Parameter file: A path, or `-` for standard input. A file with the payload itself as text will do too.
     /// - Throws: ``CommandError`` when it cannot be read or has no QR code at all.
     static func read(_ file: String, context: CommandContext) async throws -> [QRContent] {
-        let bytes = try await load(file, context: context)
+        try await contents(of: try await load(file, context: context), in: name(file))
+    }
+
+    /// All that the codes of a picture hold, or the payload itself as text in its place.
+    ///
+    /// - Parameter place: What the picture is called in messages.
+    /// - Throws: ``CommandError`` when it cannot be read or has no QR code at all.
+    static func contents(of bytes: [UInt8], in place: String) async throws -> [QRContent] {
         if let content = payloadText(bytes) { return [content] }
+        return try await contents(in: place) { try QRScanner.scan(bytes, where: isOurs) }
+    }
+
+    /// The same of a picture that needs no decoding.
+    static func contents(of image: QRImage, in place: String) async throws -> [QRContent] {
+        try await contents(in: place) { try QRScanner.scan(image, where: isOurs) }
+    }
+
+    private static func contents(
+        in place: String,
+        _ scan: @escaping @Sendable () throws -> [ScannedSymbol]
+    ) async throws -> [QRContent] {
         let symbols: [ScannedSymbol]
         do {
-            symbols = try await BlockingCall.run {
-                try QRScanner.scan(bytes) { PairingSymbol(QRContent($0)) != nil }
-            }
+            symbols = try await BlockingCall.run(scan)
         } catch let error as QRCodecError {
-            throw CommandError(.failed, "image.\(error.code)", "\(name(file)): \(error.message)", next: hint(error))
+            throw CommandError(.failed, "image.\(error.code)", "\(place): \(error.message)", next: hint(error))
         }
         guard !symbols.isEmpty else {
             throw CommandError(
                 .nothingFound,
                 "scan.no_code",
-                "\(name(file)): no QR code was found in the picture",
+                "\(place): no QR code was found in the picture",
                 next: "take it closer, sharper and with even light, or type the six digits: pairtool pair"
             )
         }
         return symbols.map { QRContent($0.bytes) }
     }
 
-    /// The one pairing code of the picture.
-    static func symbol(_ file: String, context: CommandContext) async throws -> PairingSymbol {
-        try symbol(of: await read(file, context: context), in: file)
+    private static func isOurs(_ bytes: [UInt8]) -> Bool {
+        PairingSymbol(QRContent(bytes)) != nil
     }
 
     /// The one pairing code of what was read.
-    static func symbol(of contents: [QRContent], in file: String) throws -> PairingSymbol {
-        if let ambiguity = ambiguity(of: contents, in: file) { throw ambiguity }
+    static func symbol(of contents: [QRContent], in place: String) throws -> PairingSymbol {
+        if let ambiguity = ambiguity(of: contents, in: place) { throw ambiguity }
         if let symbol = symbols(of: contents).first { return symbol }
         let what = contents.map {
             switch $0 {
@@ -49,18 +65,18 @@ enum PairingPicture {
         throw CommandError(
             .nothingFound,
             "scan.not_a_pairing_code",
-            "\(name(file)) has no pairing code: \(what.joined(separator: "; "))",
+            "\(place) has no pairing code: \(what.joined(separator: "; "))",
             next: "take the picture of the code that the host shows for pairing"
         )
     }
 
     /// The error for a picture that shows different pairing codes: which of them is meant cannot be known.
-    static func ambiguity(of contents: [QRContent], in file: String) -> CommandError? {
+    static func ambiguity(of contents: [QRContent], in place: String) -> CommandError? {
         guard symbols(of: contents).count > 1 else { return nil }
         return CommandError(
             .usage,
             "scan.several_codes",
-            "\(name(file)) shows several different pairing codes",
+            "\(place) shows several different pairing codes",
             next: "cut the picture to the code of the host that you want"
         )
     }
@@ -69,7 +85,13 @@ enum PairingPicture {
         Set(contents.compactMap(PairingSymbol.init))
     }
 
-    private static func load(_ file: String, context: CommandContext) async throws -> [UInt8] {
+    /// The codes of CopilotForge's protocol, each once.
+    static func payloads(of contents: [QRContent]) -> Set<PairingPayload> {
+        Set(contents.compactMap { if case .pairing(let payload) = $0 { payload } else { nil } })
+    }
+
+    /// A file's bytes.
+    static func load(_ file: String, context: CommandContext) async throws -> [UInt8] {
         let limit = ImageLimits.default.maxFileBytes
         let input = context.stdin
         do {
@@ -95,7 +117,8 @@ enum PairingPicture {
         return .aicli(payload)
     }
 
-    private static func name(_ file: String) -> String {
+    /// What a file is called in messages.
+    static func name(_ file: String) -> String {
         file == "-" ? "standard input" : file
     }
 

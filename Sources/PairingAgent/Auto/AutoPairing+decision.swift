@@ -1,0 +1,61 @@
+internal import CompanionWire
+internal import FoundationEssentials
+
+extension AutoPairing {
+    /// What is to become of a code that waits.
+    enum Decision {
+        case go(Destination)
+        /// Wait, and say why.
+        case hold(Report?)
+        case drop(Report)
+    }
+
+    func decision(about code: Waiting, now: Date) -> Decision {
+        if let retryAt = code.retryAt, retryAt > now { return .hold(nil) }
+        let decision = code.payload.spki == nil ? choice(code) : named(code)
+        if case .go(let destination) = decision, code.refused.contains(destination) { return .hold(nil) }
+        return decision
+    }
+
+    /// The code names its host by id and key: only that one is tried, for whoever has not the key gets nothing.
+    private func named(_ code: Waiting) -> Decision {
+        guard let hostID = code.payload.host else {
+            return .drop(.failed("the code names a key, but no host"))
+        }
+        if let name = paired[hostID] { return .drop(.alreadyPaired(name)) }
+        let host = hosts.values.filter { $0.advertisedID == hostID || $0.isNamed }.min { $0.id < $1.id }
+        guard rules.allows(name: host?.name, id: hostID) else {
+            // Its name is known once it is in sight.
+            return .hold(host.map { .excluded($0.name) } ?? .waitingFor(hostID: hostID))
+        }
+        if let host { return .go(.host(host.id)) }
+        return code.payload.addr == nil ? .hold(.waitingFor(hostID: hostID)) : .go(.named)
+    }
+
+    /// The code names no host: it goes to the only one that there is.
+    private func choice(_ code: Waiting) -> Decision {
+        if let version = code.payload.version, version >= 2 {
+            return .drop(.failed("the code is one of protocol \(version), and names no key of its host"))
+        }
+        let candidates = candidates
+        guard isSettled, let host = candidates.first else { return .hold(nil) }
+        guard code.rivals.union([host.id]).count == 1, !host.isAmbiguous else { return .hold(.ambiguous(candidates)) }
+        if let name = paired[host.id] { return .drop(.alreadyPaired(name)) }
+        return .go(.host(host.id))
+    }
+}
+
+extension AutoPairing.Rules {
+    /// Whether a host may be paired with.
+    ///
+    /// - Parameters:
+    ///   - name: What it calls itself; nil where that is not known.
+    ///   - id: What it says its id is, or what the code says.
+    func allows(name: String?, id: String) -> Bool {
+        only.isEmpty
+            || only.contains { word in
+                let word = word.lowercased()
+                return name?.lowercased() == word || (word.count >= 4 && id.hasPrefix(word))
+            }
+    }
+}

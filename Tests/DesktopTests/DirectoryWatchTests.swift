@@ -1,0 +1,96 @@
+import Desktop
+import FoundationEssentials
+import Testing
+
+/// A real directory under inotify.
+@Suite(.timeLimit(.minutes(1))) struct DirectoryWatchTests {
+    private func withDirectory<R>(_ body: (String) async throws -> R) async throws -> R {
+        let path = FileManager.default.temporaryDirectory.path + "/pairtool-watch-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        return try await body(path)
+    }
+
+    private func write(_ text: String, to path: String) throws {
+        try Data(text.utf8).write(to: URL(filePath: path))
+    }
+
+    @Test("Files that are written, renamed into place or linked are told; those before, and below, are not")
+    func comings() async throws {
+        try await withDirectory { path in
+            try write("before", to: path + "/before")
+            try FileManager.default.createDirectory(atPath: path + "/below", withIntermediateDirectories: false)
+            try await DirectoryWatch.withEvents(of: path) { events in
+                var told = events.makeAsyncIterator()
+                try write("x", to: path + "/below/inner")
+                try write("a", to: path + "/a")
+                #expect(try await told.next() == .complete("a"))
+                try write("b", to: path + "/.b.part")
+                try FileManager.default.moveItem(atPath: path + "/.b.part", toPath: path + "/b")
+                #expect(try await told.next() == .complete("b"))
+                try FileManager.default.linkItem(atPath: path + "/before", toPath: path + "/linked")
+                #expect(try await told.next() == .complete("linked"))
+                #expect(try await told.next() == .quiet("a"))
+            }
+        }
+    }
+
+    @Test("What is there is told where that is asked for")
+    func existing() async throws {
+        try await withDirectory { path in
+            try write("before", to: path + "/before")
+            try write("hidden", to: path + "/.hidden")
+            try await DirectoryWatch.withEvents(of: path, existing: true) { events in
+                var told = events.makeAsyncIterator()
+                let first = try await told.next()
+                #expect(first == .complete("before"))
+                let second = try await told.next()
+                #expect(second == .quiet("before"))
+            }
+        }
+    }
+
+    @Test("A directory that is removed or renamed ends the watch with an error", arguments: [true, false])
+    func directoryGone(renamed: Bool) async throws {
+        try await withDirectory { path in
+            let watched = path + "/watched"
+            try FileManager.default.createDirectory(atPath: watched, withIntermediateDirectories: false)
+            let error = await #expect(throws: DesktopError.self) {
+                try await DirectoryWatch.withEvents(of: watched) { events in
+                    if renamed {
+                        try FileManager.default.moveItem(atPath: watched, toPath: path + "/moved")
+                    } else {
+                        try FileManager.default.removeItem(atPath: watched)
+                    }
+                    for try await _ in events {}
+                }
+            }
+            #expect(error?.code == .directoryGone)
+        }
+    }
+
+    @Test("What cannot be watched is an error that says why")
+    func noDirectory() async throws {
+        try await withDirectory { path in
+            try write("x", to: path + "/file")
+            for (name, word) in [("none", "there is no directory"), ("file", "is no directory")] {
+                let error = await #expect(throws: DesktopError.self) {
+                    try await DirectoryWatch.withEvents(of: "\(path)/\(name)") { _ in }
+                }
+                #expect(error?.code == .noDirectory)
+                #expect(error?.message.contains(word) == true)
+            }
+        }
+    }
+
+    @Test("Names that are no UTF-8, and odd ones, end nothing")
+    func oddNames() async throws {
+        try await withDirectory { path in
+            try await DirectoryWatch.withEvents(of: path) { events in
+                var told = events.makeAsyncIterator()
+                try write("x", to: path + "/a \u{1B}[31m\nb")
+                #expect(try await told.next() == .complete("a \u{1B}[31m\nb"))
+            }
+        }
+    }
+}

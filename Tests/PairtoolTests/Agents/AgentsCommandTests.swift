@@ -62,8 +62,8 @@ import Testing
                 _ = try user.pullSample()
                 #expect(await user.run("agents").status == 0)
                 let hosts = try await user.run("hosts", "--json").json
-                let mac = try #require(hosts.first { $0["family"]?.string == "copilotforge" }?["id"]?.string)
-                let other = await user.run("agents", "--host", mac, "--json")
+                let id = try #require(hosts.first { $0["family"]?.string == "copilotforge" }?["id"]?.string)
+                let other = await user.run("agents", "--host", id, "--json")
                 #expect(other.status == 1, "\(other)")
             }
         }

@@ -24,9 +24,9 @@ package struct ProviderClient: Sendable {
     package struct Limits: Sendable, Hashable {
         /// For a connection to stand. Default: 10 s.
         package var connect: Duration
-        /// For the head of an answer: a model may have to be loaded first. Default: 180 s.
+        /// For the head of an answer: a model may have to be loaded first. Also limited by ``idle``. Default: 180 s.
         package var head: Duration
-        /// For the next byte of an answer. Default: 120 s.
+        /// For the next byte of an answer, its first one included. Default: 180 s.
         package var idle: Duration
         /// The most bytes of an answer. Default: 32 MiB.
         package var answer: Int
@@ -34,7 +34,7 @@ package struct ProviderClient: Sendable {
         package init(
             connect: Duration = .seconds(10),
             head: Duration = .seconds(180),
-            idle: Duration = .seconds(120),
+            idle: Duration = .seconds(180),
             answer: Int = 32 << 20
         ) {
             self.connect = connect

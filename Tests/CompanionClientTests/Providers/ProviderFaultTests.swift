@@ -58,7 +58,7 @@ import Testing
     @Test func silenceInMidAnswerIsAnInterruption() async throws {
         try await withFakeProviders { fake in
             fake.reply(.held(["The "], gate: "never", []))
-            let limits = ProviderClient.Limits(idle: .milliseconds(200))
+            let limits = ProviderClient.Limits(idle: .seconds(3))
             let asked = try await ask(.asking("Why?"), try fake.endpoint(.openai), limits: limits)
             #expect(asked.text == "The ")
             #expect(asked.error?.code == .streamInterrupted)

@@ -6,6 +6,9 @@ import NIOPosix
 /// Fake providers at one address: OpenAI (and Qwen), Anthropic, Gemini and Ollama, each at the paths of its interface, that
 /// stream as they do and can also fail as they do. What they were sent is on record.
 package struct FakeProviders: Sendable {
+    /// What is answered where nothing else is prepared.
+    package static let usualAnswer = ["Sow it in a row, ", "thin the seedlings, ", "and water in the morning. 🌱"]
+
     package let port: Int
     let state: FakeProvidersState
 
@@ -89,7 +92,7 @@ final class FakeProvidersState: ConnectionAnswering {
         if let key, dialect != .ollama, sent != key {
             return whole(401, [], dialect.body(of: .key, key: sent))
         }
-        return actions(reply ?? .answer(["You said: ", "something."]), dialect, sent)
+        return actions(reply ?? .answer(FakeProviders.usualAnswer), dialect, sent)
     }
 
     /// The key, where the provider looks for it.

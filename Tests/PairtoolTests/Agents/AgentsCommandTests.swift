@@ -61,7 +61,10 @@ import Testing
                 // With one Lumi host besides, it is clear which one is meant.
                 _ = try user.pullSample()
                 #expect(await user.run("agents").status == 0)
-                #expect(await user.run("agents", "--host", "desk").status == 1)
+                let hosts = try await user.run("hosts", "--json").json
+                let mac = try #require(hosts.first { $0["family"]?.string == "copilotforge" }?["id"]?.string)
+                let other = await user.run("agents", "--host", mac, "--json")
+                #expect(other.status == 1, "\(other)")
             }
         }
     }

@@ -45,6 +45,20 @@ import Testing
         }
     }
 
+    @Test("Fake providers answer an agent's prompt")
+    func providers() async throws {
+        try await Sandbox.with { user in
+            _ = try user.pullSample(provider: "Ollama")
+            try await user.withProgram(Self.program, ["providers"]) { fake in
+                let line = try await fake.events.firstLine("listening") { $0["family"]?.string == "providers" }
+                guard case .number(let port)? = line["port"] else { throw RunningProgram.Ended() }
+                let set = await user.run("keys", "set", "ollama", "--url", "http://127.0.0.1:\(Int(port))")
+                let sent = await user.run("send", "Tides", "How?")
+                #expect(set.status == 0 && sent.out.hasPrefix("Sow it"), "\(set) \(sent)")
+            }
+        }
+    }
+
     @Test(
         "A fake is never on the network",
         arguments: [["lumi", "--advertise", "eth0"], ["jarvis", "--port", "70000"]]

@@ -83,7 +83,7 @@ private struct FullColour {
             throw QRCodecError(.decoderFailed, "The PNG decoder could not be started.")
         }
         defer { spng_ctx_free(context) }
-        let result: Result<FullColour, QRCodecError> = data.withUnsafeBytes { buffer in
+        let result: Result<FullColour, QRCodecError> = PNGChunks.withoutMetadata(data).withUnsafeBytes { buffer in
             Result { () throws(QRCodecError) in
                 var header = spng_ihdr()
                 guard spng_set_png_buffer(context, buffer.baseAddress, buffer.count) == 0,

@@ -68,7 +68,8 @@ import Testing
             #expect(set.err.contains("OPENAI_API_KEY"))
             let listed = await user.run(["keys"], environment: environment)
             #expect(listed.out.contains("environment"))
-            #expect(!listed.out.contains(try #require(environment["OPENAI_API_KEY"])))
+            let key = try #require(environment["OPENAI_API_KEY"])
+            #expect(!listed.out.contains(key))
         }
     }
 

@@ -72,7 +72,7 @@ class Reader:
         if kind == "y":
             return self.number("B"), rest
         if kind in "ui":
-            return self.number("<" + kind.upper() if kind == "u" else "<i"), rest
+            return self.number("<I" if kind == "u" else "<i"), rest
         if kind == "v":
             return self.value(self.text(self.number("B")))[0], rest
         length = self.number()

@@ -32,7 +32,8 @@ struct FakeDesktop: Sendable {
                 <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
                  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
                 <busconfig><type>session</type><listen>unix:path=\(socket)</listen><auth>EXTERNAL</auth>
-                <policy context="default"><allow send_destination="*"/><allow own="*"/></policy></busconfig>
+                <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
+                <allow own="*"/></policy></busconfig>
                 """.utf8
             )
         )

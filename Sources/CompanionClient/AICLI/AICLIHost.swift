@@ -91,8 +91,8 @@ extension AICLIHost: TurnRunning {
     }
 
     /// Sends what waits first, then the prompt. A prompt for a host that is out of reach waits on the disk.
-    package func turn(chatID: String, _ request: TurnRequest) -> AsyncThrowingStream<ChatTurn.Output, any Error> {
-        .onDemand { emit in
+    package func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs {
+        TurnOutputs { emit in
             guard let directory = request.projectPath, !directory.isEmpty else {
                 throw CompanionClientError(
                     .badRequest,

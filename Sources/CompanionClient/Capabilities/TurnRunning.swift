@@ -49,7 +49,7 @@ package protocol TurnRunning: Sendable {
     /// Sends a prompt, once, when the first output is asked for.
     ///
     /// The outputs end with ``ChatTurn/Output/finished(_:)``, or the sequence throws ``CompanionClientError``.
-    func turn(chatID: String, _ request: TurnRequest) -> AsyncThrowingStream<ChatTurn.Output, any Error>
+    func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs
 }
 
 extension TurnRunning {

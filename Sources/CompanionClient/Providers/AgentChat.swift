@@ -44,24 +44,14 @@ package struct AgentChat: TurnRunning {
     /// Asks the agent's provider, once. Ending the reading ends the answer; what came of it is kept.
     ///
     /// Throws ``ProviderError`` and ``LumiStoreError`` too. A prompt that got no answer at all is not kept.
-    package func turn(chatID: String, _ request: TurnRequest) -> AsyncThrowingStream<ChatTurn.Output, any Error> {
-        AsyncThrowingStream { continuation in
+    package func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs {
+        TurnOutputs { emit in
             let record = TurnRecord(store: store, now: now)
-            // The stream is the whole life of the task: it ends with it, from whichever side.
-            let task = Task {
-                do {
-                    let summary = try await run(chatID: chatID, request, record) { continuation.yield($0) }
-                    continuation.yield(.finished(summary))
-                    continuation.finish()
-                } catch {
-                    record.keepPart()
-                    continuation.finish(throwing: error)
-                }
-            }
-            continuation.onTermination = { reason in
-                task.cancel()
-                // Here and now: the process may end before the task does.
-                if case .cancelled = reason { record.keepPart() }
+            do {
+                emit(.finished(try await run(chatID: chatID, request, record, emit)))
+            } catch {
+                record.keepPart()
+                throw error
             }
         }
     }

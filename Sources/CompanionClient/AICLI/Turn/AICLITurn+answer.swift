@@ -12,6 +12,7 @@ extension AICLITurn {
             openQuestion = nil
             return [.output(.toolStart(toolName: name, toolCallID: id))]
         case .toolResult(let name, let id, let success, let details):
+            openQuestion = nil
             return [.output(.toolComplete(toolName: name, toolCallID: id, success: success, details: details))]
         case .permission(let request): return question(request)
         case .answer(let content, let success, let error):

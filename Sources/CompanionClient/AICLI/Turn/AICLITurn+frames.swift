@@ -60,9 +60,7 @@ extension AICLITurn {
             ] + startSession()
         case (.permission, .failure(let error)):
             return [.output(.status("The host did not take the answer. \(error.text)"))]
-        case (.permission, _):
-            openQuestion = nil
-            return []
+        case (.permission, _): return []
         default:
             // A chunk may carry the id of its prompt: the reply is still to come.
             if kind == .prompt {

@@ -262,6 +262,8 @@ package struct AutoPairing: Sendable {
         if codes.contains(where: { $0.payload.hasExpired(at: now) }) {
             actions += codes.filter { $0.payload.hasExpired(at: now) }.map { _ in .report(.expired) }
             codes.removeAll { $0.payload.hasExpired(at: now) }
+            // Said again: another code is waited for now.
+            lastWaiting = nil
         }
         var index = 0
         while index < codes.count {

@@ -115,7 +115,7 @@ struct ScanCommand: AsyncParsableCommand {
     private func show(_ finding: ScanFinding, output: Output) {
         switch output.format {
         case .json: output.json(finding)
-        case .quiet: output.data(TerminalText.line("\(finding.file)\t\(finding.kind.rawValue)"))
+        case .quiet: output.data("\(TerminalText.line(finding.file))\t\(finding.kind.rawValue)")
         case .text: output.data(finding.text)
         }
     }

@@ -19,9 +19,9 @@ import Testing
     func shades() throws {
         let rgb = try #require(format(32, (0xFF0000, 0xFF00, 0xFF)))
         let pixels: [UInt8] = [0xFF, 0xFF, 0xFF, 0, 0, 0, 0xFF, 0, 0, 0xFF, 0, 0, 0xFF, 0, 0, 0]
-        #expect(pixels.withUnsafeBytes { rgb.image($0, width: 4, height: 1)?.luminance } == [255, 77, 150, 29])
+        #expect(pixels.withUnsafeBytes { rgb.image($0, width: 4, height: 1)?.luminance } == [255, 77, 149, 29])
         let swapped = try #require(format(32, (0xFF, 0xFF00, 0xFF0000)))
-        #expect(pixels.withUnsafeBytes { swapped.image($0, width: 4, height: 1)?.luminance } == [255, 29, 150, 77])
+        #expect(pixels.withUnsafeBytes { swapped.image($0, width: 4, height: 1)?.luminance } == [255, 29, 149, 77])
         let big = try #require(format(32, (0xFF0000, 0xFF00, 0xFF), little: false))
         let bigPixels: [UInt8] = [0, 0xFF, 0, 0, 0, 0, 0, 0xFF]
         #expect(bigPixels.withUnsafeBytes { big.image($0, width: 2, height: 1)?.luminance } == [77, 29])

@@ -113,7 +113,7 @@ import Testing
         let turn = FakeMacTurn(
             steps: [
                 .frame(FakeMacTurn.text("Some text")), .frame(#"{"type":"error","error":"quota \u001b[31mused up"}"#),
-                .eof,
+                .finish,
             ]
         )
         try await withPairedMac(turns: [turn]) { _, user in
@@ -170,7 +170,7 @@ import Testing
 
     @Test("An error in the interactive chat does not end it")
     func chatError() async throws {
-        let failing = FakeMacTurn(steps: [.frame(#"{"type":"error","error":"no"}"#), .eof])
+        let failing = FakeMacTurn(steps: [.frame(#"{"type":"error","error":"no"}"#), .finish])
         try await withPairedMac(turns: [failing]) { _, user in
             let result = await user.run("chat", "c-login", stdin: "one\ntwo\n")
             #expect(result.status == 0)

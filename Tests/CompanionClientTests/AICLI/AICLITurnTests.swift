@@ -335,7 +335,8 @@ import Testing
         bench.run()
         func ask(_ time: Int, _ prompt: String) {
             bench.frame(
-                #"{"type":"permissionRequired","timestamp":\#(time),"data":{"sessionId":"s1","prompt":"\#(prompt)"}}"#
+                #"{"type":"permissionRequired","timestamp":\#(time),"data":{"sessionId":"s1","prompt":"\#(prompt)"}}"#,
+                at: time
             )
         }
         ask(1, "Run it?")
@@ -347,7 +348,9 @@ import Testing
         bench.feed(.permission(bench.asked[0], answer: "y"))
         #expect(bench.sent.last?.data["response"] == "y" && bench.sent.last?.data["sessionId"] == "s1")
         bench.reply(to: "permission", #"{"success":true}"#)
-        ask(4, "Run it?")
+        ask(1, "Run it?")
+        #expect(bench.asked.count == 1, "a copy that is late")
+        ask(9, "Run it?")
         #expect(bench.asked.count == 2)
     }
 

@@ -14,7 +14,7 @@ extension AICLITurn {
         case .toolResult(let name, let id, let success, let details):
             openQuestion = nil
             return [.output(.toolComplete(toolName: name, toolCallID: id, success: success, details: details))]
-        case .permission(let request): return question(request)
+        case .permission(let request): return question(request, at: moment)
         case .answer(let content, let success, let error):
             // Without the id of a request of this connection: the answer to one of an earlier connection.
             return isPrompted ? finish(content, success: success, error: error, at: moment) : []
@@ -62,11 +62,18 @@ extension AICLITurn {
 
     // MARK: Questions
 
-    private mutating func question(_ request: AICLIPermissionRequest) -> [Action] {
+    /// How long after an answer the same question is a copy of the one that was answered.
+    private static let copies = Duration.seconds(2)
+
+    private mutating func question(_ request: AICLIPermissionRequest, at moment: Moment) -> [Action] {
         // Servers may ask twice.
-        guard openQuestion != request.prompt else { return [] }
+        if openQuestion == request.prompt {
+            guard let answeredAt, moment.elapsed - answeredAt > Self.copies else { return [] }
+        }
         openQuestion = request.prompt
+        answeredAt = nil
         guard request.isCovered(by: allowedTools) else { return [.ask(request)] }
+        answeredAt = moment.elapsed
         return [.output(.status("Allowed: \(request.prompt)"))] + reply(to: request, request.allowing, isQuiet: true)
     }
 

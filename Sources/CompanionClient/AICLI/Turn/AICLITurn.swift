@@ -96,6 +96,8 @@ package struct AICLITurn: Sendable {
     var usage: ContinueChatUsage?
     /// The question that was asked last, until something else happens.
     var openQuestion: String?
+    /// When it was answered, if it was: a copy of it may still be on its way.
+    var answeredAt: Duration?
     /// Answers to questions that could not be sent yet.
     var unsent: [AICLIRequest] = []
     var breaks = 0
@@ -143,7 +145,9 @@ package struct AICLITurn: Sendable {
         case .verificationFailed(let error): return phase == .verifying ? end(.fail(error)) : []
         case .timer(timer): return timedOut(at: moment)
         case .timer: return []
-        case .permission(let request, let answer): return reply(to: request, answer)
+        case .permission(let request, let answer):
+            answeredAt = moment.elapsed
+            return reply(to: request, answer)
         }
     }
 

@@ -196,10 +196,10 @@ extension PairCommand {
 
     /// The first code of which a picture is saved in a directory.
     private func savedSymbol(in directory: String, output: Output) async throws -> PairingSymbol {
-        output.say("Waiting for a picture of the code in \(TerminalText.line(directory)).")
         var found: PairingSymbol?
         let watch = PictureWatch(directory: directory, existing: places.existing, context: output.context)
-        try await watch.run { sighting in
+        let announce = { output.say("Waiting for a picture of the code in \(TerminalText.line(directory)).") }
+        try await watch.run(ready: announce) { sighting in
             do {
                 switch sighting {
                 case .codes(let contents, let place): found = try PairingPicture.symbol(of: contents, in: place)

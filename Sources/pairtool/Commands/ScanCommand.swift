@@ -87,8 +87,8 @@ struct ScanCommand: AsyncParsableCommand {
     private func watch(_ directory: String, output: Output) async throws {
         let watch = PictureWatch(directory: directory, existing: places.existing, context: output.context)
         let ended: Void? = try await withTimeLimit(timeout?.duration) {
-            output.say("Watching \(TerminalText.line(directory)). Ctrl-C ends it.")
-            try await watch.run { sighting in
+            let announce = { output.say("Watching \(TerminalText.line(directory)). Ctrl-C ends it.") }
+            try await watch.run(ready: announce) { sighting in
                 switch sighting {
                 case .codes(let contents, let place):
                     let findings = findings(contents, in: place, output: output)

@@ -28,7 +28,7 @@ struct AutoRun: Sendable {
         case unreachable(String)
         case paired(PairingRecord.Outcome)
         case failed(any Error)
-        case start
+        case sourceReady
         case tick
     }
 
@@ -41,6 +41,8 @@ struct AutoRun: Sendable {
         var target: PairingTarget?
         var route: PairingRoute?
         var openSources: Int
+        /// How many sources do not look yet.
+        var unreadySources: Int
         var told: Set<String> = []
     }
 
@@ -63,21 +65,25 @@ struct AutoRun: Sendable {
             group.addTask { while (try? await Task.sleep(for: .seconds(1))) != nil { input.yield(.tick) } }
             for source in sources {
                 group.addTask {
+                    var isReady = false
+                    let ready = {
+                        isReady = true
+                        input.yield(.sourceReady)
+                    }
                     do {
-                        try await source.run(output: output) { input.yield(.sighting($0)) }
+                        try await source.run(output: output, ready: ready) { input.yield(.sighting($0)) }
                     } catch {
                         input.yield(.sourceEnded(source, error))
+                        if !isReady { input.yield(.sourceReady) }
                     }
                 }
             }
-            let hosts = named.map { "of \($0.name)" } ?? "and for hosts on the network"
-            output.say("Looking for codes (\(sourceNames)) \(hosts). Ctrl-C ends it.")
             var desk = Desk(
                 machine: AutoPairing(rules: rules),
                 adverts: AdvertBook(named: named),
-                openSources: sources.count
+                openSources: sources.count,
+                unreadySources: sources.count
             )
-            input.yield(.start)
             for await next in inputs {
                 var waiting = try await take(next, &desk)
                 while !waiting.isEmpty {
@@ -109,7 +115,13 @@ struct AutoRun: Sendable {
     private func take(_ input: Input, _ desk: inout Desk) async throws -> [AutoPairing.Action] {
         let now = output.context.now()
         switch input {
-        case .start: return desk.adverts.start.flatMap { desk.machine.take($0, now: now) }
+        case .sourceReady:
+            desk.unreadySources -= 1
+            guard desk.unreadySources == 0 else { return [] }
+            // What shows up from here on is seen.
+            let hosts = named.map { "of \($0.name)" } ?? "and for hosts on the network"
+            output.say("Looking for codes (\(sourceNames)) \(hosts). Ctrl-C ends it.")
+            return desk.adverts.start.flatMap { desk.machine.take($0, now: now) }
         case .tick: return desk.machine.take(.tick, now: now)
         case .discovery(let event):
             note(event)

@@ -20,19 +20,23 @@ enum CodeSource: Sendable {
 
     /// Looks for codes until it is cancelled.
     ///
-    /// - Parameter take: Gets what was found, one after the other.
+    /// - Parameters:
+    ///   - ready: Called when no code that shows up from now on escapes.
+    ///   - take: Gets what was found, one after the other.
     /// - Throws: What keeps it from ever finding any.
-    func run(output: Output, _ take: @Sendable (CodeSighting) -> Void) async throws {
+    func run(output: Output, ready: () -> Void, _ take: @Sendable (CodeSighting) -> Void) async throws {
         let context = output.context
         switch self {
         case .directory(let path, let existing):
-            try await PictureWatch(directory: path, existing: existing, context: context).run {
+            try await PictureWatch(directory: path, existing: existing, context: context).run(ready: ready) {
                 take($0)
                 return true
             }
         case .place(let place):
+            ready()
             try await PolledPlace(place: place, context: context).run(take)
         case .frames(let input):
+            ready()
             try await FrameWatch(input: input, output: output).run(take)
         }
     }

@@ -11,10 +11,13 @@ struct PictureWatch: Sendable {
 
     /// Watches until it is cancelled or the directory is gone.
     ///
-    /// - Parameter take: Gets what was found, one after the other; says whether to go on.
+    /// - Parameters:
+    ///   - ready: Called when nothing that is saved from now on escapes.
+    ///   - take: Gets what was found, one after the other; says whether to go on.
     /// - Throws: ``DesktopError``.
-    func run(_ take: (CodeSighting) async throws -> Bool) async throws {
+    func run(ready: () -> Void, _ take: (CodeSighting) async throws -> Bool) async throws {
         try await DirectoryWatch.withEvents(of: directory, existing: existing) { events in
+            ready()
             // A file that seems to be damaged may only not be finished: it has until nothing happens to it any more.
             var doubtful: [String: CommandError] = [:]
             for try await event in events {

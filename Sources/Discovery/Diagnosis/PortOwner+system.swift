@@ -1,12 +1,15 @@
 internal import Glibc
 
 extension PortOwner {
-    /// Who has a UDP port of this machine open now. Other users' processes have no name unless root asks.
+    /// Who else has a UDP port of this machine open now. Other users' processes have no name unless root asks.
     package static func current(ofUDP port: Int) -> [PortOwner] {
         let entries = ["/proc/net/udp", "/proc/net/udp6"].flatMap { UDPSocketEntry.parse(text(of: $0)) }
             .filter { $0.port == port }
         guard !entries.isEmpty else { return [] }
-        return owners(of: port, in: entries, processes: processes(with: Set(entries.map(\.inode))))
+        let processes = processes(with: Set(entries.map(\.inode)))
+        // This process looks around by mDNS, too, maybe at the same time.
+        let others = entries.filter { processes[$0.inode]?.pid != getpid() }
+        return owners(of: port, in: others, processes: processes)
     }
 
     private static func processes(with inodes: Set<UInt64>) -> [UInt64: (program: String, pid: Int32)] {

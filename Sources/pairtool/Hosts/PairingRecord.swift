@@ -60,6 +60,13 @@ struct PairingRecord: Sendable {
                     if wasDefault { hosts.defaultID = host.id }
                 }
             }
+            // An advert of one family may not take the place of a host of another.
+            if let other = hosts.hosts.first(where: { $0.id == host.id && $0.family != host.family }) {
+                throw PairingError(
+                    .verifiedHost,
+                    "\(host.name) claims the id of \(other.name), a \(other.family.displayName) host; nothing was changed"
+                )
+            }
             if hosts.hosts.contains(where: { $0.id != host.id && $0.name == host.name }) {
                 host.name += " \(host.id.prefix(4))"
             }

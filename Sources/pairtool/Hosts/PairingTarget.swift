@@ -96,7 +96,8 @@ struct PairingTarget: Sendable {
 
     /// The record of an earlier pairing: by id, or by address where the host was named in another way then.
     func record(in hosts: PairedHosts) -> PairedHost? {
-        hosts.hosts.first { $0.id == id } ?? hosts.hosts.first { allEndpoints.contains($0.endpoint) }
+        let hosts = hosts.hosts.filter { $0.family == family }
+        return hosts.first { $0.id == id } ?? hosts.first { allEndpoints.contains($0.endpoint) }
     }
 
     /// The record of a host that was verified before and may be this one, whatever its address or advert says.

@@ -38,18 +38,20 @@ struct AICLIPairing: Sendable {
             pairedAt: now,
             lastSeenAt: now
         )
-        let secrets = HostSecretStore(directory: data)
-        if let accepted {
-            try secrets.keep(accepted, hostID: host.id)
-        } else {
-            try secrets.forget(hostID: host.id)
-        }
-        try PairingRecord(output: output).keep(host, as: deviceName) { hosts in
+        let record = PairingRecord(output: output)
+        let outcome = try record.store(host, as: deviceName) { hosts in
             guard target.verifiedRecord(in: hosts) == nil else {
                 throw PairingError(.verifiedHost, "\(target.name) was paired with proof meanwhile; nothing was changed")
             }
             return target.record(in: hosts)
         }
+        let secrets = HostSecretStore(directory: data)
+        if let accepted {
+            try secrets.keep(accepted, hostID: outcome.host.id)
+        } else {
+            try secrets.forget(hostID: outcome.host.id)
+        }
+        record.show(outcome)
         if let limits = health.generation.limits { output.say(limits) }
         if health.assistantAvailable == false { output.say("The agent's own program is not available on that host.") }
     }

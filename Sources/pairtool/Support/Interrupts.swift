@@ -61,6 +61,12 @@ final class Interrupts: Sendable {
         while read(wakeDescriptor, &bytes, bytes.count) > 0 {}
     }
 
+    /// Ends a wait for standard input, as an interrupt does.
+    func wakeReader() {
+        var byte: UInt8 = 1
+        _ = write(wakeWriter, &byte, 1)
+    }
+
     private func deliver(_ number: Int32) {
         let now = ContinuousClock.now
         let isEcho = lastSignal.withLockedValue { last in
@@ -68,8 +74,7 @@ final class Interrupts: Sendable {
             return last.map { now - $0 < Self.echo } ?? false
         }
         guard !isEcho else { return }
-        var byte: UInt8 = 1
-        _ = write(wakeWriter, &byte, 1)
+        wakeReader()
         for handler in handlers.withLockedValue(\.self).reversed() where handler(number) { return }
     }
 }

@@ -63,6 +63,15 @@ package struct AICLITurnRunner: Sendable {
             defer { group.cancelAll() }
             var requests: AsyncStream<[UInt8]>.Continuation?
             defer { requests?.finish() }
+            // One question at a time: two at once would share a terminal, and an answer could go to the wrong one.
+            let (questions, asking) = AsyncStream<AICLIPermissionRequest>.makeStream()
+            defer { asking.finish() }
+            group.addTask {
+                for await request in questions {
+                    let answer = try? await permissions?(request)
+                    sink.yield(.permission(request, answer: answer ?? nil))
+                }
+            }
             sink.yield(.begin)
             for await input in inputs {
                 let moment = AICLITurn.Moment(date: now(), elapsed: elapsed())
@@ -82,11 +91,7 @@ package struct AICLITurnRunner: Sendable {
                             try? await clock.sleep(for: wait)
                             sink.yield(.timer(number))
                         }
-                    case .ask(let request):
-                        group.addTask {
-                            let answer = try? await permissions?(request)
-                            sink.yield(.permission(request, answer: answer ?? nil))
-                        }
+                    case .ask(let request): asking.yield(request)
                     case .output(let output): emit(output)
                     case .prompting:
                         // A prompt that was refused, and goes out in another session, has begun already.

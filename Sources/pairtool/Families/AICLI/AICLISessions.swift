@@ -67,11 +67,16 @@ enum AICLIPermissionQuestion {
         return { request in
             let text = TerminalText.block("\nThe agent asks: \(request.prompt)")
             let question = Question(context: context)
-            if request.isYesOrNo {
-                return try await question.confirm(text) ? request.allowing : request.denying
+            // The turn may end while the question stands: whoever reads the terminal is woken then.
+            return try await withTaskCancellationHandler {
+                if request.isYesOrNo {
+                    return try await question.confirm(text) ? request.allowing : request.denying
+                }
+                let index = try await question.choose(text, from: request.options)
+                return index.map { request.options[$0] }
+            } onCancel: {
+                Interrupts.shared.wakeReader()
             }
-            let index = try await question.choose(text, from: request.options)
-            return index.map { request.options[$0] }
         }
     }
 }

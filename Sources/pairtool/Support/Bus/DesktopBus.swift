@@ -107,7 +107,10 @@ struct DesktopBus: Sendable {
     @discardableResult
     func call(_ message: DBusMessage) async throws -> DBusMessage {
         let promise = channel.eventLoop.makePromise(of: DBusMessage.self)
-        channel.writeAndFlush(DesktopBusCall(message: message, answer: promise), promise: nil)
+        // A closed channel has no handler any more that could tell.
+        channel.writeAndFlush(DesktopBusCall(message: message, answer: promise)).whenFailure { error in
+            promise.fail(Failure(description: "the connection to the desktop's message bus has ended: \(error)"))
+        }
         let answer = try await promise.futureResult.get()
         guard answer.kind == .error else { return answer }
         throw Failure(

@@ -76,7 +76,9 @@ final class DesktopBusHandler: ChannelDuplexHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         let call = unwrapOutboundIn(data)
         guard phase == .speaking else {
-            call.answer.fail(DesktopBus.Failure(description: "the connection to the desktop's message bus has ended"))
+            let failure = DesktopBus.Failure(description: "the connection to the desktop's message bus has ended")
+            call.answer.fail(failure)
+            promise?.fail(failure)
             return
         }
         serial += 1

@@ -94,7 +94,12 @@ package struct AgentChat: TurnRunning {
                 usage = ContinueChatUsage(
                     inputTokens: input,
                     outputTokens: output,
-                    totalTokens: input.flatMap { input in output.map { input + $0 } },
+                    totalTokens: input.flatMap { input in
+                        output.flatMap { output in
+                            let (total, isTooLarge) = input.addingReportingOverflow(output)
+                            return isTooLarge ? nil : total
+                        }
+                    },
                     model: model
                 )
             case .finished(let reason): ending = reason

@@ -35,6 +35,9 @@ extension LumiStore {
                 local.createdAt = before.createdAt ?? local.createdAt
             }
             local.messages += messages
+            // Pictures are large, and only the last are sent again.
+            let pictured = local.messages.indices.filter { local.messages[$0].imageData != nil }
+            for index in pictured.dropLast(PromptHistory.pictures) { local.messages[index].imageData = nil }
             local.updatedAt = local.messages.compactMap(\.timestamp).max() ?? local.updatedAt
             try writeJSON(local, to: localPath(conversation.id))
         }

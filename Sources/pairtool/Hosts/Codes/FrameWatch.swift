@@ -35,7 +35,16 @@ struct FrameWatch: Sendable {
             if !contents.isEmpty { take(.codes(contents, in: input.name)) }
             used.formUnion(PairingPicture.payloads(of: contents))
             // A stream has one end.
-            guard case .camera = input else { return }
+            guard case .camera = input else {
+                guard !contents.isEmpty else {
+                    throw CommandError(
+                        .nothingFound,
+                        "scan.no_code",
+                        "\(input.name): the frames ended without a pairing code"
+                    )
+                }
+                return
+            }
             guard !contents.isEmpty else { throw QRCodecError(.cameraFailed, "the camera gives no more frames") }
         }
     }

@@ -52,7 +52,16 @@ struct ChatLoop {
                     guard try await obey(prompt) else { return }
                 } else {
                     prompts.remember(prompt)
-                    let before = conversation
+                    // The chat is there from here on, whatever becomes of the answer.
+                    let unmade = conversation
+                    let made = try await run("Stopped; nothing was sent.") {
+                        var next = unmade
+                        try await next.prepare(for: prompt)
+                        return next
+                    }
+                    guard let made else { continue }
+                    conversation = made
+                    let before = made
                     let sent = try await run(
                         session.offer.turns?.endsWithReader == true
                             ? "Stopped. /history shows what came of the answer."

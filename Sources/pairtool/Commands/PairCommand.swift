@@ -93,6 +93,14 @@ struct PairCommand: AsyncParsableCommand {
         )
         let deviceName = pairing.deviceName
         guard meant.family == .copilotforge else {
+            // The code in a picture is one of CopilotForge's: nobody else is to see it.
+            guard payload == nil || codeStdin else {
+                throw CommandError(
+                    .usage,
+                    "pairing.code_format",
+                    "the QR code is one of a CopilotForge host, and \(meant.name) is none; nothing was sent"
+                )
+            }
             try await consent.ask(about: meant, known: known)
             return try await FamilyPairing(
                 target: meant,

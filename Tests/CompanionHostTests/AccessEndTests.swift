@@ -11,7 +11,7 @@ import NIOWebSocket
 import PairingAgent
 import Testing
 
-@Suite("The end of an access", .timeLimit(.minutes(1)))
+@Suite("The end of an access", .timeLimit(.minutes(5)))
 struct AccessEndTests {
     enum End: String, CaseIterable, Sendable {
         case disconnect, newPairing, sessionOver, revocation, deviceExpired

@@ -5,7 +5,7 @@ import Glibc
 import NIOCore
 import Testing
 
-@Suite("The admin socket", .timeLimit(.minutes(1)))
+@Suite("The admin socket", .timeLimit(.minutes(5)))
 struct AdminTests {
     /// Runs a host with an admin socket, and a client of it.
     private func withAdmin<Result: Sendable>(

@@ -3,7 +3,7 @@ import CompanionWire
 import FoundationEssentials
 import Testing
 
-@Suite("A command as the agent", .timeLimit(.minutes(1)))
+@Suite("A command as the agent", .timeLimit(.minutes(5)))
 struct CommandAgentTests {
     private func withAgent<Result: Sendable>(
         _ script: String,

@@ -2,7 +2,7 @@ import CompanionHost
 import CompanionWire
 import Testing
 
-@Suite("What the server refuses", .timeLimit(.minutes(1)))
+@Suite("What the server refuses", .timeLimit(.minutes(5)))
 struct HTTPGuardTests {
     @Test("Errors of any type become a status and a text that tells nothing to strangers")
     func anyError() {

@@ -6,7 +6,7 @@ import NIOCore
 import NIOHTTP1
 import Testing
 
-@Suite("Start and end of a host", .timeLimit(.minutes(1)))
+@Suite("Start and end of a host", .timeLimit(.minutes(5)))
 struct LifecycleTests {
     @Test("Shutdown ends running and waiting answers with an error frame, stores what there is, and is quick")
     func shutdown() async throws {

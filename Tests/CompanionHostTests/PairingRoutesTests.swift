@@ -3,7 +3,7 @@ import CompanionWire
 import FoundationEssentials
 import Testing
 
-@Suite("Pairing over the network", .timeLimit(.minutes(1)))
+@Suite("Pairing over the network", .timeLimit(.minutes(5)))
 struct PairingRoutesTests {
     @Test("A host begins with a challenge that a device can pair with, by code and token")
     func firstChallenge() async throws {

@@ -7,7 +7,7 @@ import NIOSSL
 import PairingAgent
 import Testing
 
-@Suite("HTTPS and versions", .timeLimit(.minutes(1)))
+@Suite("HTTPS and versions", .timeLimit(.minutes(5)))
 struct SecureTransportTests {
     @Test(
         "Without legacy, plain HTTP answers health and status, and 426 to everything else",

@@ -4,7 +4,7 @@ import FoundationEssentials
 import PairingAgent
 import Testing
 
-@Suite("Sessions and revocation", .timeLimit(.minutes(1)))
+@Suite("Sessions and revocation", .timeLimit(.minutes(5)))
 struct SessionTests {
     @Test("A session lasts a day, and a signature gives a new one, also after a restart")
     func renewal() async throws {

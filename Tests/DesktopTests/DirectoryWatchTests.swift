@@ -3,7 +3,7 @@ import FoundationEssentials
 import Testing
 
 /// A real directory under inotify.
-@Suite(.timeLimit(.minutes(1))) struct DirectoryWatchTests {
+@Suite(.timeLimit(.minutes(5))) struct DirectoryWatchTests {
     private func withDirectory<R>(_ body: (String) async throws -> R) async throws -> R {
         let path = FileManager.default.temporaryDirectory.path + "/pairtool-watch-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

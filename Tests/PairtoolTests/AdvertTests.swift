@@ -5,7 +5,7 @@ import PairingAgent
 import Testing
 
 /// A host of protocol 2 has two adverts; whoever looks sees one host.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct AdvertTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct AdvertTests {
     private static let embedded = ["--interface", "lo", "--engine", "embedded"]
 
     @Test(

@@ -6,7 +6,7 @@ import Testing
 @Suite(
     "Discovery by the Avahi daemon, in a private network",
     .serialized,
-    .timeLimit(.minutes(2)),
+    .timeLimit(.minutes(5)),
     .enabled(
         if: DaemonNamespace.missing.isEmpty,
         "skipped, missing: \(DaemonNamespace.missing.joined(separator: ", "))"

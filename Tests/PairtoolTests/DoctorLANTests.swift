@@ -5,7 +5,7 @@ import Testing
 @Suite(
     "The doctor on a LAN",
     .serialized,
-    .timeLimit(.minutes(2)),
+    .timeLimit(.minutes(5)),
     .enabled(
         if: LAN.missing.isEmpty && Diagnosis.missing.isEmpty,
         "skipped, missing: \((LAN.missing + Diagnosis.missing).joined(separator: ", "))"

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Testing
 
 /// `watch` and `status --watch` with the built host.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct WatchTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct WatchTests {
     @Test("What happens at the host comes as lines of JSON; a revocation ends it within a second, with exit code 9")
     func watch() async throws {
         try await withVerifiedHost { events, host, user in

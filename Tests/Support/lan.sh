@@ -269,7 +269,7 @@ tell() {
 }
 
 wait_until() {
-    local seconds=20
+    local seconds=60
     case $1 in [0-9]*) seconds=$1; shift ;; esac
     local end=$((SECONDS + seconds + 1))
     until "$@"; do
@@ -279,7 +279,7 @@ wait_until() {
 }
 
 wait_for_line() {
-    local seconds=${3:-20}
+    local seconds=${3:-60}
     local end=$((SECONDS + seconds + 1))
     until grep -qs -e "$1" "$2"; do
         if [ $SECONDS -ge $end ]; then

@@ -7,7 +7,7 @@ import QRCodec
 import Testing
 
 /// `pairtool auto` with the built binary, real hosts and real mDNS on loopback.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct AutoTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct AutoTests {
     private static let network = ["--interface", "lo", "--engine", "embedded"]
 
     /// Other tests have hosts on loopback, too.

@@ -4,7 +4,7 @@ import QRCodec
 import Testing
 
 /// Codes on the screen and in the clipboard.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct ScreenTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ScreenTests {
     private static let payload =
         #"{"protocol":"copilotforge-pair-v1","code":"482913","token":"sample-token","expiresAt":"2099-12-31T23:59:59.000Z"}"#
 

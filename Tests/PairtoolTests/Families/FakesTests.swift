@@ -5,7 +5,7 @@ import SystemPackage
 import Testing
 
 /// The fakes of the demonstration, as the program that was built together with the tests.
-@Suite(.timeLimit(.minutes(2))) struct FakesTests {
+@Suite(.timeLimit(.minutes(5))) struct FakesTests {
     private static let program = Executable.path(
         FilePath(String(BuiltTool.path.dropLast("pairtool".count)) + "companion-fakes")
     )

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Testing
 
 /// `pairtool approvals --watch`, as the built binary.
-@Suite(.timeLimit(.minutes(2))) struct ApprovalWatchCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct ApprovalWatchCommandTests {
     private static let command = ["approvals", "--watch", "--json", "--interval", "0.05"]
 
     @Test("Requests are told as they come and are decided, and an interruption is told; Ctrl-C ends it")

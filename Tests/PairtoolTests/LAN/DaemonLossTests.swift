@@ -4,7 +4,7 @@ import Testing
 @Suite(
     "Losing the Avahi daemon",
     .serialized,
-    .timeLimit(.minutes(2)),
+    .timeLimit(.minutes(5)),
     .enabled(if: LAN.missing.isEmpty, "skipped, missing: \(LAN.missing.joined(separator: ", "))")
 )
 struct DaemonLossTests {

@@ -5,7 +5,7 @@ import Testing
 @Suite(
     "Hostile and broken adverts on a LAN",
     .serialized,
-    .timeLimit(.minutes(3)),
+    .timeLimit(.minutes(10)),
     .enabled(if: LAN.missing.isEmpty, "skipped, missing: \(LAN.missing.joined(separator: ", "))")
 )
 struct HostileAdvertTests {

@@ -4,7 +4,7 @@ import Testing
 @Suite(
     "Machines on a LAN",
     .serialized,
-    .timeLimit(.minutes(2)),
+    .timeLimit(.minutes(5)),
     .enabled(if: LAN.missing.isEmpty, "skipped, missing: \(LAN.missing.joined(separator: ", "))")
 )
 struct LANTests {

@@ -1,7 +1,5 @@
 package import CompanionWire
 import NIOConcurrencyHelpers
-import NIOCore
-import NIOPosix
 
 /// A whole fake peer: an AICLI server of any generation, on real sockets, that can also misbehave.
 ///
@@ -80,31 +78,19 @@ package func withFakeAICLI<Result>(
     isolation: isolated (any Actor)? = #isolation,
     _ body: (FakeAICLI) async throws -> Result
 ) async throws -> Result {
-    let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-        .bind(host: "127.0.0.1", port: port) { channel in
-            channel.eventLoop.makeCompletedFuture { try FakeAICLIConnection(channel: channel) }
-        }
     let (jobs, sink) = AsyncStream<@Sendable () async -> Void>.makeStream()
     let state = FakeAICLIState(script: script, jobs: sink)
-    let fake = FakeAICLI(port: server.channel.localAddress?.port ?? 0, state: state)
-    return try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask {
-            try await server.executeThenClose { connections in
-                try await withThrowingDiscardingTaskGroup { group in
-                    for try await connection in connections {
-                        group.addTask { await connection.serve(state) }
-                    }
+    return try await withListener(port: port, accept: FakeAICLIConnection.init, serve: { await $0.serve(state) }) {
+        port in
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            // Turns go on when the connections that began them are gone.
+            group.addTask {
+                await withDiscardingTaskGroup { group in
+                    for await job in jobs { group.addTask { await job() } }
                 }
             }
+            defer { group.cancelAll() }
+            return try await body(FakeAICLI(port: port, state: state))
         }
-        // Turns go on when the connections that began them are gone.
-        group.addTask {
-            await withDiscardingTaskGroup { group in
-                for await job in jobs { group.addTask { await job() } }
-            }
-        }
-        defer { group.cancelAll() }
-        return try await body(fake)
     }
 }

@@ -1,7 +1,5 @@
 import CompanionWire
-import Glibc
 import NIOCore
-import NIOPosix
 
 /// One connection: first HTTP, then frames, both of bytes, so that anything can be sent.
 struct FakeAICLIConnection: Sendable {
@@ -9,32 +7,10 @@ struct FakeAICLIConnection: Sendable {
     private let parts: AsyncStream<ByteBuffer>
 
     init(channel: any Channel) throws {
-        let (parts, continuation) = AsyncStream<ByteBuffer>.makeStream()
-        try channel.pipeline.syncOperations.addHandler(BytesHandler(continuation: continuation))
+        let reader = InboundParts<ByteBuffer>()
+        try channel.pipeline.syncOperations.addHandler(reader)
         self.channel = channel
-        self.parts = parts
-    }
-
-    private final class BytesHandler: ChannelInboundHandler {
-        typealias InboundIn = ByteBuffer
-
-        private let continuation: AsyncStream<ByteBuffer>.Continuation
-
-        init(continuation: AsyncStream<ByteBuffer>.Continuation) {
-            self.continuation = continuation
-        }
-
-        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            continuation.yield(unwrapInboundIn(data))
-        }
-
-        func channelInactive(context: ChannelHandlerContext) {
-            continuation.finish()
-        }
-
-        func errorCaught(context: ChannelHandlerContext, error: any Error) {
-            continuation.finish()
-        }
+        parts = reader.stream
     }
 
     /// Serves until the connection ends. A client that leaves is no fault.
@@ -78,14 +54,11 @@ struct FakeAICLIConnection: Sendable {
     }
 
     func write(_ bytes: [UInt8]) async {
-        // Waits until the system has the bytes: closing a channel drops what is not yet written.
-        try? await channel.writeAndFlush(ByteBuffer(bytes: bytes)).get()
+        _ = await channel.write(all: bytes)
     }
 
     func reset() async {
-        let linger = linger(l_onoff: 1, l_linger: 0)
-        try? await (channel as? any SocketOptionProvider)?.setSoLinger(linger).get()
-        try? await channel.close()
+        await channel.reset()
     }
 }
 

@@ -41,9 +41,9 @@ extension FakeAICLIState {
             gates.open("reached \(gate)")
             try await gates.pass("release \(gate)")
         case .untilAlone:
-            while !clients(of: session).isEmpty { try await Task.sleep(for: .milliseconds(2)) }
+            try await waitForClients(of: session, present: false)
         case .untilJoined:
-            while clients(of: session).isEmpty { try await Task.sleep(for: .milliseconds(2)) }
+            try await waitForClients(of: session, present: true)
         case .reply(let text):
             await reply(#""content":\#(JSONText.quoted(text)),"success":true,"error":null"#, session, request, socket)
         case .replyFailed(let text):

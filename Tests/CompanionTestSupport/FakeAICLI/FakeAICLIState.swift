@@ -11,6 +11,8 @@ final class FakeAICLIState: Sendable {
         var sockets: [Int: FakeAICLISocket] = [:]
         /// The sessions that each client has subscribed to.
         var joined: [Int: Set<String>] = [:]
+        /// Who waits until somebody comes or leaves.
+        var watchers: [AsyncStream<Never>.Continuation] = []
         /// Messages for sessions without a client.
         var kept: [String: [String]] = [:]
         var number = 0
@@ -63,14 +65,35 @@ final class FakeAICLIState: Sendable {
     }
 
     func join(_ id: Int, session: String) {
-        content.withLockedValue { _ = $0.joined[id, default: []].insert(session) }
+        changeClients { _ = $0.joined[id, default: []].insert(session) }
         gates.open("joined \(session) \(id)")
     }
 
     func leave(_ id: Int) {
-        content.withLockedValue { content in
+        changeClients { content in
             content.sockets[id] = nil
             content.joined[id] = nil
+        }
+    }
+
+    private func changeClients(_ change: (inout Content) -> Void) {
+        let watchers = content.withLockedValue { content in
+            change(&content)
+            defer { content.watchers = [] }
+            return content.watchers
+        }
+        for watcher in watchers { watcher.finish() }
+    }
+
+    /// Waits until a session has clients, or has none.
+    func waitForClients(of session: String, present: Bool) async throws {
+        while true {
+            let (changed, watcher) = AsyncStream<Never>.makeStream()
+            content.withLockedValue { $0.watchers.append(watcher) }
+            // Looked at behind the registration, so that no change is missed.
+            if clients(of: session).isEmpty != present { return watcher.finish() }
+            for await _ in changed {}
+            try Task.checkCancellation()
         }
     }
 
@@ -92,9 +115,10 @@ final class FakeAICLIState: Sendable {
 
     /// Breaks all connections.
     func resetAll() async {
-        let sockets = content.withLockedValue { content in
-            defer { (content.sockets, content.joined) = ([:], [:]) }
-            return Array(content.sockets.values)
+        var sockets: [FakeAICLISocket] = []
+        changeClients { content in
+            sockets = Array(content.sockets.values)
+            (content.sockets, content.joined) = ([:], [:])
         }
         for socket in sockets { await socket.connection.reset() }
     }

@@ -1,8 +1,5 @@
 import FoundationEssentials
 import NIOConcurrencyHelpers
-import NIOCore
-import NIOHTTP1
-import NIOPosix
 
 /// A whole fake peer: a Jarvis daemon on a real socket, that can also misbehave.
 ///
@@ -69,30 +66,13 @@ package func withFakeJarvis<Result>(
     isolation: isolated (any Actor)? = #isolation,
     _ body: (FakeJarvis) async throws -> Result
 ) async throws -> Result {
-    let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-        .bind(host: address, port: port) { channel in
-            channel.eventLoop.makeCompletedFuture {
-                try FakeMacConnection(channel: channel)
-            }
-        }
-    let jarvis = FakeJarvis(
-        address: address,
-        port: server.channel.localAddress?.port ?? 0,
-        state: FakeJarvisState(script: script)
-    )
-    return try await withThrowingTaskGroup(of: Void.self) { group in
-        // Cancelling the group ends the loop over connections, which closes the server and waits for what is open.
-        group.addTask {
-            try await server.executeThenClose { connections in
-                try await withThrowingDiscardingTaskGroup { group in
-                    for try await connection in connections {
-                        group.addTask { await connection.serve(jarvis.state) }
-                    }
-                }
-            }
-        }
-        defer { group.cancelAll() }
-        return try await body(jarvis)
+    let state = FakeJarvisState(script: script)
+    return try await withListener(
+        host: address,
+        port: port,
+        accept: FakeMacConnection.init,
+        serve: { await $0.serve(state) }
+    ) {
+        try await body(FakeJarvis(address: address, port: $0, state: state))
     }
 }

@@ -1,6 +1,4 @@
 import NIOConcurrencyHelpers
-import NIOCore
-import NIOPosix
 
 /// A whole fake peer: a Mac with Lumi, of any generation and with its quirks, on a real socket, that can also misbehave.
 ///
@@ -65,29 +63,13 @@ package func withFakeLumi<Result>(
     isolation: isolated (any Actor)? = #isolation,
     _ body: (FakeLumi) async throws -> Result
 ) async throws -> Result {
-    let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-        .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
-        .bind(host: address, port: port) { channel in
-            channel.eventLoop.makeCompletedFuture { try FakeLumiConnection(channel: channel) }
-        }
-    let host = FakeLumi(
-        address: address,
-        port: server.channel.localAddress?.port ?? 0,
-        state: FakeLumiState(script: script)
-    )
-    return try await withThrowingTaskGroup(of: Void.self) { group in
-        // Cancelling the group ends the loop over connections, which closes the server and waits for what is open.
-        group.addTask {
-            try await server.executeThenClose { connections in
-                try await withThrowingDiscardingTaskGroup { group in
-                    for try await connection in connections {
-                        group.addTask { await connection.serve(host.state) }
-                    }
-                }
-            }
-        }
-        defer { group.cancelAll() }
-        return try await body(host)
+    let state = FakeLumiState(script: script)
+    return try await withListener(
+        host: address,
+        port: port,
+        accept: FakeLumiConnection.init,
+        serve: { await $0.serve(state) }
+    ) {
+        try await body(FakeLumi(address: address, port: $0, state: state))
     }
 }

@@ -1,8 +1,6 @@
 import FoundationEssentials
-import Glibc
 import NIOConcurrencyHelpers
 import NIOCore
-import NIOPosix
 
 /// What a host does on a connection, in order.
 enum FakeLumiAction: Sendable {
@@ -18,32 +16,10 @@ struct FakeLumiConnection: Sendable {
     private let reads: AsyncStream<ByteBuffer>
 
     init(channel: any Channel) throws {
-        let (reads, continuation) = AsyncStream<ByteBuffer>.makeStream()
-        try channel.pipeline.syncOperations.addHandler(ReadsHandler(continuation: continuation))
+        let reader = InboundParts<ByteBuffer>()
+        try channel.pipeline.syncOperations.addHandler(reader)
         self.channel = channel
-        self.reads = reads
-    }
-
-    private final class ReadsHandler: ChannelInboundHandler {
-        typealias InboundIn = ByteBuffer
-
-        private let continuation: AsyncStream<ByteBuffer>.Continuation
-
-        init(continuation: AsyncStream<ByteBuffer>.Continuation) {
-            self.continuation = continuation
-        }
-
-        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            continuation.yield(unwrapInboundIn(data))
-        }
-
-        func channelInactive(context: ChannelHandlerContext) {
-            continuation.finish()
-        }
-
-        func errorCaught(context: ChannelHandlerContext, error: any Error) {
-            continuation.finish()
-        }
+        reads = reader.stream
     }
 
     /// Answers commands until the connection ends. A client that leaves is no fault.
@@ -76,17 +52,14 @@ struct FakeLumiConnection: Sendable {
     private func perform(_ action: FakeLumiAction, _ state: FakeLumiState) async throws -> Bool {
         switch action {
         case .write(let bytes):
-            // Waits until the system has the bytes: closing a channel drops what is not yet written.
-            do { try await channel.writeAndFlush(ByteBuffer(bytes: bytes)).get() } catch { return false }
+            return await channel.write(all: bytes)
         case .hold(let gate):
             state.gates.open("reached \(gate)")
             try await state.gates.pass("release \(gate)")
         case .close:
             return false
         case .reset:
-            // Closing a socket that does not linger at all makes the system send RST.
-            let linger = linger(l_onoff: 1, l_linger: 0)
-            try? await (channel as? any SocketOptionProvider)?.setSoLinger(linger).get()
+            await channel.reset()
             return false
         }
         return true

@@ -1,8 +1,5 @@
 package import CompanionWire
 import NIOConcurrencyHelpers
-import NIOCore
-import NIOHTTP1
-import NIOPosix
 
 /// A whole fake peer: a host of protocol v1, bugs included, on a real socket, that can also misbehave.
 ///
@@ -69,30 +66,8 @@ package func withFakeMac<Result>(
     isolation: isolated (any Actor)? = #isolation,
     _ body: (FakeMac) async throws -> Result
 ) async throws -> Result {
-    let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-        .bind(host: address, port: 0) { channel in
-            channel.eventLoop.makeCompletedFuture {
-                try FakeMacConnection(channel: channel)
-            }
-        }
-    let mac = FakeMac(
-        address: address,
-        port: server.channel.localAddress?.port ?? 0,
-        state: FakeMacState(script: script)
-    )
-    return try await withThrowingTaskGroup(of: Void.self) { group in
-        // Cancelling the group ends the loop over connections, which closes the server and waits for what is open.
-        group.addTask {
-            try await server.executeThenClose { connections in
-                try await withThrowingDiscardingTaskGroup { group in
-                    for try await connection in connections {
-                        group.addTask { await connection.serve(mac.state) }
-                    }
-                }
-            }
-        }
-        defer { group.cancelAll() }
-        return try await body(mac)
+    let state = FakeMacState(script: script)
+    return try await withListener(host: address, accept: FakeMacConnection.init, serve: { await $0.serve(state) }) {
+        try await body(FakeMac(address: address, port: $0, state: state))
     }
 }

@@ -1,7 +1,5 @@
-import Glibc
 import NIOCore
 import NIOHTTP1
-import NIOPosix
 
 /// What a host does on a connection, in order.
 package enum FakeMacAction: Sendable {
@@ -23,41 +21,16 @@ protocol ConnectionAnswering: Sendable {
 }
 
 /// One connection: requests are parsed, answers are bytes, so that anything can be sent.
-///
-/// The parts of requests go through a stream of its own: `NIOAsyncChannel` insists on being served, and a connection
-/// that is accepted in a test's last moment is not.
 struct FakeMacConnection: Sendable {
     private let channel: any Channel
     private let parts: AsyncStream<HTTPServerRequestPart>
 
     init(channel: any Channel) throws {
-        let (parts, continuation) = AsyncStream<HTTPServerRequestPart>.makeStream()
+        let reader = InboundParts<HTTPServerRequestPart>()
         let decoder = ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes))
-        try channel.pipeline.syncOperations.addHandlers([decoder, PartsHandler(continuation: continuation)])
+        try channel.pipeline.syncOperations.addHandlers([decoder, reader])
         self.channel = channel
-        self.parts = parts
-    }
-
-    private final class PartsHandler: ChannelInboundHandler {
-        typealias InboundIn = HTTPServerRequestPart
-
-        private let continuation: AsyncStream<HTTPServerRequestPart>.Continuation
-
-        init(continuation: AsyncStream<HTTPServerRequestPart>.Continuation) {
-            self.continuation = continuation
-        }
-
-        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-            continuation.yield(unwrapInboundIn(data))
-        }
-
-        func channelInactive(context: ChannelHandlerContext) {
-            continuation.finish()
-        }
-
-        func errorCaught(context: ChannelHandlerContext, error: any Error) {
-            continuation.finish()
-        }
+        parts = reader.stream
     }
 
     /// Answers requests until the connection ends. A client that leaves is no fault.
@@ -100,9 +73,9 @@ struct FakeMacConnection: Sendable {
         for action in actions {
             switch action {
             case .send(let bytes):
-                if isOpen { isOpen = await write(bytes) }
+                if isOpen { isOpen = await channel.write(all: bytes) }
             case .drip(let bytes):
-                for byte in bytes where isOpen { isOpen = await write([byte]) }
+                for byte in bytes where isOpen { isOpen = await channel.write(all: [byte]) }
             case .hold(let gate):
                 state.gates.open("reached \(gate)")
                 try await state.gates.pass("release \(gate)")
@@ -111,24 +84,11 @@ struct FakeMacConnection: Sendable {
                 try? await channel.close()
             case .reset:
                 isOpen = false
-                // Closing a socket that does not linger at all makes the system send RST.
-                let linger = linger(l_onoff: 1, l_linger: 0)
-                try? await (channel as? any SocketOptionProvider)?.setSoLinger(linger).get()
-                try? await channel.close()
+                await channel.reset()
             case .perform(let effect):
                 effect()
             }
         }
         return isOpen
-    }
-
-    private func write(_ bytes: [UInt8]) async -> Bool {
-        do {
-            // Waits until the system has the bytes: closing a channel drops what is not yet written.
-            try await channel.writeAndFlush(ByteBuffer(bytes: bytes)).get()
-            return true
-        } catch {
-            return false
-        }
     }
 }

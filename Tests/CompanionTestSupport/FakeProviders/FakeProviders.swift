@@ -1,7 +1,4 @@
 import NIOConcurrencyHelpers
-import NIOCore
-import NIOHTTP1
-import NIOPosix
 
 /// Fake providers at one address: OpenAI (and Qwen), Anthropic, Gemini and Ollama, each at the paths of its interface, that
 /// stream as they do and can also fail as they do. What they were sent is on record.
@@ -42,26 +39,9 @@ package func withFakeProviders<Result>(
     isolation: isolated (any Actor)? = #isolation,
     _ body: (FakeProviders) async throws -> Result
 ) async throws -> Result {
-    let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-        .bind(host: "127.0.0.1", port: port) { channel in
-            channel.eventLoop.makeCompletedFuture {
-                try FakeMacConnection(channel: channel)
-            }
-        }
-    let fake = FakeProviders(port: server.channel.localAddress?.port ?? 0, state: FakeProvidersState(key: key))
-    return try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask {
-            try await server.executeThenClose { connections in
-                try await withThrowingDiscardingTaskGroup { group in
-                    for try await connection in connections {
-                        group.addTask { await connection.serve(fake.state) }
-                    }
-                }
-            }
-        }
-        defer { group.cancelAll() }
-        return try await body(fake)
+    let state = FakeProvidersState(key: key)
+    return try await withListener(port: port, accept: FakeMacConnection.init, serve: { await $0.serve(state) }) {
+        try await body(FakeProviders(port: $0, state: state))
     }
 }
 

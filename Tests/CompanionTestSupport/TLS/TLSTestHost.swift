@@ -1,6 +1,5 @@
 import NIOConcurrencyHelpers
 import NIOCore
-import NIOPosix
 package import NIOSSL
 
 /// A host behind TLS whose every answer a test writes. What it was sent is on record.
@@ -66,28 +65,16 @@ package func withTLSTestHost<Result>(
 ) async throws -> Result {
     let certificate = try certificate ?? TestCertificate()
     let context = try certificate.serverContext(oldest: version, newest: version)
-    let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-        .bind(host: "127.0.0.1", port: port) { channel in
-            channel.eventLoop.makeCompletedFuture {
-                try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
-                return try FakeMacConnection(channel: channel)
-            }
-        }
     let script = TLSTestHost.Script(respond: answer)
-    let host = TLSTestHost(port: server.channel.localAddress?.port ?? 0, certificate: certificate, script: script)
-    return try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask {
-            try await server.executeThenClose { connections in
-                try await withThrowingDiscardingTaskGroup { group in
-                    for try await connection in connections {
-                        group.addTask { await connection.serve(script) }
-                    }
-                }
-            }
-        }
-        defer { group.cancelAll() }
-        return try await body(host)
+    return try await withListener(
+        port: port,
+        accept: { channel in
+            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
+            return try FakeMacConnection(channel: channel)
+        },
+        serve: { await $0.serve(script) }
+    ) {
+        try await body(TLSTestHost(port: $0, certificate: certificate, script: script))
     }
 }
 

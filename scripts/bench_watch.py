@@ -41,14 +41,23 @@ responder source
 start watcher "$PAIRTOOL" discover --watch --json --engine embedded >$LAN/out 2>/dev/null
 watch=$!
 wait_for_line '"settled"' $LAN/out
-tell source waves _lumiagent._tcp 10 50 0.35 $LAN/first
-wait_until 60 test -e $LAN/first
-sleep 2
-grep VmRSS /proc/$watch/status
-tell source waves _lumiagent._tcp 90 50 0.35 $LAN/second
-wait_until 90 test -e $LAN/second
-sleep 2
-grep VmRSS /proc/$watch/status
+events() { grep -c "\\"event\\":\\"$1\\"" $LAN/out; }
+seen() { [ "$(events $1)" -ge $total ]; }
+wave=0
+total=0
+waves() {
+    local last=$((wave + $1))
+    while [ $wave -lt $last ]; do
+        tell source wave _lumiagent._tcp $((wave += 1)) 50
+        total=$((total + 50))
+        wait_until seen added
+    done
+    for end in 1 2; do tell source wave _lumiagent._tcp $((wave += 1)) 0; done
+    wait_until seen removed
+    grep VmRSS /proc/$watch/status
+}
+waves 10
+waves 90
 """
 
 

@@ -6,9 +6,8 @@
         the machine's own name and its addresses on eth0.
     goodbye NAME     Withdraws a service, with a goodbye.
     mute, speak      Neither answers nor announces; does so again.
-    waves TYPE COUNT EACH SECONDS FILE
-        COUNT times, SECONDS apart: EACH services appear, and those of two waves before leave. At the end all have left, and
-        the file is made.
+    wave TYPE NUMBER EACH
+        EACH services appear, and those of the last wave but one leave.
 
 It answers queries for what it has (RFC 6762, section 6), but for the PTR records that the asker knows (section 7.1).
 """
@@ -126,7 +125,7 @@ def read_query(packet):
 
 class Responder:
     def __init__(self):
-        self.services, self.is_muted, self.sockets = {}, False, []
+        self.services, self.shown, self.is_muted, self.sockets = {}, [], False, []
         index = socket.if_nametoindex("eth0")
         for family in (socket.AF_INET, socket.AF_INET6):
             peer = socket.socket(family, socket.SOCK_DGRAM)
@@ -194,23 +193,16 @@ class Responder:
         # Each once: services share addresses.
         self.send(dict.fromkeys(answers), [peer])
 
-    def waves(self, kind, count, each, pause, ready):
-        shown = []
-        for number in range(int(count) + 2):
-            began = time.monotonic()
-            if number < int(count):
-                wave = [Service(kind, 7000, f"Wave {number} {index}", [f"id={number:08x}{index:08x}"]) for index in range(int(each))]
-                self.services.update({service.name: service for service in wave})
-                self.send(item for service in wave for item in service.records())
-                shown.append(wave)
-            if number >= 2 and shown:
-                left = shown.pop(0)
-                for service in left:
-                    del self.services[service.name]
-                self.send(item for service in left for item in service.records(goodbye=True))
-            while time.monotonic() < began + float(pause):
-                self.serve(max(0, began + float(pause) - time.monotonic()))
-        open(ready, "w", encoding="ascii").close()
+    def wave(self, kind, number, each):
+        new = [Service(kind, 7000, f"Wave {number} {index}", [f"id={int(number):08x}{index:08x}"]) for index in range(int(each))]
+        self.services.update({service.name: service for service in new})
+        self.send(item for service in new for item in service.records())
+        self.shown.append(new)
+        if len(self.shown) > 2:
+            left = self.shown.pop(0)
+            for service in left:
+                del self.services[service.name]
+            self.send(item for service in left for item in service.records(goodbye=True))
 
     def obey(self, line):
         words = shlex.split(line)
@@ -218,8 +210,8 @@ class Responder:
             self.add(Service(words[1], words[2], words[3], words[4:]))
         elif words[:1] == ["goodbye"]:
             self.goodbye(words[1])
-        elif words[:1] == ["waves"]:
-            self.waves(*words[1:])
+        elif words[:1] == ["wave"]:
+            self.wave(*words[1:])
         elif words in (["mute"], ["speak"]):
             self.is_muted = words == ["mute"]
         elif words:

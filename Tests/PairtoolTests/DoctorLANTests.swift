@@ -40,19 +40,19 @@ struct DoctorLANTests {
     func daemon() async throws {
         let run = try await Diagnosis.run(
             """
-            bus='import os, socket, sys, time
+            bus='import os, signal, socket, sys
             os.makedirs("/run/dbus")
             bus = socket.socket(socket.AF_UNIX)
             bus.bind("/run/dbus/system_bus_socket")
             bus.listen(1)
             open("/run/ready", "w")
-            time.sleep(float(sys.argv[1]))'
+            if sys.argv[1] == "stay": signal.pause()'
             add_host none
             add_host dead
             add_host mute
             add_host killed --daemon
-            on dead $PYTHON -c "$bus" 0
-            start mute $PYTHON -c "$bus" 1000
+            on dead $PYTHON -c "$bus" leave
+            start mute $PYTHON -c "$bus" stay
             wait_until on mute test -e /run/ready
             kill_daemon killed
             for machine in none dead mute killed; do examine $machine; done
@@ -78,11 +78,11 @@ struct DoctorLANTests {
         let run = try await Diagnosis.run(
             """
             add_host desk
-            start desk $PYTHON -c 'import socket, time
+            start desk $PYTHON -c 'import signal, socket
             taken = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             taken.bind(("", 5353))
             open("/run/ready", "w")
-            time.sleep(1000)'
+            signal.pause()'
             taker=$!
             wait_until on desk test -e /run/ready
             examine desk

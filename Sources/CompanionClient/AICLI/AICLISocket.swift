@@ -18,7 +18,7 @@ struct AICLISocket: Sendable {
     private let frames: Frames
     private let line: LineGuard
 
-    /// - Returns: Nil where the server answers with something else than a WebSocket.
+    /// - Returns: Nil where the server answers with something else than a WebSocket, or ends the connection instead.
     init?(client: AICLIClient, longestSilence: TimeAmount = Self.longestSilence) async throws {
         var headers = HTTPHeaders([("Host", client.endpoint.authority)])
         for (name, value) in client.credentials { headers.add(name: name, value: value) }
@@ -43,11 +43,12 @@ struct AICLISocket: Sendable {
                     return upgraded
                 }
             }
-        let frames = try await withTaskCancellationHandler {
-            try await upgraded.get()
+        let frames = await withTaskCancellationHandler {
+            try? await upgraded.get()
         } onCancel: {
             opening.withLockedValue { $0 }?.close(promise: nil)
         }
+        try Task.checkCancellation()
         guard let frames else { return nil }
         self.frames = frames
         self.line = line
@@ -151,9 +152,9 @@ struct AICLISocket: Sendable {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            return AICLIClosure()
+            return AICLIClosure(isMute: received == 0)
         }
-        return AICLIClosure()
+        return AICLIClosure(isMute: received == 0)
     }
 
     private static var tooLarge: AICLIClosure {

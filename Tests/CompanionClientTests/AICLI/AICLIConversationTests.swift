@@ -105,13 +105,14 @@ import Testing
         "A host that keeps silent, sends garbage or breaks at once is given up, and knows nothing of the prompt",
         arguments: [
             (FakeAICLIFault.silentHandshake, CompanionClientError.Code.timedOut), (.silent, .timedOut),
-            (.resetBeforeWelcome, .unreachable), (.onlyGarbage, .badAnswer), (.oversize, .tooLarge),
+            (.closedHandshake, .unreachable), (.resetBeforeWelcome, .unreachable), (.onlyGarbage, .badAnswer),
+            (.oversize, .tooLarge),
         ]
     )
     func deadWire(_ fault: FakeAICLIFault, _ code: CompanionClientError.Code) async throws {
         try await withAICLI(.fault(fault)) { peers in
             var peers = peers
-            peers.host.runner.configuration.welcome = .milliseconds(300)
+            if code == .timedOut { peers.host.runner.configuration.welcome = .milliseconds(300) }
             let shown = try await peers.send("go")
             #expect(shown.error?.code == code, "\(String(describing: shown.error))")
             #expect(shown.error?.delivery == .notSent)
@@ -119,9 +120,12 @@ import Testing
         }
     }
 
-    @Test("A token that is refused completes the handshake and is told as such")
-    func wrongToken() async throws {
-        try await withAICLI(token: "wrong") { peers in
+    @Test(
+        "A token that is refused is told as such, whether the handshake is completed before or not",
+        arguments: [nil, FakeAICLIFault.closedHandshake]
+    )
+    func wrongToken(_ fault: FakeAICLIFault?) async throws {
+        try await withAICLI(.with { $0.faults = [fault] }, token: "wrong") { peers in
             let shown = try await peers.send("go")
             #expect(shown.error?.code == .notPaired)
             #expect(peers.waits.withLockedValue(\.self).isEmpty)

@@ -42,6 +42,10 @@ struct FakeAICLIConnection: Sendable {
         }
         let fault = state.nextFault()
         if fault == .silentHandshake { return nil }
+        if fault == .closedHandshake {
+            try? await channel.close()
+            return nil
+        }
         let digest = Digest.sha1(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")
         let accept = Base64.encode(FakeAICLIInput.bytes(ofHex: digest))
         let head =

@@ -57,6 +57,8 @@ package struct FakeAICLIScript: Sendable {
 package enum FakeAICLIFault: Sendable, Hashable {
     /// Takes the request to upgrade, and says nothing more.
     case silentHandshake
+    /// Closes instead of upgrading.
+    case closedHandshake
     /// Upgrades, and says nothing more.
     case silent
     case resetBeforeWelcome

@@ -132,9 +132,11 @@ extension AICLITurnRunner {
             guard let socket = try await AICLISocket(client: client) else {
                 throw try await refusal()
             }
-            closure = try await socket.run(sending: requests, limit: client.configuration.limits.answer) {
+            let end = try await socket.run(sending: requests, limit: client.configuration.limits.answer) {
                 sink.yield(.frame($0, connection: number))
             }
+            if end.isMute { throw try await refusal() }
+            closure = end
         } catch is CancellationError {
             return
         } catch {
@@ -149,13 +151,14 @@ extension AICLITurnRunner {
         sink.yield(.closed(closure, connection: number))
     }
 
-    /// Why there is no WebSocket: a server of another generation, another service, or a token that is refused.
+    /// Why there is no WebSocket, or one on which nothing came: a server of another generation, another service, or a token
+    /// that is refused.
     private func refusal() async throws -> CompanionClientError {
         if try await client.generation() == .http { return AICLIGeneration.http.refusal }
         try await client.checkToken()
         return CompanionClientError(
             .unreachable,
-            "\(client.endpoint) did not answer with a WebSocket.",
+            "\(client.endpoint) did not open a WebSocket, or closed it at once.",
             delivery: .notSent
         )
     }

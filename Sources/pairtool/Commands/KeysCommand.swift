@@ -132,8 +132,7 @@ struct KeysCommand: AsyncParsableCommand {
                 let question = Question(context: context)
                 return (try await question.secret("Key for \(provider.displayName): ") ?? "").trimmingBlanks()
             }
-            let input = context.stdin
-            guard let bytes = try await BlockingCall.run({ try input.readAll(limit: 8 << 10) }) else {
+            guard let bytes = try await context.content(limit: 8 << 10) else {
                 throw CommandError(.usage, "key.unusable", "that is no key: it is longer than 8 KiB")
             }
             return String(decoding: bytes, as: UTF8.self).trimmingBlanks()

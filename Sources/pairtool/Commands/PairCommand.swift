@@ -127,7 +127,12 @@ struct PairCommand: AsyncParsableCommand {
         var unused = payload
         for attempt in 1... {
             let current: PairingPayload
-            if let unused { current = unused } else { current = try await askForCode(target, context: context) }
+            if let unused {
+                current = unused
+            } else {
+                let code = try await Question(context: context).pairingCode(of: target.name)
+                current = PairingPayload(code: code, token: nil, expiresAt: nil)
+            }
             unused = nil
             do {
                 return job.show(try await job.run(current, route))
@@ -223,24 +228,10 @@ extension PairCommand {
     }
 
     private static func payload(typed line: String) throws -> PairingPayload {
-        // As the host shows them: in groups.
-        let code = line.filter { !$0.isWhitespace && $0 != "-" }
-        guard PairingPayload.isCode(code) else {
+        guard let code = PairingPayload.code(typed: line) else {
             throw CommandError(.usage, "pairing.code_format", "a pairing code is six digits; nothing was sent")
         }
         return PairingPayload(code: code, token: nil, expiresAt: nil)
-    }
-
-    private func askForCode(_ target: PairingTarget, context: CommandContext) async throws -> PairingPayload {
-        let question = Question(context: context)
-        while true {
-            let prompt = "Six digits that \(TerminalText.line(target.name)) shows: "
-            guard let line = try await question.secret(prompt), !line.trimmingBlanks().isEmpty else {
-                throw CommandError(.usage, "pairing.no_code", "no code was typed; nothing was sent")
-            }
-            if let payload = try? Self.payload(typed: line) { return payload }
-            context.stderr.write("A pairing code is six digits.\n")
-        }
     }
 
     /// The host that is meant.

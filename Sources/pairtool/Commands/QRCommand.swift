@@ -84,12 +84,9 @@ struct QRCommand: AsyncParsableCommand {
     }
 
     private func text(_ context: CommandContext) async throws -> [UInt8] {
-        let (file, input, limit) = (file, context.stdin, 64 << 10)
         let content: [UInt8]?
         do {
-            content = try await BlockingCall.run {
-                file == "-" ? try input.readAll(limit: limit) : try PrivateFile.read(file, limit: limit)
-            }
+            content = try await context.content(of: file, limit: 64 << 10)
         } catch let error as PrivateFile.Failure {
             throw CommandError(.failed, "qr.io", error.description)
         }

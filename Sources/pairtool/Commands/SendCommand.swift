@@ -100,8 +100,7 @@ struct SendCommand: AsyncParsableCommand {
     private func promptText(_ context: CommandContext) async throws -> String {
         var prompt = words[words.count - 1]
         if prompt == "-" {
-            let input = context.stdin
-            guard let bytes = try await BlockingCall.run({ try input.readAll(limit: 1 << 20) }) else {
+            guard let bytes = try await context.content(limit: 1 << 20) else {
                 throw CommandError(.usage, "prompt.too_long", "the prompt is longer than 1 MiB")
             }
             guard let text = String(validating: bytes, as: UTF8.self) else {

@@ -38,7 +38,14 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     private func follow(_ session: HostSession) async throws {
-        guard session.isVerified else { return try await poll(session) }
+        // A legacy host tells nothing by itself.
+        guard session.isVerified else {
+            return try await HostStatusReport.poll(session.host, every: interval.duration) {
+                try await HostStatusReport.read(session)
+            } show: {
+                show($0, session)
+            }
+        }
         var last = try await HostStatusReport.read(session)
         show(last, session)
         try await LiveFeed(client: try session.copilotForge, patience: HostOptions.patience).run { output in
@@ -49,22 +56,6 @@ struct StatusCommand: AsyncParsableCommand {
             }
             if report != last { show(report, session) }
             last = report
-        }
-    }
-
-    /// A legacy host tells nothing by itself.
-    private func poll(_ session: HostSession) async throws {
-        var last: HostStatusReport?
-        while true {
-            let report: HostStatusReport
-            do {
-                report = try await HostStatusReport.read(session)
-            } catch let error as CompanionClientError {
-                report = HostStatusReport(session.host, problem: error.description)
-            }
-            if report != last { show(report, session) }
-            last = report
-            try await ContinuousClock().sleep(for: interval.duration)
         }
     }
 
@@ -132,6 +123,27 @@ struct HostStatusReport: Encodable, Equatable {
         return report
     }
 
+    /// Asks a host again and again, and shows what has changed.
+    static func poll(
+        _ host: PairedHost,
+        every interval: Duration,
+        read: () async throws -> HostStatusReport,
+        show: (HostStatusReport) -> Void
+    ) async throws {
+        var last: HostStatusReport?
+        while true {
+            let report: HostStatusReport
+            do {
+                report = try await read()
+            } catch let error as CompanionClientError {
+                report = HostStatusReport(host, problem: error.description)
+            }
+            if report != last { show(report) }
+            last = report
+            try await ContinuousClock().sleep(for: interval)
+        }
+    }
+
     var text: String {
         var lines = [
             "host       \(name) (\(id.prefix(8))) at \(address)", "family     \(family.displayName)",
@@ -160,7 +172,7 @@ struct HostStatusReport: Encodable, Equatable {
 
     private var howProven: String {
         if trust == .verified { return " (TLS, both sides proven)" }
-        return family == .lumi ? " (no encryption, nothing proven)" : " (plain HTTP, nothing proven)"
+        return family.speaksHTTP ? " (plain HTTP, nothing proven)" : " (no encryption, nothing proven)"
     }
 
     /// The exit code of a host that cannot be used now.
@@ -179,6 +191,6 @@ struct HostStatusReport: Encodable, Equatable {
         left.reachable == right.reachable && left.connected == right.connected && left.signedIn == right.signedIn
             && left.connectedDevice?.id == right.connectedDevice?.id && left.version == right.version
             && left.problem == right.problem && left.permissions == right.permissions
-            && left.expiresAt == right.expiresAt
+            && left.expiresAt == right.expiresAt && left.address == right.address && left.generation == right.generation
     }
 }

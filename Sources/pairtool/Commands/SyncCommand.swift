@@ -52,23 +52,20 @@ struct SyncCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await host.preferring(.lumi, context: .current).withSession(options) { session in
-            try session.requireLumi()
-            let output = session.output
-            if withKeys {
-                output.say("Keys and settings travel without encryption: anyone on this network can read them.")
-            }
-            let store = LumiStore(data: session.context.paths.data, hostID: session.host.id)
-            let items = try await LumiSessions.withConnection(session.host, output: output) { client in
-                try await LumiSync(store: store, withKeys: withKeys).run(client)
-            }
-            output.list(
-                items.map(Row.init),
-                columns: [TableColumn("FILE") { $0.file }, TableColumn("STATE") { $0.text }],
-                id: \.file
-            )
-            try finish(items, output: output)
+        let output = options.output
+        let items = try await host.withMac(options, for: "agents and what else is pulled") { _ in
+            guard withKeys else { return }
+            output.say("Keys and settings travel without encryption: anyone on this network can read them.")
+        } _: { mac in
+            let store = LumiStore(data: output.context.paths.data, hostID: mac.host.id)
+            return try await LumiSync(store: store, withKeys: withKeys).run(mac.client)
         }
+        output.list(
+            items.map(Row.init),
+            columns: [TableColumn("FILE") { $0.file }, TableColumn("STATE") { $0.text }],
+            id: \.file
+        )
+        try finish(items, output: output)
     }
 
     private func finish(_ items: [LumiSync.Item], output: Output) throws {

@@ -6,7 +6,7 @@ struct FamilyPairing: Sendable {
     let target: PairingTarget
     let identity: DeviceIdentity
     let deviceName: String
-    /// Six digits, where they came with the command.
+    /// Six digits, where they came with the command, for Lumi hosts of the second generation.
     let code: String?
     /// The token of an AICLI server, where it came with the command.
     let token: String?
@@ -19,14 +19,7 @@ struct FamilyPairing: Sendable {
         case .copilotforge: preconditionFailure("CopilotForge hosts have a pairing of their own")
         case .jarvis: try await JarvisPairing(self).run()
         case .aicli: try await AICLIPairing(self).run()
-        case .lumi:
-            try await LumiPairing(
-                target: target,
-                identity: identity,
-                deviceName: deviceName,
-                code: code,
-                output: output
-            ).run()
+        case .lumi: try await LumiPairing(self).run()
         }
     }
 }

@@ -21,30 +21,16 @@ struct FamilyStatus: Sendable {
     let output: Output
 
     func run(watches: Bool, every interval: Duration) async throws {
-        guard watches else {
-            let report = try await read()
-            show(report)
-            if let trouble = report.problem {
-                output.say("\(TerminalText.line(host.name)) says that it is not well: \(TerminalText.line(trouble))")
-                throw ExitRequest(status: .hostUnavailable)
-            }
-            if report.signedIn == false {
-                output.say("Next: install or start the assistant's program on \(TerminalText.line(host.name)).")
-                throw ExitRequest(status: .hostUnavailable)
-            }
-            return
+        if watches { return try await HostStatusReport.poll(host, every: interval, read: read, show: show) }
+        let report = try await read()
+        show(report)
+        if let trouble = report.problem {
+            output.say("\(TerminalText.line(host.name)) says that it is not well: \(TerminalText.line(trouble))")
+            throw ExitRequest(status: .hostUnavailable)
         }
-        var last: HostStatusReport?
-        while true {
-            let report: HostStatusReport
-            do {
-                report = try await read()
-            } catch let error as CompanionClientError {
-                report = HostStatusReport(host, problem: error.description)
-            }
-            if report != last { show(report) }
-            last = report
-            try await ContinuousClock().sleep(for: interval)
+        if report.signedIn == false {
+            output.say("Next: install or start the assistant's program on \(TerminalText.line(host.name)).")
+            throw ExitRequest(status: .hostUnavailable)
         }
     }
 

@@ -85,7 +85,16 @@ struct Conversation: Sendable {
     /// Makes the chat where it has to be there before a prompt can be sent.
     ///
     /// - Parameter prompt: The first prompt, which gives the chat its title.
+    /// - Throws: ``CommandError`` where the host does not take the pictures: a chat is not made for nothing.
     mutating func prepare(for prompt: String) async throws {
+        guard images.isEmpty || session.offer.turns?.takesImages == true else {
+            throw CommandError(
+                .failed,
+                "host.cannot",
+                "\(session.host.name) takes no pictures with a prompt; nothing was sent",
+                next: "leave out --image"
+            )
+        }
         guard let project = unmadeIn else { return }
         let title = ChatTitle.of(prompt)
         if let turns = session.offer.turns {
@@ -106,14 +115,6 @@ struct Conversation: Sendable {
             allowedTools: allowedTools,
             images: images
         )
-        if session.offer.turns?.takesImages != true, !images.isEmpty {
-            throw CommandError(
-                .failed,
-                "host.cannot",
-                "\(session.host.name) takes no pictures with a prompt; nothing was sent",
-                next: "leave out --image"
-            )
-        }
         images = []
         let (session, chatID, earlier) = (session, chatID, position)
         (position, lastAnswer) = try await TurnLock.with(

@@ -30,16 +30,14 @@ struct HostOptions: ParsableArguments {
     ) async throws -> R {
         let output = options.output
         let context = output.context
-        let store = PairedHostStore(directory: context.paths.data)
-        let selected = try await locate(in: try store.load(), output: output)
-        let result = try await HostSession.with(
-            selected,
-            output: output,
-            configuration: configuration,
-            body
-        )
-        try noteContact(with: selected, store: store, now: context.now())
-        return result
+        let hosts = try PairedHostStore(directory: context.paths.data).load()
+        let selected = try await locate(in: hosts, output: output)
+        return try await HostSession.with(selected, output: output, configuration: configuration) { session in
+            let result = try await body(session)
+            // What was pulled from a host says nothing of when it was last there.
+            if session.offer.health != nil { try noteContact(with: selected, context) }
+            return result
+        }
     }
 
     /// Runs a body with the host again and again, for as long as it takes: a body returns when the host is gone from where it
@@ -70,7 +68,11 @@ struct HostOptions: ParsableArguments {
             !hosts.hosts.contains(where: { $0.name == word })
         {
             let usual = try? PairedHostSelection.select(host == nil ? nil : environment, in: hosts)
-            (selected, places) = try await HostPlaceResolver(place: place, hosts: hosts, usual: usual).resolve()
+            let found = try await HostPlaceResolver(place: place, hosts: hosts, usual: usual).resolve()
+            (selected, places) = found
+            guard selected.family == .copilotforge || found.endpoints.contains(selected.endpoint) else {
+                throw PairedHostSelection.unknown(place)
+            }
         } else {
             selected = try PairedHostSelection.select(host ?? environment, in: hosts)
         }
@@ -85,9 +87,10 @@ struct HostOptions: ParsableArguments {
     }
 
     /// Keeps when the host was last reached; not more than once a minute, for it is a write to the disk.
-    private func noteContact(with host: PairedHost, store: PairedHostStore, now: Date) throws {
+    func noteContact(with host: PairedHost, _ context: CommandContext) throws {
+        let now = context.now()
         guard now.timeIntervalSince(host.lastSeenAt ?? .distantPast) > 60 else { return }
-        try store.update { hosts in
+        try PairedHostStore(directory: context.paths.data).update { hosts in
             guard let index = hosts.hosts.firstIndex(where: { $0.id == host.id }) else { return }
             hosts.hosts[index].lastSeenAt = now
         }
@@ -103,12 +106,7 @@ enum PairedHostSelection {
         }
         guard let word, !word.isEmpty else {
             if let host = hosts.defaultHost { return host }
-            throw CommandError(
-                .usage,
-                "host.ambiguous",
-                "several hosts are paired and none is the default: \(names(hosts.hosts))",
-                next: "name one with --host, or: pairtool hosts default NAME"
-            )
+            throw ambiguous(hosts.hosts)
         }
         let found = hosts.matching(word)
         if let host = found.first, found.count == 1 { return host }
@@ -127,6 +125,24 @@ enum PairedHostSelection {
             "no paired host is called “\(word)”; paired are: \(names(hosts.hosts))",
             next: isShort
                 ? "give four characters of the id, or more" : "pairtool hosts, or to pair with it: pairtool pair"
+        )
+    }
+
+    static func unknown(_ place: HostPlace) -> CommandError {
+        CommandError(
+            .notPaired,
+            "host.unknown",
+            "no paired host is at \(place.address)\(place.port.map { ", port \($0)" } ?? "")",
+            next: "pairtool hosts, or to pair with it: pairtool pair"
+        )
+    }
+
+    static func ambiguous(_ hosts: [PairedHost]) -> CommandError {
+        CommandError(
+            .usage,
+            "host.ambiguous",
+            "several hosts are paired and none is the default: \(names(hosts))",
+            next: "name one with --host, or: pairtool hosts default NAME"
         )
     }
 

@@ -39,8 +39,8 @@ struct HostSession: Sendable {
                 try await body(HostSession(host: host, offer: offer, output: output, companion: nil))
             }
         case .aicli:
-            try await AICLISessions.with(host, output: output, configuration: configuration) { offer in
-                try await body(HostSession(host: host, offer: offer, output: output, companion: nil))
+            try await AICLISessions.with(host, output: output, configuration: configuration) { aicli in
+                try await body(HostSession(host: host, offer: aicli.hostClient, output: output, companion: nil))
             }
         case .lumi:
             try await AgentSessions.with(host, output: output) { offer in

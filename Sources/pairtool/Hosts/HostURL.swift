@@ -33,14 +33,9 @@ struct HostURL: Sendable, Hashable {
 
     /// Where it leads, with the family's own port if the user names none.
     func endpoint(of family: HostFamily) -> CompanionEndpoint {
-        let port =
-            switch family {
-            case .copilotforge: endpoint.port
-            case .lumi: 47285
-            case .aicli: 3001
-            case .jarvis: JarvisBase.defaultPort
-            }
-        return namesPort ? endpoint : CompanionEndpoint(address: endpoint.address, port: port)
+        // The port of HTTPS is CopilotForge's, too.
+        guard !namesPort, family != .copilotforge else { return endpoint }
+        return CompanionEndpoint(address: endpoint.address, port: family.usualPort)
     }
 }
 

@@ -47,8 +47,8 @@ struct LegacyConsent: Sendable {
     }
 
     private func warning(_ target: PairingTarget) -> String {
-        let speaks = target.family == .lumi ? "without encryption" : "plain HTTP"
-        return "\(target.name) speaks \(speaks) and proves nothing (trust: legacy): anyone on this network can read "
-            + "what you send, see the answers and use the host in your name."
+        let speaks = target.family.speaksHTTP ? "plain HTTP" : "without encryption"
+        return "\(TerminalText.line(target.name)) speaks \(speaks) and proves nothing (trust: legacy): anyone on this "
+            + "network can read what you send, see the answers and use the host in your name."
     }
 }

@@ -41,17 +41,7 @@ struct PairingJob: Sendable {
                     .pair(payload, deviceName: deviceName, over: ClientPairingTransport(client: client))
             }
         }
-        let now = context.now()
-        let host = PairedHost(
-            id: target.id,
-            name: target.name,
-            family: .copilotforge,
-            trust: .legacy,
-            endpoint: endpoint,
-            deviceID: identity.deviceID,
-            pairedAt: now,
-            lastSeenAt: now
-        )
+        let host = target.legacyRecord(at: endpoint, deviceID: identity.deviceID, now: context.now())
         return try record.store(host, as: outcome.device.name, clockOffset: outcome.clockOffset) { hosts in
             guard target.verifiedRecord(in: hosts) == nil else {
                 throw PairingError(.verifiedHost, "\(target.name) was paired with proof meanwhile; nothing was changed")

@@ -82,11 +82,11 @@ struct PairingRecord: Sendable {
             TerminalText.line(outcome.text)
         }
         explain(outcome)
-        guard !outcome.isDefault else { return output.say("Next: \(Self.firstCommand(of: host.family))") }
+        guard !outcome.isDefault else { return output.say("Next: \(host.family.firstCommand)") }
         if let usual = outcome.usual {
             output.say("Commands still go to \(TerminalText.line(usual.name)) (pairtool hosts default changes it).")
         }
-        output.say("Next: \(Self.firstCommand(of: host.family)) --host \(host.id.prefix(8))")
+        output.say("Next: \(host.family.firstCommand) --host \(host.id.prefix(8))")
     }
 
     /// Says what is odd about a pairing.
@@ -100,15 +100,6 @@ struct PairingRecord: Sendable {
         if let less = outcome.lessAllowed {
             let allowed = less.map(\.rawValue).joined(separator: ", ")
             output.say("The host allows less than was asked for: \(allowed.isEmpty ? "reading only" : allowed).")
-        }
-    }
-
-    /// What to do first with a host.
-    private static func firstCommand(of family: HostFamily) -> String {
-        switch family {
-        case .copilotforge, .aicli: "pairtool projects"
-        case .lumi: "pairtool sync"
-        case .jarvis: "pairtool approvals"
         }
     }
 }

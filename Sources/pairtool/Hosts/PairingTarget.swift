@@ -100,6 +100,20 @@ struct PairingTarget: Sendable {
         return hosts.first { $0.id == id } ?? hosts.first { allEndpoints.contains($0.endpoint) }
     }
 
+    /// The record of a pairing with a host that has proven nothing.
+    func legacyRecord(at endpoint: CompanionEndpoint, deviceID: String, now: Date) -> PairedHost {
+        PairedHost(
+            id: id,
+            name: name,
+            family: family,
+            trust: .legacy,
+            endpoint: endpoint,
+            deviceID: deviceID,
+            pairedAt: now,
+            lastSeenAt: now
+        )
+    }
+
     /// The record of a host that was verified before and may be this one, whatever its address or advert says.
     func verifiedRecord(in hosts: PairedHosts) -> PairedHost? {
         hosts.hosts.first { host in

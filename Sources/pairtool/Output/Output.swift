@@ -63,10 +63,7 @@ struct Output: Sendable {
     /// with `--json`, as an object.
     func warn(_ code: String, _ message: String, next: String? = nil) {
         if format == .json {
-            guard let line = line(WarningReport(warning: .init(code: code, message: message, next: next))) else {
-                return
-            }
-            context.stderr.write(line)
+            info(WarningReport(warning: .init(code: code, message: message, next: next)))
         } else {
             context.stderr.write(
                 "\(TerminalText.line(message))\n" + (next.map { "  next: \(TerminalText.line($0))\n" } ?? "")
@@ -88,8 +85,7 @@ struct Output: Sendable {
     /// A failure, as a sentence or, with `--json`, as an object.
     func report(_ error: CommandError) {
         if format == .json {
-            guard let data = try? CompanionJSON.encoder(sorted: true).encode(ErrorReport(error)) else { return }
-            context.stderr.write(TerminalText.json(String(decoding: data, as: UTF8.self)) + "\n")
+            info(ErrorReport(error))
         } else {
             // A line each: a name with a line end in it must not pass for a line of ours.
             var text = "pairtool: \(TerminalText.line(error.message))\n"

@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// Asks the user at the terminal: the question goes to standard error.
 struct Question {
     let context: CommandContext
@@ -36,6 +38,28 @@ struct Question {
         let input = context.stdin
         defer { context.stderr.write("\n") }
         return try await BlockingCall.run { try input.readLine(echo: false) }
+    }
+
+    /// The six digits that a host shows, asked for until they are six.
+    ///
+    /// - Throws: ``CommandError`` where none are typed.
+    func pairingCode(of hostName: String) async throws -> String {
+        while true {
+            let prompt = "Six digits that \(TerminalText.line(hostName)) shows: "
+            guard let line = try await secret(prompt), !line.trimmingBlanks().isEmpty else {
+                throw CommandError(.usage, "pairing.no_code", "no code was typed; nothing was sent")
+            }
+            if let code = PairingPayload.code(typed: line) { return code }
+            context.stderr.write("A pairing code is six digits.\n")
+        }
+    }
+}
+
+extension PairingPayload {
+    /// The six digits of a line, which may be in groups as hosts show them.
+    static func code(typed line: String) -> String? {
+        let digits = line.filter { !$0.isWhitespace && $0 != "-" }
+        return isCode(digits) ? digits : nil
     }
 }
 

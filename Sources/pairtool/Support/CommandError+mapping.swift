@@ -24,6 +24,9 @@ extension CommandError {
             case let error as AdminError: Self.admin(error)
             case let error as ProviderError: Self.provider(error)
             case let error as LumiStoreError: Self.lumiStore(error)
+            case let error as LumiInputError: CommandError(.usage, "remote.input", error.message)
+            case let error as JarvisDecisionError:
+                CommandError(.failed, "approval.\(error.code)", error.description, next: "pairtool approvals")
             case let error as PrivateFile.Failure: CommandError(.failed, "file", error.description)
             default: CommandError(.failed, "failed", "\(error)")
             }

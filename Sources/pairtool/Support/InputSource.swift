@@ -1,5 +1,6 @@
 import Glibc
 import NIOConcurrencyHelpers
+import PairingAgent
 
 /// Where a command reads from. Reads block: call them through ``BlockingCall``.
 protocol InputSource: Sendable {
@@ -82,6 +83,19 @@ struct StandardInput: InputSource {
             let count = read(STDIN_FILENO, &chunk, chunk.count)
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
             return count > 0 ? Array(chunk[..<count]) : nil
+        }
+    }
+}
+
+extension CommandContext {
+    /// The bytes of a file, or of standard input.
+    ///
+    /// - Parameter file: A path, or `-`.
+    /// - Returns: Nil where there is no such file, or more than `limit` bytes.
+    func content(of file: String = "-", limit: Int) async throws -> [UInt8]? {
+        let input = stdin
+        return try await BlockingCall.run {
+            file == "-" ? try input.readAll(limit: limit) : try PrivateFile.read(file, limit: limit)
         }
     }
 }

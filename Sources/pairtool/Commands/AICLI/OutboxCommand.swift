@@ -16,16 +16,18 @@ struct OutboxCommand: AsyncParsableCommand {
         defaultSubcommand: List.self
     )
 
+    fileprivate static let nothing = CommandError(.nothingFound, "outbox.empty", "no prompt waits")
+
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "list", abstract: "List the prompts that wait.")
 
-        @OptionGroup var place: OutboxPlace
+        @OptionGroup var host: HostOptions
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
             let output = options.output
-            let prompts = try place.store(output.context).outbox().prompts
-            guard !prompts.isEmpty else { throw OutboxPlace.nothing }
+            let prompts = try host.outboxStore(output.context).outbox().prompts
+            guard !prompts.isEmpty else { throw OutboxCommand.nothing }
             let now = output.context.now()
             output.list(
                 prompts.map(WaitingRow.init),
@@ -51,17 +53,17 @@ struct OutboxCommand: AsyncParsableCommand {
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
-            try await host.withSession(options) { session in
-                let aicli = try session.aicli(for: "prompts that wait")
-                guard try aicli.store.outbox().next != nil else { throw OutboxPlace.nothing }
+            let output = options.output
+            try await host.withAICLI(options, for: "prompts that wait") { aicli in
+                guard try aicli.store.outbox().next != nil else { throw OutboxCommand.nothing }
                 var writer: TurnWriter?
                 var failures = 0
                 try await aicli.sendWaiting { prompt in
                     writer = TurnWriter(
-                        output: session.output,
+                        output: output,
                         chatID: AICLISessionKeeper.chatID(for: prompt.workingDirectory)
                     )
-                    session.output.say(TerminalText.line("› \(prompt.prompt)"))
+                    output.say(TerminalText.line("› \(prompt.prompt)"))
                 } emit: { output in
                     writer?.write(output)
                 } end: { outcome in
@@ -70,7 +72,7 @@ struct OutboxCommand: AsyncParsableCommand {
                     case .failure(let error):
                         writer?.endLine()
                         failures += 1
-                        session.output.report(CommandError(describing: error))
+                        output.report(CommandError(describing: error))
                     }
                 }
                 if failures > 0 { throw ExitRequest(status: .failed) }
@@ -86,11 +88,11 @@ struct OutboxCommand: AsyncParsableCommand {
 
         @Argument(help: "The prompt's id.")
         var id: String
-        @OptionGroup var place: OutboxPlace
+        @OptionGroup var host: HostOptions
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
-            try place.change(id, options.output, "waits again") { $0.putBack($1) }
+            try host.changeOutbox(id, options.output, "waits again") { $0.putBack($1) }
         }
     }
 
@@ -99,47 +101,28 @@ struct OutboxCommand: AsyncParsableCommand {
 
         @Argument(help: "The prompt's id.")
         var id: String
-        @OptionGroup var place: OutboxPlace
+        @OptionGroup var host: HostOptions
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
-            try place.change(id, options.output, "removed") { $0.finish($1) }
+            try host.changeOutbox(id, options.output, "removed") { $0.finish($1) }
         }
     }
 }
 
-/// Whose prompts are meant. The host itself is not asked: it may well be off.
-struct OutboxPlace: ParsableArguments {
-    @Option(
-        name: .customLong("host"),
-        help: "The paired host, by name or id prefix. Default: $PAIRTOOL_HOST, then the default host.",
-        completion: .custom { _, _, _ in Completions.hosts() }
-    )
-    var host: String?
-
-    static let nothing = CommandError(.nothingFound, "outbox.empty", "no prompt waits")
-
-    func store(_ context: CommandContext) throws -> AICLIStore {
-        let hosts = try PairedHostStore(directory: context.paths.data).load()
-        let host = try PairedHostSelection.select(host ?? context.environment["PAIRTOOL_HOST"], in: hosts)
-        guard host.family == .aicli else {
-            throw CommandError(
-                .failed,
-                "host.cannot",
-                "\(host.name) is a \(host.family.displayName) host; prompts wait for AICLI hosts only",
-                next: "name one with --host: pairtool hosts"
-            )
-        }
-        return AICLISessions.store(of: host.id, context: context)
+extension HostOptions {
+    /// Where the prompts wait. The host itself is not asked: it may well be off.
+    fileprivate func outboxStore(_ context: CommandContext) throws -> AICLIStore {
+        AICLISessions.store(of: try paired(.aicli, for: "prompts that wait", context).id, context: context)
     }
 
-    fileprivate func change(
+    fileprivate func changeOutbox(
         _ id: String,
         _ output: Output,
         _ what: String,
         _ body: (inout AICLIOutbox, String) -> Void
     ) throws {
-        let changed = try store(output.context).updateOutbox { outbox in
+        let changed = try outboxStore(output.context).updateOutbox { outbox in
             guard let prompt = outbox.prompts.first(where: { $0.id == id }) else {
                 throw CommandError(.nothingFound, "outbox.unknown", "no prompt “\(id)” waits", next: "pairtool outbox")
             }

@@ -25,12 +25,13 @@ struct SessionsCommand: AsyncParsableCommand {
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
-            try await host.withSession(options) { session in
-                let aicli = try session.aicli(for: "sessions")
+            let output = options.output
+            try await host.withAICLI(options, for: "sessions") { aicli in
                 let listed = try await aicli.client.sessionIDs()
+                let now = output.context.now()
                 let known = try aicli.store.sessions().sessions
                 let rows =
-                    known.map { SessionRow($0, isListed: listed.contains($0.id), now: session.context.now()) }
+                    known.map { SessionRow($0, isListed: listed.contains($0.id), now: now) }
                     + listed.subtracting(known.map(\.id)).sorted().map(SessionRow.init(foreign:))
                 guard !rows.isEmpty else {
                     throw CommandError(
@@ -40,8 +41,7 @@ struct SessionsCommand: AsyncParsableCommand {
                         next: "pairtool send PROJECT PROMPT"
                     )
                 }
-                let now = session.context.now()
-                session.output.list(
+                output.list(
                     rows,
                     columns: [
                         TableColumn("DIRECTORY", shrinks: true) { $0.workingDirectory ?? "(of another device)" },
@@ -66,20 +66,20 @@ struct SessionsCommand: AsyncParsableCommand {
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
-            try await host.withSession(options) { session in
-                let aicli = try session.aicli(for: "sessions")
+            let output = options.output
+            try await host.withAICLI(options, for: "sessions") { aicli in
                 let listed = try await aicli.client.sessionIDs()
-                let now = session.context.now()
+                let now = output.context.now()
                 let gone = try aicli.store.updateSessions { $0.cleanUp(now: now, listed: listed) }
                 let rows = gone.map { SessionRow($0, isListed: false, now: now) }
-                switch session.output.format {
-                case .json: rows.forEach(session.output.json)
-                case .quiet: rows.forEach { session.output.data(TerminalText.line($0.id)) }
+                switch output.format {
+                case .json: rows.forEach(output.json)
+                case .quiet: rows.forEach { output.data(TerminalText.line($0.id)) }
                 case .text:
                     rows.forEach {
-                        session.output.data(TerminalText.line("Forgot the session of \($0.workingDirectory ?? $0.id)."))
+                        output.data(TerminalText.line("Forgot the session of \($0.workingDirectory ?? $0.id)."))
                     }
-                    if rows.isEmpty { session.output.say("There is nothing to clean up.") }
+                    if rows.isEmpty { output.say("There is nothing to clean up.") }
                 }
             }
         }

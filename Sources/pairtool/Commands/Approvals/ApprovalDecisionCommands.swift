@@ -47,30 +47,10 @@ struct ApprovalRejectCommand: AsyncParsableCommand {
 struct ApprovalDecision {
     let session: JarvisSession
 
-    private struct Row: Encodable {
-        var id: JarvisApprovalID
-        var action: String
-        var status: JarvisApprovalStatus
-        /// What the daemon says; absent where its answer was lost and only its state tells.
-        var message: String?
-        var daemon: String
-    }
-
     func decide(_ word: String, _ decision: JarvisDecision) async throws {
         let request = try await ApprovalLookup(client: session.client).find(word)
-        let receipt: JarvisReceipt
-        do {
-            receipt = try await session.client.decide(request.id, decision)
-        } catch let error as JarvisDecisionError {
-            throw CommandError.decision(error)
-        }
-        let row = Row(
-            id: receipt.id,
-            action: request.action,
-            status: receipt.status,
-            message: receipt.message,
-            daemon: "\(session.client.base)"
-        )
+        let receipt = try await session.client.decide(request.id, decision)
+        let row = ApprovalReceiptRow(receipt, action: request.action, at: session.client.base)
         session.output.result(row, id: row.id.description) {
             TerminalText.line(
                 "\(decision == .approve ? "Approved" : "Rejected"): \(row.action.prefix(200)) (\(row.id), at \(row.daemon))"

@@ -36,14 +36,6 @@ struct ApprovalRequestCommand: AsyncParsableCommand {
         if action.trimmingBlanks().isEmpty { throw ValidationError("A request needs an action.") }
     }
 
-    private struct Row: Encodable {
-        var id: JarvisApprovalID
-        var action: String
-        var status: JarvisApprovalStatus
-        var message: String?
-        var daemon: String
-    }
-
     func run() async throws {
         try await host.withJarvis(options) { session in
             let receipt = try await session.client.request(
@@ -55,13 +47,7 @@ struct ApprovalRequestCommand: AsyncParsableCommand {
                         ? nil : Dictionary(detail.map { ($0.key, $0.value) }, uniquingKeysWith: { $1 })
                 )
             )
-            let row = Row(
-                id: receipt.id,
-                action: action,
-                status: receipt.status,
-                message: receipt.message,
-                daemon: "\(session.client.base)"
-            )
+            let row = ApprovalReceiptRow(receipt, action: action, at: session.client.base)
             session.output.result(row, id: row.id.description) {
                 TerminalText.line("Asked for: \(action) (\(receipt.id), \(receipt.status), at \(row.daemon))")
             }

@@ -26,12 +26,7 @@ protocol RemoteSubcommand: AsyncParsableCommand {
     var options: OutputOptions { get }
 }
 
-/// A Lumi host that takes commands.
-struct RemoteMac: Sendable {
-    let client: LumiClient
-    let host: PairedHost
-    let output: Output
-
+extension RemoteMac {
     /// Sends a command, and shows what the host says to it.
     func perform(_ request: LumiRequest) async throws {
         let text = try await client.perform(request).result
@@ -51,31 +46,16 @@ struct RemoteResult: Encodable {
 
 extension RemoteSubcommand {
     /// Runs a body with a connection that the host has accepted.
-    func withMac<R>(_ body: (RemoteMac) async throws -> R) async throws -> R {
-        try await host.preferring(.lumi, context: .current).withSession(options) { session in
-            try session.requireLumi()
-            return try await LumiSessions.withConnection(session.host, output: session.output) { client in
-                try await body(RemoteMac(client: client, host: session.host, output: session.output))
-            }
-        }
+    func withMac<R>(
+        before: (PairedHost) async throws -> Void = { _ in },
+        _ body: (RemoteMac) async throws -> R
+    ) async throws -> R {
+        try await host.withMac(options, for: "remote commands", before: before, body)
     }
 
     /// Sends one command, and shows what the host says to it.
     func perform(_ request: LumiRequest) async throws {
         try await withMac { try await $0.perform(request) }
-    }
-}
-
-extension HostSession {
-    /// - Throws: ``CommandError`` with the code `host.cannot` for a host of another family.
-    func requireLumi() throws {
-        guard host.family != .lumi else { return }
-        throw CommandError(
-            .failed,
-            "host.cannot",
-            "\(host.name) is a \(host.family.displayName) host; only Lumi hosts can be controlled",
-            next: "name a Lumi host with --host: pairtool hosts"
-        )
     }
 }
 

@@ -46,6 +46,14 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
         // Before anybody at the Mac is asked for anything.
         let way = show ? TerminalPicture(context) : nil
         if show, way == nil { throw Self.cannotShow }
+        if output == "-", context.stdoutIsTerminal {
+            throw CommandError(
+                .usage,
+                "remote.binary",
+                "a picture is no text for a terminal; nobody was asked for one",
+                next: "send it to a program or a file: pairtool remote screenshot -o - > FILE, or draw it with --show"
+            )
+        }
         if let output, output != "-" { try checkFile(output) }
         try await withMac { mac in
             let picture = try await mac.client.screenshot()

@@ -36,40 +36,27 @@ extension RemoteSubcommand {
         isConfirmed: Bool,
         _ request: @Sendable (LumiScript) -> LumiRequest
     ) async throws {
-        let script: LumiScript
-        do {
-            script = try LumiScript(text)
-        } catch {
-            throw CommandError(.usage, "remote.input", error.message)
-        }
-        try await host.preferring(.lumi, context: .current).withSession(options) { session in
-            try session.requireLumi()
-            try await confirm(script, what: what, isConfirmed: isConfirmed, session: session)
-            try await LumiSessions.withConnection(session.host, output: session.output) { client in
-                try await RemoteMac(client: client, host: session.host, output: session.output)
-                    .perform(request(script))
-            }
+        let script = try LumiScript(text)
+        try await withMac { host in
+            if !isConfirmed { try await confirm(script, what: what, host) }
+        } _: { mac in
+            try await mac.perform(request(script))
         }
     }
 
-    private func confirm(
-        _ script: LumiScript,
-        what: String,
-        isConfirmed: Bool,
-        session: HostSession
-    ) async throws {
-        guard !isConfirmed else { return }
-        guard session.context.canAsk else {
+    private func confirm(_ script: LumiScript, what: String, _ host: PairedHost) async throws {
+        let context = options.output.context
+        guard context.canAsk else {
             throw CommandError(
                 .usage,
                 "remote.unconfirmed",
-                "a \(what) may do anything on \(session.host.name), and there is no terminal to confirm it at; nothing was "
+                "a \(what) may do anything on \(host.name), and there is no terminal to confirm it at; nothing was "
                     + "sent",
                 next: "confirm it with --yes"
             )
         }
-        let question = "Run this \(what) on \(TerminalText.line(session.host.name))?\n\n\(script.text)\n\n"
-        guard try await Question(context: session.context).confirm(question) else {
+        let question = "Run this \(what) on \(TerminalText.line(host.name))?\n\n\(script.text)\n\n"
+        guard try await Question(context: context).confirm(question) else {
             throw CommandError(.failed, "remote.unconfirmed", "not confirmed; nothing was sent")
         }
     }

@@ -16,12 +16,7 @@ struct RemoteTypeCommand: RemoteSubcommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let typed: LumiTypedText
-        do {
-            typed = try LumiTypedText(try await RemoteInput.text(text, context: .current))
-        } catch let error as LumiInputError {
-            throw CommandError(.usage, "remote.input", error.message)
-        }
+        let typed = try LumiTypedText(try await RemoteInput.text(text, context: .current))
         let request = LumiRequest.type(typed)
         try await withMac { mac in
             // What the Mac says to it repeats the text.
@@ -40,8 +35,7 @@ enum RemoteInput {
     /// - Parameter word: The text itself, or `-`. One line feed at the end of standard input is left out.
     static func text(_ word: String, context: CommandContext) async throws -> String {
         guard word == "-" else { return word }
-        let input = context.stdin
-        guard let bytes = try await BlockingCall.run({ try input.readAll(limit: limit) }) else {
+        guard let bytes = try await context.content(limit: limit) else {
             throw CommandError(.usage, "remote.input", "standard input has more than 1 MiB")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {

@@ -5,47 +5,27 @@ import PairingAgent
 
 /// The pairing with an AICLI server: no more than its token, tried once and kept.
 struct AICLIPairing: Sendable {
-    private let target: PairingTarget
-    private let identity: DeviceIdentity
-    private let deviceName: String
-    /// What came with the command; nil: it is asked for if the server wants one.
-    private let token: String?
-    private let output: Output
+    private let pairing: FamilyPairing
 
     init(_ pairing: FamilyPairing) {
-        target = pairing.target
-        identity = pairing.identity
-        deviceName = pairing.deviceName
-        token = pairing.token
-        output = pairing.output
+        self.pairing = pairing
     }
 
+    private var target: PairingTarget { pairing.target }
+    private var output: Output { pairing.output }
     private var context: CommandContext { output.context }
 
     func run() async throws {
         let (endpoint, health) = try await findServer()
         let accepted = try await findToken(at: endpoint)
-        let data = context.paths.data
-        let earlier = target.record(in: try PairedHostStore(directory: data).load())
-        let now = context.now()
-        let host = PairedHost(
-            id: earlier?.id ?? target.id,
-            name: target.name,
-            family: .aicli,
-            trust: .legacy,
-            endpoint: endpoint,
-            deviceID: identity.deviceID,
-            pairedAt: now,
-            lastSeenAt: now
+        let host = target.legacyRecord(
+            at: endpoint,
+            deviceID: pairing.identity.deviceID,
+            now: context.now()
         )
         let record = PairingRecord(output: output)
-        let outcome = try record.store(host, as: deviceName) { hosts in
-            guard target.verifiedRecord(in: hosts) == nil else {
-                throw PairingError(.verifiedHost, "\(target.name) was paired with proof meanwhile; nothing was changed")
-            }
-            return target.record(in: hosts)
-        }
-        let secrets = HostSecretStore(directory: data)
+        let outcome = try record.store(host, as: pairing.deviceName, replacing: target.record)
+        let secrets = HostSecretStore(directory: context.paths.data)
         if let accepted {
             try secrets.keep(accepted, hostID: outcome.host.id)
         } else {
@@ -76,7 +56,7 @@ struct AICLIPairing: Sendable {
 
     /// The token that the server takes; nil where it wants none.
     private func findToken(at endpoint: CompanionEndpoint) async throws -> String? {
-        if let token {
+        if let token = pairing.token {
             guard try await accepts(token, at: endpoint) else { throw refused }
             return token
         }
@@ -125,7 +105,7 @@ struct AICLIPairing: Sendable {
         try await AICLIClient.withClient(
             endpoint: endpoint,
             token: token,
-            deviceID: identity.deviceID,
+            deviceID: pairing.identity.deviceID,
             logger: LoggingSetup.logger("aicli", context: context),
             body
         )
@@ -138,11 +118,7 @@ extension CommandContext {
     /// - Parameter file: A path, or `-`.
     /// - Throws: ``CommandError`` where there is none, or what is there cannot be one.
     func token(in file: String) async throws -> String {
-        let input = stdin
-        let bytes = try await BlockingCall.run {
-            file == "-" ? try input.readAll(limit: 8 << 10) : try PrivateFile.read(file, limit: 8 << 10)
-        }
-        guard let bytes else {
+        guard let bytes = try await content(of: file, limit: 8 << 10) else {
             throw CommandError(
                 .nothingFound,
                 "pairing.token_file",

@@ -5,12 +5,12 @@ import PairingAgent
 
 /// Opens paired AICLI servers.
 enum AICLISessions {
-    /// Runs a body with what the server offers.
+    /// Runs a body with a client of the server and what is kept of it.
     static func with<R>(
         _ host: PairedHost,
         output: Output,
         configuration: CompanionClientConfiguration = .default,
-        _ body: (HostClient) async throws -> R
+        _ body: (AICLIHost) async throws -> R
     ) async throws -> R {
         let context = output.context
         return try await AICLIClient.withClient(
@@ -27,7 +27,7 @@ enum AICLISessions {
             )
             aicli.runner.now = context.now
             aicli.notice = { output.say($0) }
-            return try await body(aicli.hostClient)
+            return try await body(aicli)
         }
     }
 
@@ -43,18 +43,20 @@ enum AICLISessions {
     }
 }
 
-extension HostSession {
-    /// The AICLI server that the command speaks to.
+extension HostOptions {
+    /// Runs a body with the AICLI server that is meant.
     ///
-    /// - Throws: ``CommandError`` with the code `host.cannot` for a host of another family.
-    func aicli(for what: String) throws -> AICLIHost {
-        if let aicli = offer.turns as? AICLIHost { return aicli }
-        throw CommandError(
-            .failed,
-            "host.cannot",
-            "\(host.name) is a \(host.family.displayName) host; \(what) are a matter of AICLI hosts",
-            next: "name one with --host: pairtool hosts"
-        )
+    /// - Parameter matter: What the command is about, such as `sessions`.
+    func withAICLI<R>(
+        _ options: OutputOptions,
+        for matter: String,
+        _ body: (AICLIHost) async throws -> R
+    ) async throws -> R {
+        let output = options.output
+        let host = try paired(.aicli, for: matter, output.context)
+        let result = try await AICLISessions.with(host, output: output, body)
+        try noteContact(with: host, output.context)
+        return result
     }
 }
 

@@ -59,7 +59,7 @@ struct ApprovalDesk: Sendable {
         do {
             _ = try await session.client.decide(approval.id, decision)
         } catch {
-            let failure = (error as? JarvisDecisionError).map(CommandError.decision) ?? CommandError(describing: error)
+            let failure = CommandError(describing: error)
             session.output.warn(failure.code, "\(approval.action.prefix(200)): \(failure.message)", next: failure.next)
         }
     }

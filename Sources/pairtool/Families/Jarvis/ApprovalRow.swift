@@ -56,3 +56,22 @@ struct ApprovalRow: Encodable {
         }.joined(separator: "\n")
     }
 }
+
+/// What a daemon says to a request or a decision, in JSON.
+struct ApprovalReceiptRow: Encodable {
+    var id: JarvisApprovalID
+    var action: String
+    var status: JarvisApprovalStatus
+    /// The daemon's words; absent where its answer was lost and only its state tells.
+    var message: String?
+    /// The base URL that it is from.
+    var daemon: String
+
+    init(_ receipt: JarvisReceipt, action: String, at base: JarvisBase) {
+        id = receipt.id
+        self.action = action
+        status = receipt.status
+        message = receipt.message
+        daemon = "\(base)"
+    }
+}

@@ -33,20 +33,12 @@ struct JarvisPairing: Sendable {
             logger: LoggingSetup.logger("client", context: output.context)
         ) { (try await $0.daemonHealth(), $0.base) }
         if fallback != nil { output.say("Jarvis \(health.version ?? "") answers at \(base).") }
-        let now = output.context.now()
-        let host = PairedHost(
-            id: target.id,
-            name: target.name,
-            family: .jarvis,
-            trust: .legacy,
-            endpoint: endpoint,
+        var host = target.legacyRecord(
+            at: endpoint,
             deviceID: pairing.identity.deviceID,
-            pairedAt: now,
-            lastSeenAt: now,
-            fallbackURL: fallback.map { _ in url }
+            now: output.context.now()
         )
-        try PairingRecord(output: output).keep(host, as: pairing.deviceName) { hosts in
-            target.record(in: hosts).flatMap { $0.family == .jarvis ? $0 : nil }
-        }
+        host.fallbackURL = fallback.map { _ in url }
+        try PairingRecord(output: output).keep(host, as: pairing.deviceName, replacing: target.record)
     }
 }

@@ -6,30 +6,24 @@ import PairingAgent
 /// A pairing with a Lumi host: it is asked for its consent once, and put on record. There is nothing to prove
 /// (trust: legacy), and each later connection is asked for anew.
 struct LumiPairing: Sendable {
-    let target: PairingTarget
-    let identity: DeviceIdentity
-    let deviceName: String
-    /// Six digits that came with the command, for hosts of the second generation.
-    let code: String?
-    let output: Output
+    private let pairing: FamilyPairing
+
+    init(_ pairing: FamilyPairing) {
+        self.pairing = pairing
+    }
+
+    private var target: PairingTarget { pairing.target }
+    private var output: Output { pairing.output }
 
     func run() async throws {
         let (endpoint, generation) = try await accept()
-        let now = output.context.now()
-        var host = PairedHost(
-            id: target.id,
-            name: target.name,
-            family: .lumi,
-            trust: .legacy,
-            endpoint: endpoint,
-            deviceID: identity.deviceID,
-            pairedAt: now,
-            lastSeenAt: now
+        var host = target.legacyRecord(
+            at: endpoint,
+            deviceID: pairing.identity.deviceID,
+            now: output.context.now()
         )
-        host.deviceName = deviceName
-        try PairingRecord(output: output).keep(host, as: deviceName) { hosts in
-            target.record(in: hosts).flatMap { $0.family == .lumi ? $0 : nil }
-        }
+        host.deviceName = pairing.deviceName
+        try PairingRecord(output: output).keep(host, as: pairing.deviceName, replacing: target.record)
         if generation == .open {
             output.say("It takes anybody's commands, and has nothing to sync: the app there is an old one.")
         }
@@ -47,8 +41,8 @@ struct LumiPairing: Sendable {
                 ) { client in
                     let reception = LumiReception(
                         hostName: target.name,
-                        deviceName: deviceName,
-                        code: code,
+                        deviceName: pairing.deviceName,
+                        code: pairing.code,
                         output: output
                     )
                     return (endpoint, try await reception.accept(client))

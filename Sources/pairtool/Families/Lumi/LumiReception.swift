@@ -55,17 +55,8 @@ struct LumiReception: Sendable {
                 next: "run the command at a terminal, or pair with --code-stdin"
             )
         }
-        let question = Question(context: context)
-        if isRepeated { output.say("\(hostName) does not take that code. Try again.") }
-        while true {
-            let prompt = "Six digits that \(TerminalText.line(hostName)) shows: "
-            guard let line = try await question.secret(prompt), !line.trimmingBlanks().isEmpty else {
-                throw CommandError(.usage, "pairing.no_code", "no code was typed; nothing was sent")
-            }
-            let digits = line.filter { !$0.isWhitespace && $0 != "-" }
-            if PairingPayload.isCode(digits) { return digits }
-            context.stderr.write("A pairing code is six digits.\n")
-        }
+        if isRepeated { output.say("\(TerminalText.line(hostName)) does not take that code. Try again.") }
+        return try await Question(context: context).pairingCode(of: hostName)
     }
 
     private func describe(_ error: CompanionClientError) -> CommandError {

@@ -51,29 +51,3 @@ struct PulledHost: Sendable {
         return content
     }
 }
-
-extension HostOptions {
-    /// The Lumi host that is meant: the one that is named, else the default host, else the only Lumi host.
-    func pulledHost(_ output: Output) throws -> PulledHost {
-        let paths = output.context.paths
-        let hosts = try PairedHostStore(directory: paths.data).load()
-        let word = host ?? output.context.environment["PAIRTOOL_HOST"].flatMap { $0.isEmpty ? nil : $0 }
-        let lumi = hosts.hosts.filter { $0.family == .lumi }
-        let selected: PairedHost
-        if word == nil, hosts.defaultHost?.family != .lumi, let only = lumi.first, lumi.count == 1 {
-            selected = only
-        } else {
-            selected = try PairedHostSelection.select(word, in: hosts)
-        }
-        guard selected.family == .lumi else {
-            throw CommandError(
-                .failed,
-                "host.cannot",
-                "\(selected.name) is a \(selected.family.displayName) host; this is for Lumi hosts",
-                next: lumi.isEmpty ? "pair with one: pairtool pair" : "name one with --host: \(lumi[0].name)"
-            )
-        }
-        try require?.check(selected)
-        return PulledHost(host: selected, store: LumiStore(data: paths.data, hostID: selected.id), output: output)
-    }
-}

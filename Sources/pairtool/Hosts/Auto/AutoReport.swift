@@ -10,7 +10,8 @@ struct AutoReport: Sendable {
         switch report {
         case .waiting(let hosts, let hasCode): wait(hosts, hasCode)
         case .waitingFor(let id):
-            output.say("There is a code of the host \(id.prefix(8)), which is not in sight: waiting for it.")
+            let id = TerminalText.line(String(id.prefix(8)))
+            output.say("There is a code of the host \(id), which is not in sight: waiting for it.")
         case .expired:
             output.warn(
                 "auto.expired",
@@ -37,7 +38,8 @@ struct AutoReport: Sendable {
                 "auto.verified_host",
                 "\(other) was paired with proof before, and \(name) offers plain HTTP in its place: nothing was sent"
             )
-        case .alreadyPaired(let name): output.say("\(name) shows another code, but is paired by now.")
+        case .alreadyPaired(let name):
+            output.say("\(TerminalText.line(name)) shows another code, but is paired by now.")
         case .unreachable(let why):
             output.warn("auto.unreachable", "The host cannot be paired with yet: \(why). Nothing was sent")
         case .failed(let why):

@@ -93,12 +93,8 @@ enum PairingPicture {
     /// A file's bytes.
     static func load(_ file: String, context: CommandContext) async throws -> [UInt8] {
         let limit = ImageLimits.default.maxFileBytes
-        let input = context.stdin
         do {
-            let content = try await BlockingCall.run {
-                file == "-" ? try input.readAll(limit: limit) : try PrivateFile.read(file, limit: limit)
-            }
-            if let content { return content }
+            if let content = try await context.content(of: file, limit: limit) { return content }
         } catch let error as PrivateFile.Failure {
             throw CommandError(.failed, "image.io", error.description)
         }

@@ -142,7 +142,7 @@ extension HostFinder {
         )
         guard output.context.canAsk else { throw error }
         let place = endpoint.port == host.endpoint.port ? "\(endpoint.address)" : "\(endpoint)"
-        output.say("\(host.name) was at \(host.endpoint), and proves nothing (trust: legacy).")
+        output.say("\(TerminalText.line(host.name)) was at \(host.endpoint), and proves nothing (trust: legacy).")
         guard try await Question(context: output.context).confirm("Is \(TerminalText.line(host.name)) now at \(place)?")
         else {
             error.message = "\(host.name) was not spoken to at \(endpoint); its record was left as it was"

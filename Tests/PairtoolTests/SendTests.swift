@@ -108,15 +108,20 @@ import Testing
         }
     }
 
-    @Test("An error frame is an error after the text that came before it")
-    func errorFrame() async throws {
+    @Test(
+        "An error frame is an error after the text that came before it, whether the body ends, breaks off or stays open",
+        .timeLimit(.minutes(5)),
+        arguments: [[.finish], [.hold("shown"), .eof], [.hold("shown"), .reset]] as [[FakeMacTurn.Step]]
+    )
+    func errorFrame(_ ending: [FakeMacTurn.Step]) async throws {
         let turn = FakeMacTurn(
             steps: [
                 .frame(FakeMacTurn.text("Some text")), .frame(#"{"type":"error","error":"quota \u001b[31mused up"}"#),
-                .finish,
-            ]
+            ] + ending
         )
-        try await withPairedMac(turns: [turn]) { _, user in
+        try await withPairedMac(turns: [turn]) { mac, user in
+            // The host holds on until the command has ended: it does not need the connection's end to know.
+            defer { mac.release("shown") }
             let result = await user.run("send", "c-login", "go")
             #expect(result.status == 1)
             #expect(result.out == "Some text\n")
@@ -129,6 +134,17 @@ import Testing
         try await withPairedMac { mac, user in
             #expect(await user.run("send", "c-login", prompt, stdin: " \n").status == 2)
             #expect(prompts(mac).isEmpty)
+        }
+    }
+
+    @Test("A picture for a host that takes none is refused before anything is sent, and makes no chat")
+    func picture() async throws {
+        try await withPairedMac { mac, user in
+            let picture = try user.file("a.gif", Array("GIF89a".utf8) + [1, 0, 1, 0, 0, 0, 0, 0x3B])
+            let before = mac.requests.count { $0.method != "GET" }
+            let result = await user.run("send", "--new", "--project", "web", "See", "--image", picture, "--json")
+            #expect(try result.errorCode == "host.cannot", "\(result)")
+            #expect(mac.requests.count { $0.method != "GET" } == before)
         }
     }
 

@@ -141,6 +141,8 @@ import Testing
             let before = host.connections
             #expect(await user.run("remote", "screenshot", "-o", path).status == 2)
             #expect(await user.run("remote", "screenshot", "-o", user.directory, "--force").status == 2)
+            let shown = await user.run("remote", "screenshot", "-o", "-", terminal: true)
+            #expect(shown.status == 2 && shown.out.isEmpty && shown.err.contains("no text for a terminal"), "\(shown)")
             #expect(host.connections == before)
             #expect(await user.run("remote", "screenshot", "-o", path, "--force").status == 0)
         }
@@ -184,6 +186,23 @@ import Testing
                     #expect(await user.run("remote", "volume").out == "50%\n")
                     #expect(await user.run("remote", "shell", "--yes", "echo hi").out == "hi\n")
                     #expect(await user.run("remote", "volume", "--host", "nobody").status == 5)
+                }
+            }
+        }
+    }
+
+    @Test("A host is spoken to where it was paired, and nowhere else that is named")
+    func places() async throws {
+        try await withPairedLumi { host, user async throws in
+            #expect(await user.run("remote", "volume", "--host", "127.0.0.1").out == "50%\n")
+            #expect(await user.run("remote", "volume", "--host", host.endpointText).out == "50%\n")
+            for elsewhere in ["127.0.0.2", "127.0.0.1:1"] {
+                for words in [["remote", "volume"], ["sync"], ["agents"], ["projects"]] {
+                    let before = host.connections
+                    let result = await user.run(words + ["--host", elsewhere, "--json"])
+                    #expect(result.status == 5, "\(words) \(result)")
+                    #expect(try result.errorCode == "host.unknown")
+                    #expect(host.connections == before)
                 }
             }
         }

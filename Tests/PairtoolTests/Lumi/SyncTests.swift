@@ -32,6 +32,19 @@ import Testing
         }
     }
 
+    @Test("Keys that cannot be read any more do not keep a pull from mending them")
+    func damagedKeys() async throws {
+        try await withPairedLumi { host, user async throws in
+            #expect(await user.run("sync", "--with-keys").status == 0)
+            let keys = try user.pulled + "/sync_api_keys.json"
+            let sound = try PrivateFile.read(keys)
+            try Array("{ damaged".utf8).withUnsafeBytes { try PrivateFile.write($0, to: keys) }
+            #expect(await user.run("remote", "volume").status == 0)
+            #expect(await user.run("sync", "--with-keys").status == 0)
+            #expect(try PrivateFile.read(keys) == sound)
+        }
+    }
+
     @Test("With keys they are kept for their owner only, and are in no output and no log")
     func keys() async throws {
         try await withPairedLumi { host, user async throws in

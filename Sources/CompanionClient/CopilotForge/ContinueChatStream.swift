@@ -37,7 +37,6 @@ package struct ContinueChatStream: AsyncSequence, Sendable {
         private var decoder: ContinueChatStreamDecoder
         private var pending: ArraySlice<ContinueChatStreamDecoder.Output> = []
         private var received = 0
-        private var sawError = false
 
         fileprivate init(client: CompanionAPIClient, chatID: String, request: ContinueChatRequest) {
             self.client = client
@@ -51,11 +50,10 @@ package struct ContinueChatStream: AsyncSequence, Sendable {
             while true {
                 switch pending.popFirst() {
                 case .event(let event):
-                    if case .error = event { sawError = true }
+                    // Nothing follows an error frame, not even `[DONE]`: the connection's end is not waited for.
+                    if case .error = event { end() }
                     return event
-                case .end:
-                    state = .ended
-                    pending = []
+                case .end: end()
                 case nil:
                     break
                 }
@@ -73,6 +71,11 @@ package struct ContinueChatStream: AsyncSequence, Sendable {
             }
         }
 
+        private mutating func end() {
+            state = .ended
+            pending = []
+        }
+
         private func open() async throws -> HTTPClientResponse.Body.AsyncIterator {
             let target = "/companion/chats/\(try client.segment(chatID, "chat"))/continue"
             return try await client.openEvents(.post(target, request))
@@ -85,14 +88,9 @@ package struct ContinueChatStream: AsyncSequence, Sendable {
                 part = try await body.next()
                 try Task.checkCancellation()
             } catch {
-                guard !sawError || error is CancellationError else { return }
                 throw interrupted(error)
             }
-            guard let part else {
-                // After an error frame, hosts close without `[DONE]`.
-                guard sawError else { throw interrupted(nil) }
-                return
-            }
+            guard let part else { throw interrupted(nil) }
             received += part.readableBytes
             guard received <= client.configuration.limits.answer else {
                 throw tooLarge(nil)

@@ -151,6 +151,21 @@ import Testing
         }
     }
 
+    @Test(
+        "An answer without a list of sessions is an error, and not a server that has none",
+        arguments: ["{}", "[]", "null", #"{"sessions":{"s1":1}}"#, #"{"error":"starting"}"#]
+    )
+    func oddSessions(_ body: String) async throws {
+        try await withAICLI(.with { $0.answers["/api/sessions"] = (200, body) }) { peers in
+            let found = try await clientError { try await peers.host.client.sessionIDs() }.code
+            #expect(found == .badAnswer)
+        }
+        try await withAICLI(.with { $0.answers["/api/sessions"] = (200, #"{"sessions":[]}"#) }) { peers in
+            let none = try await peers.host.client.sessionIDs()
+            #expect(none.isEmpty)
+        }
+    }
+
     @Test("Addresses that are not local are not spoken to")
     func publicAddress() async throws {
         let endpoint = try #require(CompanionEndpoint("8.8.8.8:3001"))

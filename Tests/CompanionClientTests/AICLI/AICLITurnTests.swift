@@ -218,6 +218,7 @@ import Testing
         bench.reply(to: "streamStart", #"{"sessionId":"s2"}"#)
         bench.reply(to: "ping", as: "pong", "{}")
         #expect(bench.prompts == 2 && bench.sent.last?.data["sessionId"] == "s2")
+        #expect(bench.said == ["user: why?"])
         refuse()
         #expect(bench.error?.code == .notFound && bench.prompts == 2)
     }

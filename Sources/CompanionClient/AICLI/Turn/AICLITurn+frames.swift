@@ -130,7 +130,9 @@ extension AICLITurn {
             "command": .string(Self.command(prompt)), "projectPath": .string(workingDirectory),
             "sessionId": sessionID.map(AICLIValue.string) ?? .null,
         ]
-        return [.prompting, .said(.user, prompt, moment.date), .send(request("claudeCommand", .prompt, data))]
+        // In a session that took the place of another one it has been said already.
+        let said: [Action] = hasRenewed ? [] : [.said(.user, prompt, moment.date)]
+        return [.prompting] + said + [.send(request("claudeCommand", .prompt, data))]
             + wake(after: configuration.silence)
     }
 

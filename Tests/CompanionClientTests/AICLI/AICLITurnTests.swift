@@ -123,6 +123,32 @@ import Testing
         #expect(bench.sent.first?.data["sessionIds"]?.array == ["s0"])
     }
 
+    @Test(
+        "A host that cannot be asked about the session knows nothing of the prompt, however the question fared",
+        arguments: [(.timedOut, .unknown), (.unreachable, .unknown), (.server, .answered)]
+            as [(CompanionClientError.Code, CompanionClientError.Delivery)]
+    )
+    func unverified(_ code: CompanionClientError.Code, _ delivery: CompanionClientError.Delivery) {
+        var bench = Bench(session: Self.session)
+        bench.welcome()
+        bench.feed(.verificationFailed(CompanionClientError(code, "no", delivery: delivery)))
+        #expect(bench.error?.code == code && bench.error?.delivery == .notSent && bench.prompts == 0)
+    }
+
+    @Test(
+        "A host that cannot be asked about the session after a break may have the prompt: it does not count as unsent",
+        arguments: [(.unreachable, .notSent), (.timedOut, .unknown), (.notPaired, .answered)]
+            as [(CompanionClientError.Code, CompanionClientError.Delivery)]
+    )
+    func unverifiedAfterBreak(_ code: CompanionClientError.Code, _ delivery: CompanionClientError.Delivery) {
+        var bench = Bench()
+        bench.run()
+        bench.lose()
+        bench.welcome()
+        bench.feed(.verificationFailed(CompanionClientError(code, "no", delivery: delivery)))
+        #expect(bench.error?.code == .streamInterrupted && bench.error?.delivery == .answered && bench.prompts == 1)
+    }
+
     @Test("A session that is gone is replaced by a new one, and the user is told")
     func replaced() {
         var bench = Bench(session: Self.session)

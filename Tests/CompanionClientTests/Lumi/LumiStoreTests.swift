@@ -173,6 +173,51 @@ func withTemporaryDirectory<R>(_ body: (String) async throws -> R) async throws 
         }
     }
 
+    @Test func whatWasListedIsRememberedUntilItIsListedAgainOrSomethingIsWritten() async throws {
+        try await withStore { store, sample in
+            let project = LumiStore.id(sample.agent)
+            func titles() async throws -> [String] { try await store.chats(projectID: project).map(\.title) }
+            _ = try await store.projects()
+            // Another process pulls.
+            try LumiStore(directory: store.directory).replace(.conversations, with: Array("[]".utf8))
+            var found = try await titles()
+            #expect(found == ["Tides"], "what the projects were listed with")
+            _ = try await store.projects()
+            found = try await titles()
+            #expect(found.isEmpty, "listed anew")
+            try store.replace(.conversations, with: Array("[\(sample.conversations)]".utf8))
+            found = try await titles()
+            #expect(found == ["Tides"], "pulled here")
+            let new = LumiConversation(id: UUID(), title: "Winds", participantIds: [sample.agent])
+            try store.append([LumiMessage(id: UUID(), role: "user", content: "And?")], to: new)
+            found = try await titles()
+            #expect(Set(found) == ["Tides", "Winds"], "said here")
+        }
+    }
+
+    @Test func aChatStaysAsItWasOnItsFirstPageUntilThatIsReadAgain() async throws {
+        try await withStore { store, sample in
+            let id = LumiStore.id(sample.conversation)
+            func texts(_ cursor: String?) async throws -> [String] {
+                try await store.messagesPage(chatID: id, cursor: cursor, limit: 1).messages.elements.map(\.text)
+            }
+            var found = try await texts(nil)
+            #expect(found == ["Why?"])
+            try LumiStore(directory: store.directory).replace(.conversations, with: Array("[]".utf8))
+            found = try await texts("1")
+            #expect(found == ["The moon. [picture]"])
+            found = try await texts(nil)
+            #expect(found.isEmpty)
+            let conversation = LumiConversation(id: sample.conversation, participantIds: [sample.agent])
+            try store.append([LumiMessage(id: UUID(), role: "user", content: "One")], to: conversation)
+            found = try await texts(nil)
+            #expect(found == ["One"])
+            try store.append([LumiMessage(id: UUID(), role: "user", content: "Two")], to: conversation)
+            found = try await texts("1")
+            #expect(found == ["Two"], "said here")
+        }
+    }
+
     @Test func starsAreKept() async throws {
         try await withStore { store, sample in
             #expect(try store.starred().isEmpty)

@@ -1,5 +1,6 @@
 package import FoundationEssentials
 import Glibc
+import NIOConcurrencyHelpers
 import PairingAgent
 
 /// Conversations that were begun or gone on with here: one file each, apart from what was pulled, so that no pull loses them.
@@ -41,6 +42,7 @@ extension LumiStore {
             local.updatedAt = local.messages.compactMap(\.timestamp).max() ?? local.updatedAt
             try writeJSON(local, to: localPath(conversation.id))
         }
+        memory.withLockedValue { $0 = Memory() }
     }
 
     /// The conversations, pulled and made here put together, newest first.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import NIOConcurrencyHelpers
 import PairingAgent
 
 /// What is known of one Lumi host: the files that were pulled from it, as they came, and beside them what was made here.
@@ -11,6 +12,8 @@ package struct LumiStore: Sendable {
 
     /// The host's directory; made when something is first written.
     package let directory: String
+    /// What was read last, until something is written.
+    let memory = NIOLockedValueBox(Memory())
 
     package init(directory: String) {
         self.directory = directory
@@ -40,6 +43,7 @@ package struct LumiStore: Sendable {
             throw LumiStoreError(.malformed, "\(file.name) does not hold what it should; it was not taken.")
         }
         try write(bytes, to: path(of: file))
+        memory.withLockedValue { $0 = Memory() }
     }
 
     /// The agents; nil where they were never pulled.

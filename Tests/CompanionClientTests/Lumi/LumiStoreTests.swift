@@ -218,6 +218,35 @@ func withTemporaryDirectory<R>(_ body: (String) async throws -> R) async throws 
         }
     }
 
+    @Test func aDamagedFileOfOneConversationKeepsNoOtherFromBeingListed() async throws {
+        try await withStore { store, sample in
+            let (made, damaged) = (UUID(), UUID())
+            for id in [sample.conversation, made, damaged] {
+                let conversation = LumiConversation(id: id, participantIds: [sample.agent])
+                try store.append([LumiMessage(id: UUID(), role: "user", content: "And?")], to: conversation)
+            }
+            for id in [sample.conversation, damaged] {
+                let path = "\(store.directory)/local/\(id.uuidString).json"
+                try Array("oops".utf8).withUnsafeBytes { try PrivateFile.write($0, to: path) }
+            }
+            let projects = try await store.projects()
+            #expect(projects.map(\.id).sorted() == [LumiStore.id(sample.agent), LumiStore.otherProjectID].sorted())
+            let whole = try await store.chats(projectID: LumiStore.id(sample.agent)).map(\.id)
+            #expect(Set(whole) == [LumiStore.id(sample.conversation), LumiStore.id(made)])
+            let others = try await store.chats(projectID: LumiStore.otherProjectID)
+            #expect(others.map(\.id) == [LumiStore.id(damaged)])
+            let messages = try await store.lastMessages(chatID: LumiStore.id(made), count: 5)
+            #expect(messages.map(\.text) == ["And?"])
+            for id in [sample.conversation, damaged] {
+                let error = await #expect(throws: LumiStoreError.self) {
+                    try await store.lastMessages(chatID: LumiStore.id(id), count: 5)
+                }
+                #expect(error?.code == .damaged)
+                #expect(error?.message.contains(id.uuidString) == true)
+            }
+        }
+    }
+
     @Test func starsAreKept() async throws {
         try await withStore { store, sample in
             #expect(try store.starred().isEmpty)

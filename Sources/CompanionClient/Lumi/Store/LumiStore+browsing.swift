@@ -86,7 +86,8 @@ extension LumiStore: ProjectBrowsing, ChatBrowsing {
 
     private func readChats(_ agents: [LumiAgent]) throws -> [CompanionChat] {
         let known = Set(agents.map(\.id))
-        let chats = try conversations().map { conversation in
+        let (conversations, damaged) = try listing()
+        var chats = conversations.map { conversation in
             // Each chat is in one project: that of the first agent that is still there.
             let agent = conversation.participantIds.first(where: known.contains)
             return CompanionChat(
@@ -94,6 +95,15 @@ extension LumiStore: ProjectBrowsing, ChatBrowsing {
                 projectId: agent.map(Self.id) ?? Self.otherProjectID,
                 title: conversation.displayTitle,
                 lastUpdatedAt: conversation.lastActivity
+            )
+        }
+        // Whoever asks for one of them is told which file it is.
+        chats += damaged.map { id in
+            CompanionChat(
+                id: Self.id(id),
+                projectId: Self.otherProjectID,
+                title: "Damaged conversation",
+                lastUpdatedAt: nil
             )
         }
         memory.withLockedValue { $0.chats = chats }

@@ -15,15 +15,6 @@ extension LumiStore {
         try read(localPath(id), remedy: "move it away: mv '\(localPath(id))' '\(localPath(id)).damaged'")
     }
 
-    /// All conversations in which something was said here: each with those messages only.
-    package func localConversations() throws(LumiStoreError) -> [LumiConversation] {
-        var found: [LumiConversation] = []
-        for id in localIDs() {
-            if let conversation = try localConversation(id) { found.append(conversation) }
-        }
-        return found
-    }
-
     /// Adds messages to a conversation, pulled or not.
     ///
     /// - Parameter conversation: What it is; its messages are not looked at.
@@ -45,18 +36,32 @@ extension LumiStore {
         memory.withLockedValue { $0 = Memory() }
     }
 
-    /// The conversations, pulled and made here put together, newest first.
+    /// The conversations, pulled and made here put together, newest first. What was said here in a conversation whose file is
+    /// damaged is not in them: ``conversation(_:)`` tells.
     package func conversations() throws(LumiStoreError) -> [LumiConversation] {
+        try listing().conversations
+    }
+
+    /// The conversations, and the ids of those made here whose files cannot be read.
+    func listing() throws(LumiStoreError) -> (conversations: [LumiConversation], damaged: [UUID]) {
+        var damaged: [UUID] = []
         var all: [LumiConversation] = []
         var rows: [UUID: Int] = [:]
         for conversation in try loadConversations()?.items ?? [] where rows[conversation.id] == nil {
             rows[conversation.id] = all.count
             all.append(conversation)
         }
-        for local in try localConversations() {
-            if let row = rows[local.id] { all[row].merge(local) } else { all.append(local) }
+        for id in localIDs() {
+            do {
+                guard let local = try localConversation(id) else { continue }
+                if let row = rows[local.id] { all[row].merge(local) } else { all.append(local) }
+            } catch {
+                // One file keeps no other conversation from being listed.
+                if rows[id] == nil { damaged.append(id) }
+            }
         }
-        return all.sorted { ($0.lastActivity ?? .distantPast, $0.id) > ($1.lastActivity ?? .distantPast, $1.id) }
+        all.sort { ($0.lastActivity ?? .distantPast, $0.id) > ($1.lastActivity ?? .distantPast, $1.id) }
+        return (all, damaged)
     }
 
     /// One conversation, as ``conversations()`` has it.

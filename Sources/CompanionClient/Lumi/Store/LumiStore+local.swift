@@ -1,5 +1,4 @@
 package import FoundationEssentials
-import Glibc
 import NIOConcurrencyHelpers
 import PairingAgent
 
@@ -74,16 +73,8 @@ extension LumiStore {
     }
 
     private func localIDs() -> [UUID] {
-        guard let stream = opendir(localDirectory) else { return [] }
-        defer { closedir(stream) }
-        var ids: [UUID] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name.hasSuffix(".json"), let id = UUID(uuidString: String(name.dropLast(5))) { ids.append(id) }
-        }
-        return ids
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: localDirectory)) ?? []
+        return names.compactMap { $0.hasSuffix(".json") ? UUID(uuidString: String($0.dropLast(5))) : nil }
     }
 }
 

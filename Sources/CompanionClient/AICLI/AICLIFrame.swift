@@ -1,6 +1,6 @@
 import CompanionWire
-import Crypto
 package import FoundationEssentials
+import PairingAgent
 
 /// A frame of an AICLI server: `{type, requestId, timestamp, data}` (aicli, "WebSocket").
 package struct AICLIFrame: Sendable, Hashable {
@@ -57,14 +57,8 @@ package struct AICLIFrame: Sendable, Hashable {
     /// Nil for a frame without a time, which may well come twice.
     package var identity: String? {
         guard let origin else { return nil }
-        var hash = SHA256()
-        hash.update(data: Data(type.utf8))
-        hash.update(data: Data("\(Int64((origin.timeIntervalSince1970 * 1000).rounded()))".utf8))
-        hash.update(data: Data(data.json))
-        return hash.finalize().prefix(8).map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
+        let milliseconds = Int64((origin.timeIntervalSince1970 * 1000).rounded())
+        return DeviceIdentity.shortHash("\(type)\(milliseconds)" + String(decoding: data.json, as: UTF8.self))
     }
 }
 

@@ -73,7 +73,7 @@ extension AICLIClient {
         }
         let value = try checked(answer)
         guard value["success"]?.bool != false, value["sessionId"]?.string ?? id == id else { return .unknown }
-        return .continued(lastActivity: value["lastActivity"]?.date)
+        return .continued
     }
 }
 

@@ -376,7 +376,7 @@ import Testing
             try await peers.host.sendWaiting { _ in
             } emit: { _ in
             } end: { outcome in
-                outcomes.append((try? outcome.result.get().answer) ?? "failed")
+                outcomes.append((try? outcome.get().answer) ?? "failed")
             }
             #expect(outcomes == ["failed", "failed", "You said: two"])
             #expect(peers.server.prompts == ["one", "two"])

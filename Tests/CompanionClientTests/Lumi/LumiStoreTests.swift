@@ -64,7 +64,7 @@ func withTemporaryDirectory<R>(_ body: (String) async throws -> R) async throws 
             let content = Array("[]".utf8) + [UInt8](repeating: 0x20, count: LumiStore.sizeLimit)
             let error = #expect(throws: LumiStoreError.self) { try store.replace(.agents, with: content) }
             #expect(error?.code == .tooLarge)
-            #expect(!store.has(.agents))
+            #expect(FileStatus(store.path(of: .agents)) == nil)
         }
     }
 
@@ -91,6 +91,21 @@ func withTemporaryDirectory<R>(_ body: (String) async throws -> R) async throws 
             var dumped = ""
             dump(keys, to: &dumped)
             #expect(!"\(keys)\(String(reflecting: keys))\(dumped)".contains(secret))
+        }
+    }
+
+    @Test func settingsAreAnyObjectAndNothingElse() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = LumiStore(directory: directory)
+            let content = Array(#"{"a":true,"b":1.5,"c":"x","d":null,"e":[1,{"f":null}]}"#.utf8)
+            try store.replace(.settings, with: content)
+            for other in ["[]", "7", "null", #""x""#, "{"] {
+                let error = #expect(throws: LumiStoreError.self) {
+                    try store.replace(.settings, with: Array(other.utf8))
+                }
+                #expect(error?.code == .malformed, "\(other)")
+            }
+            #expect(try PrivateFile.read(store.path(of: .settings)) == content)
         }
     }
 

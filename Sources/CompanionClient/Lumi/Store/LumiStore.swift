@@ -61,19 +61,9 @@ package struct LumiStore: Sendable {
         try load(.automations)
     }
 
-    /// The settings; nil where they were never pulled.
-    package func loadSettings() throws(LumiStoreError) -> LumiSettings? {
-        try load(.settings)
-    }
-
     /// The keys of providers; nil where they were never pulled.
     package func loadAPIKeys() throws(LumiStoreError) -> LumiAPIKeys? {
         try load(.apiKeys)
-    }
-
-    /// Whether a file was pulled.
-    package func has(_ file: LumiSyncFile) -> Bool {
-        PrivateFile.isRegularFile(path(of: file)) == true
     }
 
     private static func check(_ bytes: [UInt8], of file: LumiSyncFile) throws {
@@ -83,13 +73,13 @@ package struct LumiStore: Sendable {
         case .agents: _ = try decoder.decode(LumiItems<LumiAgent>.self, from: data)
         case .conversations: _ = try decoder.decode(LumiItems<LumiConversation>.self, from: data)
         case .automations: _ = try decoder.decode(LumiItems<LumiAutomation>.self, from: data)
-        case .settings: _ = try decoder.decode(LumiSettings.self, from: data)
+        case .settings: _ = try decoder.decode([String: AnyJSON].self, from: data)
         case .apiKeys: _ = try decoder.decode(LumiAPIKeys.self, from: data)
         case .health: _ = try decoder.decode(AnyJSON.self, from: data)
         }
     }
 
-    /// Takes every JSON: the content of the file is not used here.
+    /// Takes every JSON: what is in it is not used here.
     private struct AnyJSON: Decodable {
         init(from decoder: any Decoder) {}
     }

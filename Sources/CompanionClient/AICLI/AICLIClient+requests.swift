@@ -39,9 +39,7 @@ extension AICLIClient {
     /// The folders that the server works in: `GET /api/projects`.
     package func projects() async throws -> [CompanionProject] {
         let answer = try await get("/api/projects")
-        guard let projects = answer["projects"]?.array else {
-            throw CompanionClientError(.badAnswer, "\(endpoint) answered with JSON that was not expected.")
-        }
+        guard let projects = answer["projects"]?.array else { throw unexpected() }
         return projects.compactMap { project in
             guard let name = project["name"]?.text, let path = project["path"]?.text else { return nil }
             return CompanionProject(id: name, name: name, localPath: path, lastUpdatedAt: project["lastModified"]?.date)
@@ -49,9 +47,15 @@ extension AICLIClient {
     }
 
     /// The ids of the sessions that the server has: `GET /api/sessions`.
+    ///
+    /// - Throws: ``CompanionClientError/Code/badAnswer`` for an answer without a list: it says of no session that it is gone.
     package func sessionIDs() async throws -> Set<String> {
-        let sessions = try await get("/api/sessions")["sessions"]?.array ?? []
+        guard let sessions = try await get("/api/sessions")["sessions"]?.array else { throw unexpected() }
         return Set(sessions.compactMap { $0.string ?? $0.text("sessionId", "id") })
+    }
+
+    private func unexpected() -> CompanionClientError {
+        CompanionClientError(.badAnswer, "\(endpoint) answered with JSON that was not expected.")
     }
 
     /// Asks whether a session can go on: `POST /api/sessions/continue`.
@@ -69,7 +73,7 @@ extension AICLIClient {
         }
         let value = try checked(answer)
         guard value["success"]?.bool != false, value["sessionId"]?.string ?? id == id else { return .unknown }
-        return .continued(lastActivity: value["lastActivity"]?.date)
+        return .continued
     }
 }
 

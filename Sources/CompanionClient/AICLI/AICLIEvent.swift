@@ -3,7 +3,7 @@ package import CompanionWire
 /// What a frame means to a turn.
 package enum AICLIEvent: Sendable, Hashable {
     /// The first frame of a server that a turn can be had with.
-    case welcome(AICLIWelcome)
+    case welcome
     /// The first frame of the newest servers, which send answers elsewhere.
     case connected
     case pong
@@ -28,10 +28,10 @@ package enum AICLIEvent: Sendable, Hashable {
     package init(_ frame: AICLIFrame) {
         let data = frame.data
         switch frame.type {
-        case "welcome": self = .welcome(AICLIWelcome(data))
+        case "welcome": self = .welcome
         case "connected": self = .connected
         case "pong": self = .pong
-        case "error": self = .failure(frame.error ?? AICLIServerError(data))
+        case "error": self = frame.error.map(AICLIEvent.failure) ?? .nothing
         case "streamStart", "streamStarted":
             self = data["sessionId"]?.text.map { .sessionStarted(sessionID: $0) } ?? .nothing
         case "streamChunk": self = Self.chunk(data["chunk"] ?? data)
@@ -119,20 +119,5 @@ package enum AICLIEvent: Sendable, Hashable {
         guard input != nil || output != nil else { return nil }
         let (total, overflow) = (input ?? 0).addingReportingOverflow(output ?? 0)
         return ContinueChatUsage(inputTokens: input, outputTokens: output, totalTokens: overflow ? nil : total)
-    }
-}
-
-/// What a server says when a connection stands.
-package struct AICLIWelcome: Sendable, Hashable {
-    package var clientID: String?
-    package var version: String?
-    package var capabilities: [String]
-    package var maxSessions: Int?
-
-    init(_ data: AICLIValue) {
-        clientID = data.text("clientId")
-        version = data.text("serverVersion")
-        capabilities = data["capabilities"]?.array?.compactMap(\.string) ?? []
-        maxSessions = data["maxSessions"]?.integer
     }
 }

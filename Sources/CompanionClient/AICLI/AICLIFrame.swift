@@ -1,23 +1,19 @@
 import CompanionWire
-import Crypto
 package import FoundationEssentials
+import PairingAgent
 
 /// A frame of an AICLI server: `{type, requestId, timestamp, data}` (aicli, "WebSocket").
 package struct AICLIFrame: Sendable, Hashable {
-    /// What a server says of a message that it kept while nobody was connected.
-    package struct Queued: Sendable, Hashable {
-        package var queuedAt: Date?
-        package var originalTimestamp: Date?
-    }
-
     package var type: String
     package var requestID: String?
     package var timestamp: Date?
     package var data: AICLIValue
     /// The `error` of an error frame: beside `data`, not in it.
     package var error: AICLIServerError?
-    /// Nil for a message that comes as it happens.
-    package var queued: Queued?
+    /// Whether the server kept it while nobody was connected; else it comes as it happens.
+    package var isQueued: Bool
+    /// When it was sent first.
+    package var origin: Date?
 
     /// - Returns: Nil for what is no frame: not JSON, no object, or without a type.
     package init?(json: some Sequence<UInt8>) {
@@ -32,23 +28,16 @@ package struct AICLIFrame: Sendable, Hashable {
             // The documents put it under `data`; real servers do not.
             error = AICLIServerError(value["error"] ?? data)
         }
-        if value["_queued"]?.bool == true || value["_originalTimestamp"] != nil {
-            queued = Queued(
-                queuedAt: value["_queuedAt"]?.date,
-                originalTimestamp: value["_originalTimestamp"]?.date ?? timestamp
-            )
-        }
+        isQueued = value["_queued"]?.bool == true || value["_originalTimestamp"] != nil
+        origin = value["_originalTimestamp"]?.date ?? timestamp
     }
 
     /// The session that the frame is about; nil where it does not say.
     package var sessionID: String? { data["sessionId"]?.string }
 
-    /// When it was sent first.
-    package var origin: Date? { queued?.originalTimestamp ?? timestamp }
-
     /// How much later than it was sent first it comes now; nil for a message that comes as it happens.
     package func delay(now: Date) -> Duration? {
-        guard queued != nil, let origin else { return nil }
+        guard isQueued, let origin else { return nil }
         return .milliseconds(Int64(max(0, now.timeIntervalSince(origin)) * 1000))
     }
 
@@ -57,14 +46,8 @@ package struct AICLIFrame: Sendable, Hashable {
     /// Nil for a frame without a time, which may well come twice.
     package var identity: String? {
         guard let origin else { return nil }
-        var hash = SHA256()
-        hash.update(data: Data(type.utf8))
-        hash.update(data: Data("\(Int64((origin.timeIntervalSince1970 * 1000).rounded()))".utf8))
-        hash.update(data: Data(data.json))
-        return hash.finalize().prefix(8).map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
+        let milliseconds = Int64((origin.timeIntervalSince1970 * 1000).rounded())
+        return DeviceIdentity.shortHash("\(type)\(milliseconds)" + String(decoding: data.json, as: UTF8.self))
     }
 }
 

@@ -139,23 +139,17 @@ extension AICLIHost: TurnRunning {
 // MARK: Prompts that wait
 
 extension AICLIHost {
-    /// How a prompt that waited fared.
-    package struct WaitingOutcome: Sendable {
-        package var prompt: AICLIWaitingPrompt
-        package var result: Result<ChatTurnSummary, CompanionClientError>
-    }
-
     /// Sends the prompts that wait, the oldest first, each once. One that fails at the host does not hold up the others.
     ///
     /// - Parameters:
     ///   - begin: Called before each.
     ///   - emit: Gets the outputs of their turns.
-    ///   - end: Called behind each that the host has had.
+    ///   - end: Called behind each that the host has had, with how it fared.
     /// - Throws: ``CompanionClientError`` where the host is out of reach: what is left waits on.
     package func sendWaiting(
         begin: (AICLIWaitingPrompt) -> Void,
         emit: (ChatTurn.Output) -> Void,
-        end: (WaitingOutcome) -> Void
+        end: (Result<ChatTurnSummary, CompanionClientError>) -> Void
     ) async throws {
         while let next = try store.outbox().next {
             begin(next)
@@ -167,12 +161,12 @@ extension AICLIHost {
                     waiting: next.id,
                     emit: emit
                 )
-                end(WaitingOutcome(prompt: next, result: .success(summary)))
+                end(.success(summary))
             } catch let error as CompanionClientError {
                 guard !error.concernsHost else { throw error }
                 // What was not begun is still the next one: to go on would be to try it for ever.
                 try store.updateOutbox { if $0.next?.id == next.id { $0.refuse(next.id) } }
-                end(WaitingOutcome(prompt: next, result: .failure(error)))
+                end(.failure(error))
             }
         }
     }
@@ -188,7 +182,7 @@ extension AICLIHost {
             default: emit(output)
             }
         } end: { outcome in
-            switch outcome.result {
+            switch outcome {
             case .success(let summary): emit(.status("Its answer: \(summary.answer.excerpt)"))
             case .failure(let error): emit(.status("It has no answer: \(error.description)"))
             }

@@ -5,7 +5,6 @@ package struct AICLIPermissionRequest: Sendable, Hashable {
     package var prompt: String
     /// The words that the host takes for an answer. Default: `y` and `n`.
     package var options: [String]
-    package var defaultOption: String?
     /// The tool that is asked for, where the host names it.
     package var tool: String?
 
@@ -13,13 +12,11 @@ package struct AICLIPermissionRequest: Sendable, Hashable {
         sessionID: String? = nil,
         prompt: String,
         options: [String] = ["y", "n"],
-        defaultOption: String? = nil,
         tool: String? = nil
     ) {
         self.sessionID = sessionID
         self.prompt = prompt
         self.options = options.isEmpty ? ["y", "n"] : options
-        self.defaultOption = defaultOption
         self.tool = tool
     }
 
@@ -30,7 +27,6 @@ package struct AICLIPermissionRequest: Sendable, Hashable {
             sessionID: data.text("sessionId"),
             prompt: prompt,
             options: data["options"]?.array?.compactMap(\.text) ?? [],
-            defaultOption: data.text("default", "defaultOption"),
             tool: tool
         )
     }

@@ -2,7 +2,7 @@ import FoundationEssentials
 package import NIOCore
 
 /// The frames of the protocol: a payload's length as four bytes, big-endian, then the payload (lumi, Transport).
-package struct LumiFrameParser: Sendable {
+package enum LumiFrameParser {
     /// The most bytes of a payload, both ways (lumi, Limits).
     package static let largestPayload = 8 << 20
 
@@ -12,18 +12,14 @@ package struct LumiFrameParser: Sendable {
         package let length: Int
     }
 
-    package init() {}
-
     /// Takes the next whole frame off the front of a buffer.
     ///
     /// - Returns: Its payload; nil where there is no whole frame yet: the buffer stays as it is.
     /// - Throws: ``Oversize`` as soon as the length is there, before anything is set aside for what it announces.
-    package func next(from buffer: inout ByteBuffer) throws(Oversize) -> ByteBuffer? {
+    package static func next(from buffer: inout ByteBuffer) throws(Oversize) -> ByteBuffer? {
         guard let length = buffer.getInteger(at: buffer.readerIndex, as: UInt32.self) else { return nil }
-        guard length <= Self.largestPayload else { throw Oversize(length: Int(length)) }
-        guard buffer.readableBytes >= 4 + Int(length) else { return nil }
-        buffer.moveReaderIndex(forwardBy: 4)
-        return buffer.readSlice(length: Int(length))
+        guard length <= largestPayload else { throw Oversize(length: Int(length)) }
+        return buffer.readLengthPrefixedSlice(as: UInt32.self)
     }
 
     /// One buffer with length and payload: what is written at once arrives at once more often than not, and older Macs lose
@@ -42,20 +38,9 @@ package struct LumiFrameParser: Sendable {
 struct LumiFrameDecoder: ByteToMessageDecoder {
     typealias InboundOut = ByteBuffer
 
-    private let parser = LumiFrameParser()
-
     mutating func decode(context: ChannelHandlerContext, buffer: inout ByteBuffer) throws -> DecodingState {
-        guard let payload = try parser.next(from: &buffer) else { return .needMoreData }
+        guard let payload = try LumiFrameParser.next(from: &buffer) else { return .needMoreData }
         context.fireChannelRead(wrapInboundOut(payload))
         return .continue
-    }
-
-    mutating func decodeLast(
-        context: ChannelHandlerContext,
-        buffer: inout ByteBuffer,
-        seenEOF: Bool
-    ) throws -> DecodingState {
-        while try decode(context: context, buffer: &buffer) == .continue {}
-        return .needMoreData
     }
 }

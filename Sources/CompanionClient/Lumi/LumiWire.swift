@@ -43,7 +43,7 @@ extension LumiAnswer: Decodable {
 }
 
 /// The generations of Lumi hosts, by their answer to the first `ping` (lumi, Approval).
-package enum LumiGeneration: Int, Sendable, Hashable, Codable, Comparable {
+package enum LumiGeneration: Int, Sendable, Hashable, Codable {
     /// Takes anybody, and has no sync.
     case open = 1
     /// Wants six digits that the Mac shows.
@@ -51,8 +51,6 @@ package enum LumiGeneration: Int, Sendable, Hashable, Codable, Comparable {
     /// Wants the Mac's user to accept each connection.
     case approval = 3
 
-    package static func < (left: LumiGeneration, right: LumiGeneration) -> Bool { left.rawValue < right.rawValue }
-
     /// Whether `get_sync_data` is known.
-    package var hasSync: Bool { self > .open }
+    package var hasSync: Bool { self != .open }
 }

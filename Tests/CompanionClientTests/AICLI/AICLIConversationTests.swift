@@ -323,6 +323,28 @@ import Testing
         }
     }
 
+    @Test("A host that hangs when it is asked about a session costs no prompt: all of them wait")
+    func hangingHost() async throws {
+        let timeouts = CompanionClientConfiguration.Timeouts(request: .milliseconds(300))
+        let script = FakeAICLIScript.with {
+            $0.sessions = ["s1": "/Users/ada/web"]
+            $0.silentPaths = ["/api/sessions/continue"]
+        }
+        try await withAICLI(script, timeouts: timeouts) { peers in
+            try peers.store.updateSessions { $0.started("s1", in: "/Users/ada/web", at: Date()) }
+            try peers.store.updateOutbox { outbox in
+                for prompt in ["one", "two"] {
+                    _ = outbox.add(prompt, in: "/Users/ada/web", allowedTools: nil, at: Date())
+                }
+            }
+            let shown = try await peers.send("three")
+            #expect(shown.error?.message.contains("waits here") == true, "\(String(describing: shown.error))")
+            let left = try peers.store.outbox().prompts
+            #expect(left.map(\.prompt) == ["one", "two", "three"] && left.allSatisfy { $0.state == .waiting })
+            #expect(peers.server.prompts.isEmpty)
+        }
+    }
+
     @Test("A prompt of unknown fate stays, marked, and is not sent again by itself")
     func uncertain() async throws {
         try await withAICLI { peers in
@@ -354,7 +376,7 @@ import Testing
             try await peers.host.sendWaiting { _ in
             } emit: { _ in
             } end: { outcome in
-                outcomes.append((try? outcome.result.get().answer) ?? "failed")
+                outcomes.append((try? outcome.get().answer) ?? "failed")
             }
             #expect(outcomes == ["failed", "failed", "You said: two"])
             #expect(peers.server.prompts == ["one", "two"])

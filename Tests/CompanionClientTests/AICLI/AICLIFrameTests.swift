@@ -70,6 +70,8 @@ import Testing
         #expect(live.delay(now: Date(timeIntervalSince1970: 1_795_253_700)) == nil)
         #expect(one.identity == again.identity && one.identity == live.identity)
         #expect(one.identity != other.identity)
+        // What was seen is kept on the disk: it is still known by another version.
+        #expect(one.identity == "170495e7f028cfa3")
         // A clock that is behind makes no negative delay.
         #expect(one.delay(now: Date(timeIntervalSince1970: 0)) == .zero)
     }

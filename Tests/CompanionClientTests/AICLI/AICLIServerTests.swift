@@ -140,14 +140,26 @@ import Testing
     func continuing() async throws {
         try await withAICLI(.with { $0.sessions = ["s1": "/Users/ada/web"] }) { peers in
             let client = peers.host.client
-            guard case .continued(let last?) = try await client.continueSession("s1", in: "/Users/ada/web") else {
-                Issue.record("the session does not go on")
-                return
-            }
-            #expect(last.timeIntervalSince1970 > 1_000_000_000)
+            let here = try await client.continueSession("s1", in: "/Users/ada/web")
+            #expect(here == .continued)
             #expect(try await client.continueSession("s1", in: "/Users/ada/web/") == .unknown)
             #expect(try await client.continueSession("s2", in: "/Users/ada/web") == .unknown)
             #expect(try await client.sessionIDs() == ["s1"])
+        }
+    }
+
+    @Test(
+        "An answer without a list of sessions is an error, and not a server that has none",
+        arguments: ["{}", "[]", "null", #"{"sessions":{"s1":1}}"#, #"{"error":"starting"}"#]
+    )
+    func oddSessions(_ body: String) async throws {
+        try await withAICLI(.with { $0.answers["/api/sessions"] = (200, body) }) { peers in
+            let found = try await clientError { try await peers.host.client.sessionIDs() }.code
+            #expect(found == .badAnswer)
+        }
+        try await withAICLI(.with { $0.answers["/api/sessions"] = (200, #"{"sessions":[]}"#) }) { peers in
+            let none = try await peers.host.client.sessionIDs()
+            #expect(none.isEmpty)
         }
     }
 

@@ -118,9 +118,35 @@ import Testing
         var bench = Bench(session: Self.session)
         bench.welcome()
         #expect(bench.sent.isEmpty && bench.verified == ["s0"])
-        bench.feed(.verified(.continued(lastActivity: nil), sessionID: "s0"))
+        bench.feed(.verified(.continued, sessionID: "s0"))
         #expect(bench.sent.map(\.type) == ["subscribe", "ping"])
         #expect(bench.sent.first?.data["sessionIds"]?.array == ["s0"])
+    }
+
+    @Test(
+        "A host that cannot be asked about the session knows nothing of the prompt, however the question fared",
+        arguments: [(.timedOut, .unknown), (.unreachable, .unknown), (.server, .answered)]
+            as [(CompanionClientError.Code, CompanionClientError.Delivery)]
+    )
+    func unverified(_ code: CompanionClientError.Code, _ delivery: CompanionClientError.Delivery) {
+        var bench = Bench(session: Self.session)
+        bench.welcome()
+        bench.feed(.verificationFailed(CompanionClientError(code, "no", delivery: delivery)))
+        #expect(bench.error?.code == code && bench.error?.delivery == .notSent && bench.prompts == 0)
+    }
+
+    @Test(
+        "A host that cannot be asked about the session after a break may have the prompt: it does not count as unsent",
+        arguments: [(.unreachable, .notSent), (.timedOut, .unknown), (.notPaired, .answered)]
+            as [(CompanionClientError.Code, CompanionClientError.Delivery)]
+    )
+    func unverifiedAfterBreak(_ code: CompanionClientError.Code, _ delivery: CompanionClientError.Delivery) {
+        var bench = Bench()
+        bench.run()
+        bench.lose()
+        bench.welcome()
+        bench.feed(.verificationFailed(CompanionClientError(code, "no", delivery: delivery)))
+        #expect(bench.error?.code == .streamInterrupted && bench.error?.delivery == .answered && bench.prompts == 1)
     }
 
     @Test("A session that is gone is replaced by a new one, and the user is told")
@@ -144,7 +170,7 @@ import Testing
     func keptMessages() {
         var bench = Bench(session: Self.session)
         bench.welcome()
-        bench.feed(.verified(.continued(lastActivity: nil), sessionID: "s0"))
+        bench.feed(.verified(.continued, sessionID: "s0"))
         let early = Self.kept("first", secondsAgo: 600, session: "s0")
         let late = Self.kept("second", secondsAgo: 300, session: "s0")
         for frame in [late, early, late, early, Self.kept("foreign", secondsAgo: 1, session: "other")] {
@@ -160,14 +186,14 @@ import Testing
     func keptAgain() {
         var bench = Bench(session: Self.session)
         bench.welcome()
-        bench.feed(.verified(.continued(lastActivity: nil), sessionID: "s0"))
+        bench.feed(.verified(.continued, sessionID: "s0"))
         let text = Self.kept("first", secondsAgo: 600, session: "s0")
         guard let identity = AICLIFrame(json: Array(text.utf8))?.identity else { return }
         var known = Self.session
         known.seen = [identity]
         bench = Bench(session: known)
         bench.welcome()
-        bench.feed(.verified(.continued(lastActivity: nil), sessionID: "s0"))
+        bench.feed(.verified(.continued, sessionID: "s0"))
         bench.frame(text)
         bench.reply(to: "ping", as: "pong", "{}")
         #expect(bench.notices.isEmpty && bench.prompts == 1)
@@ -205,7 +231,7 @@ import Testing
     func renewed() {
         var bench = Bench(session: Self.session)
         bench.welcome()
-        bench.feed(.verified(.continued(lastActivity: nil), sessionID: "s0"))
+        bench.feed(.verified(.continued, sessionID: "s0"))
         bench.reply(to: "ping", as: "pong", "{}")
         func refuse() {
             let id = bench.sent.last { $0.type == "claudeCommand" }?.requestID ?? ""
@@ -218,6 +244,7 @@ import Testing
         bench.reply(to: "streamStart", #"{"sessionId":"s2"}"#)
         bench.reply(to: "ping", as: "pong", "{}")
         #expect(bench.prompts == 2 && bench.sent.last?.data["sessionId"] == "s2")
+        #expect(bench.said == ["user: why?"])
         refuse()
         #expect(bench.error?.code == .notFound && bench.prompts == 2)
     }
@@ -279,7 +306,7 @@ import Testing
         bench.lose()
         bench.welcome()
         #expect(bench.verified == ["s1"])
-        bench.feed(.verified(.continued(lastActivity: nil), sessionID: "s1"))
+        bench.feed(.verified(.continued, sessionID: "s1"))
         bench.frame(Self.kept("and the rest", secondsAgo: 2))
         bench.reply(to: "ping", as: "pong", "{}")
         bench.frame(#"{"type":"conversationResult","timestamp":9,"data":{"sessionId":"s1","success":true}}"#)
@@ -318,7 +345,7 @@ import Testing
         bench.run()
         bench.lose()
         bench.welcome()
-        bench.feed(.verified(.continued(lastActivity: nil), sessionID: "s1"))
+        bench.feed(.verified(.continued, sessionID: "s1"))
         bench.reply(to: "ping", as: "pong", "{}", at: 10)
         bench.frame(#"{"type":"assistantMessage","timestamp":5,"data":{"type":"tool_use","name":"Read"}}"#, at: 100)
         bench.feed(.timer(bench.timers.last?.0 ?? 0), at: 160)
@@ -375,7 +402,7 @@ import Testing
         bench.feed(.permission(bench.asked[0], answer: "y"))
         #expect(bench.sent.count == before)
         bench.welcome()
-        bench.feed(.verified(.continued(lastActivity: nil), sessionID: "s1"))
+        bench.feed(.verified(.continued, sessionID: "s1"))
         bench.reply(to: "ping", as: "pong", "{}")
         #expect(bench.sent.last?.type == "permission" && bench.sent.last?.data["response"] == "y")
     }

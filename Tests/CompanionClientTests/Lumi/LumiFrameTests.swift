@@ -7,7 +7,7 @@ import Testing
 @Suite struct LumiFrameTests {
     private func payloads(_ buffer: inout ByteBuffer) throws -> [String] {
         var found: [String] = []
-        while let payload = try LumiFrameParser().next(from: &buffer) { found.append(String(buffer: payload)) }
+        while let payload = try LumiFrameParser.next(from: &buffer) { found.append(String(buffer: payload)) }
         return found
     }
 
@@ -28,7 +28,7 @@ import Testing
 
     @Test func `what is not whole stays where it is`() throws {
         var buffer = ByteBuffer(bytes: lumiFrame("abc").dropLast())
-        let payload = try LumiFrameParser().next(from: &buffer)
+        let payload = try LumiFrameParser.next(from: &buffer)
         #expect(payload == nil)
         #expect(buffer.readableBytes == 6)
     }
@@ -37,17 +37,17 @@ import Testing
     func `a frame over 8 MiB is refused by its length alone`(_ length: UInt32) {
         var buffer = ByteBuffer(integer: length)
         #expect(throws: LumiFrameParser.Oversize(length: Int(length))) {
-            try LumiFrameParser().next(from: &buffer)
+            try LumiFrameParser.next(from: &buffer)
         }
         #expect(buffer.capacity < 1024, "nothing was set aside")
     }
 
     @Test func `a frame of 8 MiB is taken`() throws {
         var buffer = ByteBuffer(integer: UInt32(8 << 20))
-        let before = try LumiFrameParser().next(from: &buffer)
+        let before = try LumiFrameParser.next(from: &buffer)
         #expect(before == nil)
         buffer.writeRepeatingByte(0x20, count: 8 << 20)
-        let payload = try LumiFrameParser().next(from: &buffer)
+        let payload = try LumiFrameParser.next(from: &buffer)
         #expect(payload?.readableBytes == 8 << 20)
     }
 

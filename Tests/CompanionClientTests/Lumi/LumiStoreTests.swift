@@ -64,7 +64,7 @@ func withTemporaryDirectory<R>(_ body: (String) async throws -> R) async throws 
             let content = Array("[]".utf8) + [UInt8](repeating: 0x20, count: LumiStore.sizeLimit)
             let error = #expect(throws: LumiStoreError.self) { try store.replace(.agents, with: content) }
             #expect(error?.code == .tooLarge)
-            #expect(!store.has(.agents))
+            #expect(FileStatus(store.path(of: .agents)) == nil)
         }
     }
 
@@ -91,6 +91,21 @@ func withTemporaryDirectory<R>(_ body: (String) async throws -> R) async throws 
             var dumped = ""
             dump(keys, to: &dumped)
             #expect(!"\(keys)\(String(reflecting: keys))\(dumped)".contains(secret))
+        }
+    }
+
+    @Test func settingsAreAnyObjectAndNothingElse() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = LumiStore(directory: directory)
+            let content = Array(#"{"a":true,"b":1.5,"c":"x","d":null,"e":[1,{"f":null}]}"#.utf8)
+            try store.replace(.settings, with: content)
+            for other in ["[]", "7", "null", #""x""#, "{"] {
+                let error = #expect(throws: LumiStoreError.self) {
+                    try store.replace(.settings, with: Array(other.utf8))
+                }
+                #expect(error?.code == .malformed, "\(other)")
+            }
+            #expect(try PrivateFile.read(store.path(of: .settings)) == content)
         }
     }
 
@@ -170,6 +185,80 @@ func withTemporaryDirectory<R>(_ body: (String) async throws -> R) async throws 
             #expect(second.nextCursor == nil)
             #expect(try await store.messagesPage(chatID: id, cursor: "-7", limit: 9).messages.elements.count == 2)
             #expect(try await store.messagesPage(chatID: "../x", cursor: nil, limit: 9).messages.elements.isEmpty)
+        }
+    }
+
+    @Test func whatWasListedIsRememberedUntilItIsListedAgainOrSomethingIsWritten() async throws {
+        try await withStore { store, sample in
+            let project = LumiStore.id(sample.agent)
+            func titles() async throws -> [String] { try await store.chats(projectID: project).map(\.title) }
+            _ = try await store.projects()
+            // Another process pulls.
+            try LumiStore(directory: store.directory).replace(.conversations, with: Array("[]".utf8))
+            var found = try await titles()
+            #expect(found == ["Tides"], "what the projects were listed with")
+            _ = try await store.projects()
+            found = try await titles()
+            #expect(found.isEmpty, "listed anew")
+            try store.replace(.conversations, with: Array("[\(sample.conversations)]".utf8))
+            found = try await titles()
+            #expect(found == ["Tides"], "pulled here")
+            let new = LumiConversation(id: UUID(), title: "Winds", participantIds: [sample.agent])
+            try store.append([LumiMessage(id: UUID(), role: "user", content: "And?")], to: new)
+            found = try await titles()
+            #expect(Set(found) == ["Tides", "Winds"], "said here")
+        }
+    }
+
+    @Test func aChatStaysAsItWasOnItsFirstPageUntilThatIsReadAgain() async throws {
+        try await withStore { store, sample in
+            let id = LumiStore.id(sample.conversation)
+            func texts(_ cursor: String?) async throws -> [String] {
+                try await store.messagesPage(chatID: id, cursor: cursor, limit: 1).messages.elements.map(\.text)
+            }
+            var found = try await texts(nil)
+            #expect(found == ["Why?"])
+            try LumiStore(directory: store.directory).replace(.conversations, with: Array("[]".utf8))
+            found = try await texts("1")
+            #expect(found == ["The moon. [picture]"])
+            found = try await texts(nil)
+            #expect(found.isEmpty)
+            let conversation = LumiConversation(id: sample.conversation, participantIds: [sample.agent])
+            try store.append([LumiMessage(id: UUID(), role: "user", content: "One")], to: conversation)
+            found = try await texts(nil)
+            #expect(found == ["One"])
+            try store.append([LumiMessage(id: UUID(), role: "user", content: "Two")], to: conversation)
+            found = try await texts("1")
+            #expect(found == ["Two"], "said here")
+        }
+    }
+
+    @Test func aDamagedFileOfOneConversationKeepsNoOtherFromBeingListed() async throws {
+        try await withStore { store, sample in
+            let (made, damaged) = (UUID(), UUID())
+            for id in [sample.conversation, made, damaged] {
+                let conversation = LumiConversation(id: id, participantIds: [sample.agent])
+                try store.append([LumiMessage(id: UUID(), role: "user", content: "And?")], to: conversation)
+            }
+            for id in [sample.conversation, damaged] {
+                let path = "\(store.directory)/local/\(id.uuidString).json"
+                try Array("oops".utf8).withUnsafeBytes { try PrivateFile.write($0, to: path) }
+            }
+            let projects = try await store.projects()
+            #expect(projects.map(\.id).sorted() == [LumiStore.id(sample.agent), LumiStore.otherProjectID].sorted())
+            let whole = try await store.chats(projectID: LumiStore.id(sample.agent)).map(\.id)
+            #expect(Set(whole) == [LumiStore.id(sample.conversation), LumiStore.id(made)])
+            let others = try await store.chats(projectID: LumiStore.otherProjectID)
+            #expect(others.map(\.id) == [LumiStore.id(damaged)])
+            let messages = try await store.lastMessages(chatID: LumiStore.id(made), count: 5)
+            #expect(messages.map(\.text) == ["And?"])
+            for id in [sample.conversation, damaged] {
+                let error = await #expect(throws: LumiStoreError.self) {
+                    try await store.lastMessages(chatID: LumiStore.id(id), count: 5)
+                }
+                #expect(error?.code == .damaged)
+                #expect(error?.message.contains(id.uuidString) == true)
+            }
         }
     }
 

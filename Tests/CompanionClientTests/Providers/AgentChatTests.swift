@@ -87,8 +87,8 @@ import Testing
                 try await run(chat, id, TurnRequest(prompt: "And how?"))
             }
             #expect(error?.code == .rateLimited)
-            let local = try store.localConversations()
-            #expect(local.isEmpty)
+            let local = try store.localConversation(sample.conversation)
+            #expect(local == nil)
         }
     }
 

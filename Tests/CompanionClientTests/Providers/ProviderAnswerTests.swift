@@ -156,7 +156,11 @@ import Testing
         #expect(try PictureFile.image(smallPNG).mediaType == "image/png")
         #expect(try PictureFile.image([0xFF, 0xD8, 0xFF, 0xE0]).mediaType == "image/jpeg")
         #expect(try PictureFile.image(Array("RIFF\0\0\0\0WEBPVP8 ".utf8)).mediaType == "image/webp")
-        #expect(throws: ProviderError.self) { try PictureFile.image(Array("<svg/>".utf8)) }
+        #expect(try PictureFile.image(Array("GIF87a".utf8)).mediaType == "image/gif")
+        #expect(try PictureFile.image(Array("GIF89a".utf8)).mediaType == "image/gif")
+        for text in ["<svg/>", "GIF88a", "II*\0", "\0\0\0\u{18}ftypheic"] {
+            #expect(throws: ProviderError.self, "\(text)") { try PictureFile.image(Array(text.utf8)) }
+        }
         let large = smallPNG + [UInt8](repeating: 0, count: PictureFile.sizeLimit)
         #expect(throws: ProviderError.self) { try PictureFile.image(large) }
     }

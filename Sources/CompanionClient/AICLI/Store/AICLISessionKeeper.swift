@@ -36,27 +36,15 @@ package struct AICLISessionKeeper: Codable, Sendable, Hashable {
 
     package init() {}
 
-    /// What to do to have a session.
-    package enum Step: Sendable, Hashable {
-        /// Ask the server whether it still has this one (`POST /api/sessions/continue`).
-        case verify(AICLISession)
-        case start
-    }
-
     /// What the server says of a session.
     package enum Verdict: Sendable, Hashable {
-        /// - Parameter lastActivity: The server's time, where it says.
-        case continued(lastActivity: Date?)
+        case continued
         /// It has no such session, or one of another directory.
         case unknown
     }
 
     package func session(for directory: String) -> AICLISession? {
         sessions.first { $0.workingDirectory == directory }
-    }
-
-    package func step(for directory: String) -> Step {
-        session(for: directory).map(Step.verify) ?? .start
     }
 
     /// Notes that the server gave a session for a directory. It may be one that it already had.

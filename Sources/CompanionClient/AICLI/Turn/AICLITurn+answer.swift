@@ -2,7 +2,7 @@ import CompanionWire
 
 extension AICLITurn {
     /// Shows what happens in the session.
-    mutating func show(_ event: AICLIEvent, of frame: AICLIFrame?, at moment: Moment) -> [Action] {
+    mutating func show(_ event: AICLIEvent, at moment: Moment) -> [Action] {
         switch event {
         case .text(let text):
             openQuestion = nil

@@ -67,6 +67,17 @@ extension AICLITurn {
         }
     }
 
+    /// The server could not be asked. What became of that question is nothing that became of the prompt.
+    mutating func unverified(_ cause: CompanionClientError) -> [Action] {
+        guard phase == .verifying else { return [] }
+        guard !isPrompted else {
+            return end(.fail(interrupted("The host could not be asked about the session.", cause)))
+        }
+        var error = cause
+        error.delivery = .notSent
+        return end(.fail(error))
+    }
+
     /// What comes first on a connection that stands: a session.
     mutating func openSession() -> [Action] {
         guard let sessionID else { return startSession() }

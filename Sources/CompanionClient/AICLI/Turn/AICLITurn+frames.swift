@@ -17,7 +17,7 @@ extension AICLITurn {
             kept.append(frame)
             return []
         }
-        return show(event, of: frame, at: moment)
+        return show(event, at: moment)
     }
 
     private mutating func greet(_ event: AICLIEvent) -> [Action] {
@@ -65,7 +65,7 @@ extension AICLITurn {
             // A chunk may carry the id of its prompt: the reply is still to come.
             if kind == .prompt {
                 pending[id] = kind
-                return show(event, of: nil, at: moment)
+                return show(event, at: moment)
             }
             return []
         }
@@ -83,7 +83,7 @@ extension AICLITurn {
         backoff.reset()
         phase = .answering
         var actions: [Action] = []
-        let identities = messages.compactMap { $0.queued == nil ? nil : $0.identity }
+        let identities = messages.compactMap { $0.isQueued ? $0.identity : nil }
         seen.formUnion(identities)
         if !identities.isEmpty, let sessionID { actions.append(.saw(identities, sessionID: sessionID)) }
         for frame in messages where phase != .ended { actions += showKept(frame, at: moment) }
@@ -100,12 +100,11 @@ extension AICLITurn {
 
     private mutating func showKept(_ frame: AICLIFrame, at moment: Moment) -> [Action] {
         let event = AICLIEvent(frame)
-        guard frame.queued != nil else { return show(event, of: frame, at: moment) }
+        guard frame.isQueued else { return show(event, at: moment) }
         let mark = frame.delay(now: moment.date).map { "Late by \($0.roughly): " } ?? "Late: "
         guard !isPrompted else {
             // Part of this turn's answer.
-            return [.output(.recovering("\(mark)a message that the host has kept"))]
-                + show(event, of: frame, at: moment)
+            return [.output(.recovering("\(mark)a message that the host has kept"))] + show(event, at: moment)
         }
         switch event {
         case .text(let text), .answer(let text, success: true, error: _):
@@ -114,7 +113,7 @@ extension AICLITurn {
         case .answer(_, success: false, let error?): return [.output(.status(mark + error))]
         case .tool(let name, _): return [.output(.status("\(mark)the agent used \(name)"))]
         case .permission:
-            return [.output(.status("\(mark)a question of the agent"))] + show(event, of: frame, at: moment)
+            return [.output(.status("\(mark)a question of the agent"))] + show(event, at: moment)
         default: return []
         }
     }
@@ -130,7 +129,9 @@ extension AICLITurn {
             "command": .string(Self.command(prompt)), "projectPath": .string(workingDirectory),
             "sessionId": sessionID.map(AICLIValue.string) ?? .null,
         ]
-        return [.prompting, .said(.user, prompt, moment.date), .send(request("claudeCommand", .prompt, data))]
+        // In a session that took the place of another one it has been said already.
+        let said: [Action] = hasRenewed ? [] : [.said(.user, prompt, moment.date)]
+        return [.prompting] + said + [.send(request("claudeCommand", .prompt, data))]
             + wake(after: configuration.silence)
     }
 

@@ -142,7 +142,7 @@ package struct AICLITurn: Sendable {
         case .closed(let closure, connection): return closed(closure)
         case .frame, .closed: return []
         case .verified(let verdict, let id): return verified(verdict, id)
-        case .verificationFailed(let error): return phase == .verifying ? end(.fail(error)) : []
+        case .verificationFailed(let error): return unverified(error)
         case .timer(timer): return timedOut(at: moment)
         case .timer: return []
         case .permission(let request, let answer):

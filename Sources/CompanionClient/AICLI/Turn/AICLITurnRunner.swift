@@ -8,7 +8,6 @@ package struct AICLITurnRunner: Sendable {
     /// Nil: every question that the allowed tools do not cover is denied.
     package var permissions: AICLIPermissionAnswering?
     package var configuration = AICLITurn.Configuration()
-    package var clock: any Clock<Duration> = ContinuousClock()
     package var now: @Sendable () -> Date = { Date() }
     /// Waits between two connections.
     package var pause: @Sendable (Duration) async throws -> Void = { try await ContinuousClock().sleep(for: $0) }
@@ -58,7 +57,7 @@ package struct AICLITurnRunner: Sendable {
     ) async throws -> ChatTurnSummary {
         let (inputs, sink) = AsyncStream<AICLITurn.Input>.makeStream()
         defer { sink.finish() }
-        let elapsed = stopwatch()
+        let start = ContinuousClock.now
         return try await withThrowingDiscardingTaskGroup { group in
             defer { group.cancelAll() }
             var requests: AsyncStream<[UInt8]>.Continuation?
@@ -74,7 +73,7 @@ package struct AICLITurnRunner: Sendable {
             }
             sink.yield(.begin)
             for await input in inputs {
-                let moment = AICLITurn.Moment(date: now(), elapsed: elapsed())
+                let moment = AICLITurn.Moment(date: now(), elapsed: .now - start)
                 for action in turn.handle(input, at: moment) {
                     switch action {
                     case .connect(let number, let wait):
@@ -88,7 +87,7 @@ package struct AICLITurnRunner: Sendable {
                         group.addTask { await verify(id, in: directory, sink) }
                     case .timer(let number, let wait):
                         group.addTask {
-                            try? await clock.sleep(for: wait)
+                            try? await Task.sleep(for: wait)
                             sink.yield(.timer(number))
                         }
                     case .ask(let request): asking.yield(request)
@@ -106,14 +105,6 @@ package struct AICLITurnRunner: Sendable {
             }
             throw CancellationError()
         }
-    }
-
-    private func stopwatch() -> @Sendable () -> Duration {
-        func start(_ clock: some Clock<Duration>) -> @Sendable () -> Duration {
-            let begin = clock.now
-            return { begin.duration(to: clock.now) }
-        }
-        return start(clock)
     }
 }
 

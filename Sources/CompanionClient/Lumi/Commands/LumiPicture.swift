@@ -12,7 +12,7 @@ package enum LumiPictureType: String, Sendable, Hashable, Codable {
             self = .png
         } else if begins([0xFF, 0xD8, 0xFF]) {
             self = .jpeg
-        } else if begins(Array("GIF8".utf8)) {
+        } else if begins(Array("GIF87a".utf8)) || begins(Array("GIF89a".utf8)) {
             self = .gif
         } else if begins(Array("RIFF".utf8)), begins(Array("WEBP".utf8), at: 8) {
             self = .webp

@@ -15,8 +15,6 @@ extension String {
     ///
     /// - Parameter allowing: Those that may stand all the same.
     func hasControls(allowing allowed: Set<Unicode.Scalar> = []) -> Bool {
-        unicodeScalars.contains { scalar in
-            (scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)) && !allowed.contains(scalar)
-        }
+        unicodeScalars.contains { $0.properties.generalCategory == .control && !allowed.contains($0) }
     }
 }

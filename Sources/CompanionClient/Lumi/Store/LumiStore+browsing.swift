@@ -1,5 +1,6 @@
 package import CompanionWire
 package import FoundationEssentials
+import NIOConcurrencyHelpers
 
 /// The pulled conversations through the capabilities of every family: an agent is a project, a conversation is a chat.
 extension LumiStore: ProjectBrowsing, ChatBrowsing {
@@ -7,14 +8,24 @@ extension LumiStore: ProjectBrowsing, ChatBrowsing {
     package static let otherProjectID = "lumi"
     private static let pathPrefix = "agent:"
 
+    /// All conversations are in one file, which is not read for each of their projects and pages.
+    struct Memory: Sendable {
+        var chats: [CompanionChat]?
+        /// The chat whose pages are being read.
+        var opened: LumiConversation?
+    }
+
+    /// Reads anew; ``chats(projectID:)`` gives what was read here last.
+    ///
     /// - Throws: ``LumiStoreError/Code/neverPulled`` where there is nothing yet.
     package func projects() async throws -> [CompanionProject] {
         let pulled = try loadAgents()
-        guard try pulled != nil || !conversations().isEmpty else {
+        let agents = pulled?.items ?? []
+        let all = try readChats(agents)
+        guard pulled != nil || !all.isEmpty else {
             throw LumiStoreError(.neverPulled, "nothing was pulled from the host yet", remedy: "pairtool sync")
         }
-        let agents = pulled?.items ?? []
-        let chats = Dictionary(grouping: try allChats(agents), by: \.projectId)
+        let chats = Dictionary(grouping: all, by: \.projectId)
         var projects = agents.map { agent in
             let last = [chats[Self.id(agent.id)]?.compactMap(\.lastUpdatedAt).max(), agent.updatedAt, agent.createdAt]
             return CompanionProject(
@@ -39,13 +50,15 @@ extension LumiStore: ProjectBrowsing, ChatBrowsing {
     }
 
     package func chats(projectID: String) async throws -> [CompanionChat] {
-        try allChats(try loadAgents()?.items ?? []).filter { $0.projectId == projectID }
+        let chats = try memory.withLockedValue(\.chats) ?? readChats(loadAgents()?.items ?? [])
+        return chats.filter { $0.projectId == projectID }
     }
 
+    /// The first page is read anew; those behind it are of the chat as it was then.
     package func messagesPage(chatID: String, cursor: String?, limit: Int) async throws
         -> CompanionMessagesPageResponse
     {
-        let messages = try UUID(uuidString: chatID).flatMap { try conversation($0) }?.messages ?? []
+        let messages = try UUID(uuidString: chatID).flatMap { try open($0, anew: cursor == nil) }?.messages ?? []
         let start = min(max(cursor.flatMap(Int.init) ?? 0, 0), messages.count)
         let end = min(start + min(max(limit, 1), 200), messages.count)
         return CompanionMessagesPageResponse(
@@ -64,9 +77,17 @@ extension LumiStore: ProjectBrowsing, ChatBrowsing {
     /// As it is shown and typed: in lower case.
     package static func id(_ id: UUID) -> String { id.uuidString.lowercased() }
 
-    private func allChats(_ agents: [LumiAgent]) throws -> [CompanionChat] {
+    private func open(_ id: UUID, anew: Bool) throws -> LumiConversation? {
+        if !anew, let opened = memory.withLockedValue(\.opened), opened.id == id { return opened }
+        let conversation = try conversation(id)
+        memory.withLockedValue { $0.opened = conversation }
+        return conversation
+    }
+
+    private func readChats(_ agents: [LumiAgent]) throws -> [CompanionChat] {
         let known = Set(agents.map(\.id))
-        return try conversations().map { conversation in
+        let (conversations, damaged) = try listing()
+        var chats = conversations.map { conversation in
             // Each chat is in one project: that of the first agent that is still there.
             let agent = conversation.participantIds.first(where: known.contains)
             return CompanionChat(
@@ -76,6 +97,17 @@ extension LumiStore: ProjectBrowsing, ChatBrowsing {
                 lastUpdatedAt: conversation.lastActivity
             )
         }
+        // Whoever asks for one of them is told which file it is.
+        chats += damaged.map { id in
+            CompanionChat(
+                id: Self.id(id),
+                projectId: Self.otherProjectID,
+                title: "Damaged conversation",
+                lastUpdatedAt: nil
+            )
+        }
+        memory.withLockedValue { $0.chats = chats }
+        return chats
     }
 
     package static func message(_ message: LumiMessage) -> CompanionMessage {

@@ -1,5 +1,5 @@
 package import FoundationEssentials
-import Glibc
+import NIOConcurrencyHelpers
 import PairingAgent
 
 /// Conversations that were begun or gone on with here: one file each, apart from what was pulled, so that no pull loses them.
@@ -12,15 +12,6 @@ extension LumiStore {
     /// What was said here in a conversation; nil where nothing was.
     package func localConversation(_ id: UUID) throws(LumiStoreError) -> LumiConversation? {
         try read(localPath(id), remedy: "move it away: mv '\(localPath(id))' '\(localPath(id)).damaged'")
-    }
-
-    /// All conversations in which something was said here: each with those messages only.
-    package func localConversations() throws(LumiStoreError) -> [LumiConversation] {
-        var found: [LumiConversation] = []
-        for id in localIDs() {
-            if let conversation = try localConversation(id) { found.append(conversation) }
-        }
-        return found
     }
 
     /// Adds messages to a conversation, pulled or not.
@@ -41,20 +32,35 @@ extension LumiStore {
             local.updatedAt = local.messages.compactMap(\.timestamp).max() ?? local.updatedAt
             try writeJSON(local, to: localPath(conversation.id))
         }
+        memory.withLockedValue { $0 = Memory() }
     }
 
-    /// The conversations, pulled and made here put together, newest first.
+    /// The conversations, pulled and made here put together, newest first. What was said here in a conversation whose file is
+    /// damaged is not in them: ``conversation(_:)`` tells.
     package func conversations() throws(LumiStoreError) -> [LumiConversation] {
+        try listing().conversations
+    }
+
+    /// The conversations, and the ids of those made here whose files cannot be read.
+    func listing() throws(LumiStoreError) -> (conversations: [LumiConversation], damaged: [UUID]) {
+        var damaged: [UUID] = []
         var all: [LumiConversation] = []
         var rows: [UUID: Int] = [:]
         for conversation in try loadConversations()?.items ?? [] where rows[conversation.id] == nil {
             rows[conversation.id] = all.count
             all.append(conversation)
         }
-        for local in try localConversations() {
-            if let row = rows[local.id] { all[row].merge(local) } else { all.append(local) }
+        for id in localIDs() {
+            do {
+                guard let local = try localConversation(id) else { continue }
+                if let row = rows[local.id] { all[row].merge(local) } else { all.append(local) }
+            } catch {
+                // One file keeps no other conversation from being listed.
+                if rows[id] == nil { damaged.append(id) }
+            }
         }
-        return all.sorted { ($0.lastActivity ?? .distantPast, $0.id) > ($1.lastActivity ?? .distantPast, $1.id) }
+        all.sort { ($0.lastActivity ?? .distantPast, $0.id) > ($1.lastActivity ?? .distantPast, $1.id) }
+        return (all, damaged)
     }
 
     /// One conversation, as ``conversations()`` has it.
@@ -67,16 +73,8 @@ extension LumiStore {
     }
 
     private func localIDs() -> [UUID] {
-        guard let stream = opendir(localDirectory) else { return [] }
-        defer { closedir(stream) }
-        var ids: [UUID] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name.hasSuffix(".json"), let id = UUID(uuidString: String(name.dropLast(5))) { ids.append(id) }
-        }
-        return ids
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: localDirectory)) ?? []
+        return names.compactMap { $0.hasSuffix(".json") ? UUID(uuidString: String($0.dropLast(5))) : nil }
     }
 }
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import NIOConcurrencyHelpers
 import PairingAgent
 
 /// What is known of one Lumi host: the files that were pulled from it, as they came, and beside them what was made here.
@@ -11,6 +12,8 @@ package struct LumiStore: Sendable {
 
     /// The host's directory; made when something is first written.
     package let directory: String
+    /// What was read last, until something is written.
+    let memory = NIOLockedValueBox(Memory())
 
     package init(directory: String) {
         self.directory = directory
@@ -40,6 +43,7 @@ package struct LumiStore: Sendable {
             throw LumiStoreError(.malformed, "\(file.name) does not hold what it should; it was not taken.")
         }
         try write(bytes, to: path(of: file))
+        memory.withLockedValue { $0 = Memory() }
     }
 
     /// The agents; nil where they were never pulled.
@@ -57,19 +61,9 @@ package struct LumiStore: Sendable {
         try load(.automations)
     }
 
-    /// The settings; nil where they were never pulled.
-    package func loadSettings() throws(LumiStoreError) -> LumiSettings? {
-        try load(.settings)
-    }
-
     /// The keys of providers; nil where they were never pulled.
     package func loadAPIKeys() throws(LumiStoreError) -> LumiAPIKeys? {
         try load(.apiKeys)
-    }
-
-    /// Whether a file was pulled.
-    package func has(_ file: LumiSyncFile) -> Bool {
-        PrivateFile.isRegularFile(path(of: file)) == true
     }
 
     private static func check(_ bytes: [UInt8], of file: LumiSyncFile) throws {
@@ -79,13 +73,13 @@ package struct LumiStore: Sendable {
         case .agents: _ = try decoder.decode(LumiItems<LumiAgent>.self, from: data)
         case .conversations: _ = try decoder.decode(LumiItems<LumiConversation>.self, from: data)
         case .automations: _ = try decoder.decode(LumiItems<LumiAutomation>.self, from: data)
-        case .settings: _ = try decoder.decode(LumiSettings.self, from: data)
+        case .settings: _ = try decoder.decode([String: AnyJSON].self, from: data)
         case .apiKeys: _ = try decoder.decode(LumiAPIKeys.self, from: data)
         case .health: _ = try decoder.decode(AnyJSON.self, from: data)
         }
     }
 
-    /// Takes every JSON: the content of the file is not used here.
+    /// Takes every JSON: what is in it is not used here.
     private struct AnyJSON: Decodable {
         init(from decoder: any Decoder) {}
     }

@@ -67,7 +67,7 @@ struct OutboxCommand: AsyncParsableCommand {
                 } emit: { output in
                     writer?.write(output)
                 } end: { outcome in
-                    switch outcome.result {
+                    switch outcome {
                     case .success(let summary): writer?.write(.finished(summary))
                     case .failure(let error):
                         writer?.endLine()

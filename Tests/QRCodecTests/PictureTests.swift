@@ -77,11 +77,16 @@ struct PictureTests {
         }
     }
 
-    @Test("Two wanted symbols of much the same size are both found")
-    func both() throws {
-        let payloads = ["first", "second"].map { Array($0.utf8) }
-        let found = try QRScanner.scan(Self.beside(payloads, scales: [5, 4]))
-        #expect(Set(found.map(\.bytes)) == Set(payloads))
+    @Test(
+        "Two wanted symbols are both found, of much the same size and of very different ones",
+        arguments: [[5, 4], [9, 2], [14, 2], [16, 3], [20, 2], [25, 2], [40, 3]]
+    )
+    func both(scales: [Int]) throws {
+        let payloads = [Samples.good, Samples.expired].map { Array($0.utf8) }
+        for scales in [scales, scales.reversed()] {
+            let found = try QRScanner.scan(Self.beside(payloads, scales: scales))
+            #expect(Set(found.map(\.bytes)) == Set(payloads), "\(scales)")
+        }
     }
 
     @Test("The search goes on until the caller is content")

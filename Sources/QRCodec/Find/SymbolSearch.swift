@@ -25,13 +25,19 @@ struct SymbolSearch: ~Copyable {
     /// The reader, for another search.
     consuming func endedReader() -> ZBarScanner { reader }
 
-    /// Looks at one size after another until what was found is enough.
+    /// Looks at one size after another until what was found is enough, and then at what is next to that size: of symbols
+    /// beside one another, one is found for certain, and another if its modules are up to some ten times as wide or narrow.
     ///
     /// - Parameter isEnough: Whether a payload is what is looked for.
     mutating func run(until isEnough: ([UInt8]) -> Bool) throws(QRCodecError) {
-        for index in order() {
-            try look(at: index)
-            if found.contains(where: { isEnough($0.bytes) }) { return }
+        let order = order()
+        for (position, index) in order.enumerated() {
+            try look(at: index, effort: effort)
+            guard found.contains(where: { isEnough($0.bytes) }) else { continue }
+            guard let glance = effort.neighbours.first else { return }
+            // A second one may be too small or too large to be seen here, and who asks should know that there are two.
+            for next in order[(position + 1)...] where abs(next - index) == 1 { try look(at: next, effort: glance) }
+            return
         }
     }
 
@@ -51,10 +57,10 @@ struct SymbolSearch: ~Copyable {
         return levels[index]
     }
 
-    private mutating func look(at index: Int) throws(QRCodecError) {
+    private mutating func look(at index: Int, effort: SearchEffort) throws(QRCodecError) {
         let level = level(index)
         var search = FinderSearch(level)
-        search.run(everyRows: level.width * level.height > 1_000_000 ? 2 : 1)
+        search.run(everyRows: max(effort.rows, level.width * level.height > 1_000_000 ? 2 : 1))
         var left = effort.mostFits
         let triples = FinderTriple.all(of: search.found, in: level)
         if sighting == nil { sighting = triples.first.map { SymbolSighting($0, scale: 1 << index) } }

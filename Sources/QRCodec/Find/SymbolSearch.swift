@@ -59,13 +59,13 @@ struct SymbolSearch: ~Copyable {
 
     private mutating func look(at index: Int, effort: SearchEffort) throws(QRCodecError) {
         let level = level(index)
-        var search = FinderSearch(level)
+        // What lies in a symbol that was read is part of it.
+        var search = FinderSearch(level, except: found.compactMap { $0.area(scale: 1 / Double(1 << index)) })
         search.run(everyRows: max(effort.rows, level.width * level.height > 1_000_000 ? 2 : 1))
         var left = effort.mostFits
         let triples = FinderTriple.all(of: search.found, in: level)
         if sighting == nil { sighting = triples.first.map { SymbolSighting($0, scale: 1 << index) } }
         for triple in triples.prefix(effort.mostTriples) where left > 0 {
-            // What lies in a symbol that was read is part of it.
             guard !isRead(triple, at: index) else { continue }
             let sampled = sampleLevel(of: triple, foundAt: index)
             let scale = Double(1 << index) / Double(1 << sampled)
@@ -102,10 +102,8 @@ struct SymbolSearch: ~Copyable {
 
     private func isRead(_ triple: FinderTriple, at index: Int) -> Bool {
         found.contains { symbol in
-            [triple.corner, triple.right, triple.below].contains { pattern in
-                let place = pattern.centre * Double(1 << index)
-                return symbol.contains(place)
-            }
+            guard let area = symbol.area(scale: 1 / Double(1 << index)) else { return false }
+            return [triple.corner, triple.right, triple.below].contains { area.contains($0.centre) }
         }
     }
 
@@ -126,11 +124,22 @@ struct SymbolSearch: ~Copyable {
 }
 
 extension ScannedSymbol {
-    /// Whether a place lies within the corners.
-    fileprivate func contains(_ place: Place) -> Bool {
-        guard corners.count >= 3 else { return false }
-        let places = corners.map { Place(Double($0.x), Double($0.y)) }
-        let sides = zip(places, places.dropFirst() + places.prefix(1)).map { ($1 - $0).cross(place - $0) }
-        return sides.allSatisfy { $0 <= 0 } || sides.allSatisfy { $0 >= 0 }
+    /// Where it lies in the picture made so many times as large; `nil` where that is not known.
+    fileprivate func area(scale: Double) -> Quadrilateral? {
+        guard corners.count == 4 else { return nil }
+        let places = corners.map { Place(Double($0.x), Double($0.y)) * scale }
+        return Quadrilateral(corners: (places[0], places[1], places[2], places[3]))
+    }
+}
+
+/// What lies between four corners, of which each is followed by its neighbour.
+struct Quadrilateral {
+    var corners: (Place, Place, Place, Place)
+
+    func contains(_ place: Place) -> Bool {
+        let (a, b, c, d) = corners
+        let (ab, bc) = ((b - a).cross(place - a), (c - b).cross(place - b))
+        let (cd, da) = ((d - c).cross(place - c), (a - d).cross(place - d))
+        return ab <= 0 && bc <= 0 && cd <= 0 && da <= 0 || ab >= 0 && bc >= 0 && cd >= 0 && da >= 0
     }
 }

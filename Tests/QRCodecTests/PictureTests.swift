@@ -30,6 +30,32 @@ struct PictureTests {
         #expect(found.first?.corners.count == 4)
     }
 
+    enum Trouble: CaseIterable {
+        case blur
+        case glare
+        case moire
+        case clutter
+    }
+
+    @Test("Blurred, in a lamp's light, of a screen's grid, among other things, of five grades", arguments: 1...5)
+    func troubled(grade: Int) throws {
+        for trouble in Trouble.allCases {
+            var generator = SeededGenerator(seed: UInt64(grade))
+            var photograph = Photograph(try QRSymbol(bytes: Self.payload), width: 640, height: 480)
+            photograph.rotation = Double.random(in: -3...3, using: &generator)
+            (photograph.tilt, photograph.contrast, photograph.slope, photograph.noise) = (0.3, 0.8, 0.2, 6)
+            let step = Double(grade)
+            switch trouble {
+            case .blur: (photograph.blur, photograph.module) = (0.2 * step, 6)
+            case .glare: photograph.glare = 0.4 * step
+            case .moire: photograph.moire = 0.08 * step
+            case .clutter: photograph.clutter = 50 * grade
+            }
+            let found = try QRScanner.scan(photograph.image(using: &generator))
+            #expect(found.map(\.bytes) == [Self.payload], "\(trouble) of grade \(grade)")
+        }
+    }
+
     @Test("In all eight ways that a camera may say it was held, mirrored ones too", arguments: 1...8)
     func orientations(_ orientation: Int) throws {
         let grid = try PixelGrid(QRSymbol(bytes: Self.payload), scale: 3)

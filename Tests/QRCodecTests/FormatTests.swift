@@ -28,8 +28,8 @@ struct FormatTests {
             Format("WebP, lossless") { try $0.webp(isLossy: false) },
             Format("WebP, transparent") { try $0.webp(isLossy: false, isTransparent: true) },
             Format("WebP, lossy and transparent") { try $0.webp(isLossy: true, isTransparent: true) },
-            Format("WebP, animated") { try $0.animatedWebP(hasOpacity: false) },
-            Format("WebP, animated, with opacity") { try $0.animatedWebP(hasOpacity: true) },
+            Format("WebP, animated") { try $0.animatedWebP(isTransparent: false) },
+            Format("WebP, animated and transparent") { try $0.animatedWebP(isTransparent: true) },
             Format("HEIC") { try $0.heic() },
         ] + [1, 4, 8, 16, 24, 32].map { bits in Format("BMP, \(bits) bits") { $0.bmp(bits: bits) } }
 

@@ -124,11 +124,10 @@ extension PixelGrid {
     }
 
     /// A WebP image.
-    func webp(isLossy: Bool, isTransparent: Bool = false, opacityOfFirst: UInt8 = 255) throws -> [UInt8] {
-        var pixels = dark.flatMap { ink in
+    func webp(isLossy: Bool, isTransparent: Bool = false) throws -> [UInt8] {
+        let pixels = dark.flatMap { ink in
             isTransparent ? [0, 0, 0, ink ? 255 : 0] : [UInt8](repeating: ink ? 20 : 240, count: 3) + [255]
         }
-        if opacityOfFirst < 255 { pixels[3] = opacityOfFirst }
         var output: UnsafeMutablePointer<UInt8>?
         defer { WebPFree(output) }
         let (columns, rows) = (Int32(width), Int32(height))
@@ -142,20 +141,20 @@ extension PixelGrid {
 
     /// An animation in WebP (the container's specification, "Animation"): this, and then nothing but paper.
     ///
-    /// - Parameter hasOpacity: Whether a pixel is not quite opaque, which gives the picture a chunk of its opacity.
-    func animatedWebP(hasOpacity: Bool) throws -> [UInt8] {
+    /// - Parameter isTransparent: Whether the paper is, which gives each picture a chunk of its opacity.
+    func animatedWebP(isTransparent: Bool) throws -> [UInt8] {
         let empty = PixelGrid(width: width, height: height) { _, _ in false }
         let frames = try [self, empty].flatMap { grid -> [UInt8] in
-            let file = try grid.webp(isLossy: true, opacityOfFirst: hasOpacity ? 200 : 255)
+            let file = try grid.webp(isLossy: true, isTransparent: isTransparent)
             // Without the header of the file, and of what is more than a plain picture.
             var chunks = file.dropFirst(12)
             if chunks.starts(with: "VP8X".utf8) { chunks = chunks.dropFirst(18) }
-            try #require(chunks.starts(with: (hasOpacity ? "ALPH" : "VP8 ").utf8))
+            try #require(chunks.starts(with: (isTransparent ? "ALPH" : "VP8 ").utf8))
             let place = Self.little(0, 6) + Self.little(width - 1, 3) + Self.little(height - 1, 3)
             return Self.chunk("ANMF", place + Self.little(100, 3) + [0] + chunks)
         }
         let sides = Self.little(width - 1, 3) + Self.little(height - 1, 3)
-        let canvas = Self.chunk("VP8X", [hasOpacity ? 0x12 : 0x02, 0, 0, 0] + sides)
+        let canvas = Self.chunk("VP8X", [isTransparent ? 0x12 : 0x02, 0, 0, 0] + sides)
         let body = Array("WEBP".utf8) + canvas + Self.chunk("ANIM", [255, 255, 255, 255, 0, 0]) + frames
         return Array("RIFF".utf8) + Self.little(body.count, 4) + body
     }

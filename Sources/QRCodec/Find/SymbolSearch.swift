@@ -13,6 +13,8 @@ struct SymbolSearch: ~Copyable {
     private static let firstSide = 1_200
     /// The longest side of a level that is not worth halving any more.
     private static let smallestSide = 400
+    /// Pixels of a level that is looked at after enough was found: in larger ones that takes more time than it is worth.
+    private static let mostGlancedPixels = 1_500_000
     /// Pixels that a module should have where modules are read: fewer lose detail, more bring noise.
     private static let moduleWidth = 3.0
 
@@ -25,8 +27,10 @@ struct SymbolSearch: ~Copyable {
     /// The reader, for another search.
     consuming func endedReader() -> ZBarScanner { reader }
 
-    /// Looks at one size after another until what was found is enough, and then at what is next to that size: of symbols
-    /// beside one another, one is found for certain, and another if its modules are up to some ten times as wide or narrow.
+    /// Looks at one size after another until what was found is enough, and then at what is next to that size, where that
+    /// is no large picture. So of symbols beside one another one is found for certain, and another if its modules are not
+    /// much smaller: where the longer side was made 600 to 1,200 pixels long, at least two of them wide, and in pictures
+    /// of up to 1.5 megapixels one.
     ///
     /// - Parameter isEnough: Whether a payload is what is looked for.
     mutating func run(until isEnough: ([UInt8]) -> Bool) throws(QRCodecError) {
@@ -36,7 +40,10 @@ struct SymbolSearch: ~Copyable {
             guard found.contains(where: { isEnough($0.bytes) }) else { continue }
             guard let glance = effort.neighbours.first else { return }
             // A second one may be too small or too large to be seen here, and who asks should know that there are two.
-            for next in order[(position + 1)...] where abs(next - index) == 1 { try look(at: next, effort: glance) }
+            for next in order[(position + 1)...] where abs(next - index) == 1 {
+                let level = level(next)
+                if level.width * level.height <= Self.mostGlancedPixels { try look(at: next, effort: glance) }
+            }
             return
         }
     }

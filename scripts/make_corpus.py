@@ -327,7 +327,7 @@ def make(seed: int, number: int, folder: Path) -> dict:
     if is_png:
         image.save(buffer, "PNG", compress_level=3)
     else:
-        image.save(buffer, "JPEG", quality=int(between(rng, 95 - 40 * hard, 95)))
+        image.save(buffer, "JPEG", quality=int(between(rng, 95 - 45 * hard, 95)))
     (folder / name).write_bytes(buffer.getvalue())
     return {
         "file": name, "grade": grade, "width": width, "height": height, "payload": texts[0] if texts else None,

@@ -143,6 +143,39 @@ import Testing
         }
     }
 
+    @Test("Of a picture in a file, too, a terminal hears the digits; others do not", arguments: ["png", "svg"])
+    func spokenPicture(format: String) async throws {
+        try await Sandbox.with { user in
+            let spoken = "482 913  (four eight two, nine one three)"
+            let file = user.directory + "/code.\(format)"
+            let said = await user.run("qr", "-o", file, stdin: Self.good, terminal: true)
+            #expect(said.status == 0)
+            #expect(said.err.contains("Pairing code:  \(spoken)"))
+            for arguments in [["-q"], ["--json"]] {
+                let result = await user.run(["qr", "-o", file] + arguments, stdin: Self.good, terminal: true)
+                #expect(!(result.out + result.err).contains("four eight two"), "\(arguments)")
+            }
+            let unseen = await user.run("qr", "-o", file, stdin: Self.good)
+            #expect(!unseen.err.contains("482"))
+            #expect(await user.run("qr", "-o", file, stdin: "482913", terminal: true).err.contains("482") == false)
+            guard format == "svg" else { return }
+            let svg = await user.run("qr", "--format", "svg", stdin: Self.good)
+            #expect(svg.out.contains(#" role="img">"#))
+            #expect(svg.out.contains("<title>QR code for pairing: \(spoken)</title>"))
+            #expect(await user.run("qr", "--format", "svg", stdin: "x").out.contains("<title>QR code</title>"))
+        }
+    }
+
+    @Test("In JSON, the digits of a pairing code stand beside the drawing that holds them")
+    func spokenJSON() async throws {
+        try await Sandbox.with { user in
+            let row = try #require(try await user.run("qr", "--json", stdin: Self.good).json.first)
+            #expect(row["digits"]?["groups"]?.string == "482 913")
+            #expect(row["digits"]?["spoken"]?.string == "four eight two, nine one three")
+            #expect(try await user.run("qr", "--json", stdin: "482913").json.first?["digits"] == nil)
+        }
+    }
+
     @Test("Without a level, the strongest is taken that makes a code no larger; a small window gets a denser drawing")
     func levels() async throws {
         try await Sandbox.with { user in

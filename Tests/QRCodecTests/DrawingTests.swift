@@ -63,6 +63,14 @@ struct DrawingTests {
         #expect(symbol.terminalSize(quietZone: .max).columns > symbol.size)
     }
 
+    @Test("An SVG drawing says what it is, in any words")
+    func title() throws {
+        let svg = try symbol.svg(title: "a <b> & \u{1B}\"c\" – ü")
+        #expect(svg.contains(#"role="img">"#))
+        #expect(svg.contains("<title>a &lt;b&gt; &amp; \"c\" – ü</title>"))
+        #expect(try symbol.svg().contains("<title>QR code</title>"))
+    }
+
     @Test("An SVG drawing has exactly the symbol's dark modules")
     func svg() throws {
         let svg = try symbol.svg(scale: 5, quietZone: 3)

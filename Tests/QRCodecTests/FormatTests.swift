@@ -28,6 +28,8 @@ struct FormatTests {
             Format("WebP, lossless") { try $0.webp(isLossy: false) },
             Format("WebP, transparent") { try $0.webp(isLossy: false, isTransparent: true) },
             Format("WebP, lossy and transparent") { try $0.webp(isLossy: true, isTransparent: true) },
+            Format("WebP, animated") { try $0.animatedWebP(isTransparent: false) },
+            Format("WebP, animated and transparent") { try $0.animatedWebP(isTransparent: true) },
             Format("HEIC") { try $0.heic() },
         ] + [1, 4, 8, 16, 24, 32].map { bits in Format("BMP, \(bits) bits") { $0.bmp(bits: bits) } }
 
@@ -91,8 +93,11 @@ struct FormatTests {
 
     struct Claim: Sendable, CustomTestStringConvertible {
         var name: String
-        var file: [UInt8]
+        var file: @Sendable () throws -> [UInt8]
         var testDescription: String { name }
+
+        init(name: String, file: @escaping @Sendable () throws -> [UInt8]) { (self.name, self.file) = (name, file) }
+        init(name: String, file: [UInt8]) { self.init(name: name) { file } }
     }
 
     static let claims: [Claim] = [
@@ -100,6 +105,10 @@ struct FormatTests {
         Claim(name: "PAM", file: Array("P7\nWIDTH 100000\nHEIGHT 100000\nDEPTH 4\nMAXVAL 255\nENDHDR\n".utf8)),
         Claim(name: "BMP", file: Self.patched(bmp, 18, [0xA0, 0x86, 1, 0, 0xA0, 0x86, 1, 0])),
         Claim(name: "GIF", file: Self.patched(gif, 13 + 6 + 7 + 5, [0xFF, 0xFF, 0xFF, 0xFF])),
+        // Fourteen bits a side, behind what begins a key frame (RFC 6386, 9.1), and behind the signature of lossless.
+        Claim(name: "WebP, lossy") { Self.patched(try small.webp(isLossy: true), 26, [0xFF, 0x3F, 0xFF, 0x3F]) },
+        Claim(name: "WebP, lossless") { Self.patched(try small.webp(isLossy: false), 21, [0xFF, 0xFF, 0xFF, 0x0F]) },
+        Claim(name: "HEIC") { try HEICFile.claiming(20_000, 20_000, in: small.heic()) },
     ]
     private static let small = PixelGrid(width: 40, height: 40) { x, _ in x % 2 == 0 }
     private static let bmp = small.bmp(bits: 24)
@@ -112,15 +121,16 @@ struct FormatTests {
     }
 
     @Test("A claim of more pixels than are read is refused from the header", arguments: claims)
-    func huge(_ claim: Claim) {
-        let error = #expect(throws: QRCodecError.self) { try QRScanner.scan(claim.file) }
+    func huge(_ claim: Claim) throws {
+        let file = try claim.file()
+        let error = #expect(throws: QRCodecError.self) { try QRScanner.scan(file) }
         #expect(error?.code == .tooLarge, "\(error?.message ?? "")")
         #expect(error?.message.contains("\u{D7}") == true)
     }
 
     @Test("A claim that the file is too short to hold costs no memory", arguments: [claims[0], claims[2], claims[3]])
     func empty(_ claim: Claim) throws {
-        var file = claim.file
+        var file = try claim.file()
         switch claim.name {
         case "PNM": file = Array("P5 14000 14000 255\n".utf8)
         case "BMP": file = Self.patched(file, 18, [0xB0, 0x36, 0, 0, 0xB0, 0x36, 0, 0])

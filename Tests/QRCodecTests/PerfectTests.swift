@@ -59,4 +59,43 @@ struct PerfectTests {
             #expect(try QRScanner.scan(PixelGrid(symbol, scale: scale).image).map(\.bytes) == [bytes])
         }
     }
+
+    /// "Grüße, 日本", and in front of it that its alphabet is UTF-8 (ISO/IEC 18004, 7.4.2).
+    private static let named = """
+        #######.#.####.#..#######
+        #.....#..##.####..#.....#
+        #.###.#...####.#..#.###.#
+        #.###.#..#.#..##..#.###.#
+        #.###.#.#..##..##.#.###.#
+        #.....#.#...#.....#.....#
+        #######.#.#.#.#.#.#######
+        ...........#..#..........
+        .#######.####......##...#
+        ###.##.....#.####.###..#.
+        #..#..##..#####.#.#.#.###
+        ##.#.#....##.#.#.....#..#
+        ...#..#....##.#...##.####
+        #.####.###...#..#.##..##.
+        #.##..#.##.#.#.#.#..##.#.
+        #.#..#.#.#.#..#.#..#.#..#
+        #...#####...##..#####.#.#
+        ........####..#.#...###.#
+        #######.#.#.#####.#.#.###
+        #.....#.#..##.#.#...#.#..
+        #.###.#.###...########...
+        #.###.#.###.#.#######.###
+        #.###.#.#..###.##..###..#
+        #.....#.#######.#..#.#.#.
+        #######....##....##.#.###
+        """
+
+    @Test("A symbol that names its alphabet is read as that says")
+    func alphabet() throws {
+        let rows = Self.named.split(separator: "\n").map(Array.init)
+        let grid = PixelGrid(width: 33 * 3, height: 33 * 3) { x, y in
+            let (column, row) = (x / 3 - 4, y / 3 - 4)
+            return rows.indices.contains(row) && rows.indices.contains(column) && rows[row][column] == "#"
+        }
+        #expect(try QRScanner.scan(grid.image).map(\.text) == ["Grüße, 日本"])
+    }
 }

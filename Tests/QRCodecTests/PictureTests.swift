@@ -30,6 +30,32 @@ struct PictureTests {
         #expect(found.first?.corners.count == 4)
     }
 
+    enum Trouble: CaseIterable {
+        case blur
+        case glare
+        case moire
+        case clutter
+    }
+
+    @Test("Blurred, in a lamp's light, of a screen's grid, among other things, of five grades", arguments: 1...5)
+    func troubled(grade: Int) throws {
+        for trouble in Trouble.allCases {
+            var generator = SeededGenerator(seed: UInt64(grade))
+            var photograph = Photograph(try QRSymbol(bytes: Self.payload), width: 640, height: 480)
+            photograph.rotation = Double.random(in: -3...3, using: &generator)
+            (photograph.tilt, photograph.contrast, photograph.slope, photograph.noise) = (0.3, 0.8, 0.2, 6)
+            let step = Double(grade)
+            switch trouble {
+            case .blur: (photograph.blur, photograph.module) = (0.2 * step, 6)
+            case .glare: photograph.glare = 0.4 * step
+            case .moire: photograph.moire = 0.08 * step
+            case .clutter: photograph.clutter = 50 * grade
+            }
+            let found = try QRScanner.scan(photograph.image(using: &generator))
+            #expect(found.map(\.bytes) == [Self.payload], "\(trouble) of grade \(grade)")
+        }
+    }
+
     @Test("In all eight ways that a camera may say it was held, mirrored ones too", arguments: 1...8)
     func orientations(_ orientation: Int) throws {
         let grid = try PixelGrid(QRSymbol(bytes: Self.payload), scale: 3)
@@ -77,11 +103,16 @@ struct PictureTests {
         }
     }
 
-    @Test("Two wanted symbols of much the same size are both found")
-    func both() throws {
-        let payloads = ["first", "second"].map { Array($0.utf8) }
-        let found = try QRScanner.scan(Self.beside(payloads, scales: [5, 4]))
-        #expect(Set(found.map(\.bytes)) == Set(payloads))
+    @Test(
+        "Two wanted symbols are both found, of much the same size and of very different ones",
+        arguments: [[5, 4], [9, 2], [14, 2], [16, 3], [20, 2], [40, 3]]
+    )
+    func both(scales: [Int]) throws {
+        let payloads = [Samples.good, Samples.expired].map { Array($0.utf8) }
+        for scales in [scales, scales.reversed()] {
+            let found = try QRScanner.scan(Self.beside(payloads, scales: scales))
+            #expect(Set(found.map(\.bytes)) == Set(payloads), "\(scales)")
+        }
     }
 
     @Test("The search goes on until the caller is content")

@@ -4,8 +4,13 @@ extension QRSymbol {
     /// - Parameters:
     ///   - scale: Pixels a module at the natural size, 1 to 1,000.
     ///   - quietZone: Light modules on each side, 0 to 1,000. The standard wants 4.
+    ///   - title: What it shows, for those who do not see it.
     /// - Throws: ``QRCodecError`` with the code `encoderFailed` where what was drawn does not read back.
-    package func svg(scale: Int = 8, quietZone: Int = 4) throws(QRCodecError) -> String {
+    package func svg(
+        scale: Int = 8,
+        quietZone: Int = 4,
+        title: String = "QR code"
+    ) throws(QRCodecError) -> String {
         let quiet = Self.measure(quietZone: quietZone)
         let side = size + 2 * quiet
         let pixels = side * min(max(1, scale), 1_000)
@@ -20,12 +25,27 @@ extension QRSymbol {
         return """
             <?xml version="1.0" encoding="UTF-8"?>
             <svg xmlns="http://www.w3.org/2000/svg" width="\(pixels)" height="\(pixels)" \
-            viewBox="0 0 \(side) \(side)" shape-rendering="crispEdges">
+            viewBox="0 0 \(side) \(side)" shape-rendering="crispEdges" role="img">
+            <title>\(Self.escaped(title))</title>
             <path fill="#fff" d="M0 0h\(side)v\(side)h-\(side)z"/>
             <path fill="#000" d="\(path)"/>
             </svg>
 
             """
+    }
+
+    /// Text as an element may hold it (XML 1.0, 2.4); control characters, which it may not hold at all, are left out.
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars where scalar.value >= 0x20 && scalar.value & 0xFFFE != 0xFFFE {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
     }
 
     /// The modules that a path of dark runs covers.

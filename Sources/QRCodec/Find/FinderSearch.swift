@@ -13,8 +13,12 @@ struct FinderSearch {
         return Place(cos(angle), sin(angle))
     }
 
-    init(_ level: Level) {
+    /// Where nothing is looked for.
+    private let except: [Quadrilateral]
+
+    init(_ level: Level, except: [Quadrilateral] = []) {
         self.level = level
+        self.except = except
         dark = level.dark
     }
 
@@ -77,6 +81,7 @@ struct FinderSearch {
     }
 
     private mutating func check(x: Double, y: Double, total: Int, isNegative: Bool) {
+        guard !except.contains(where: { $0.contains(Place(x, y)) }) else { return }
         let module = Double(total) / 7
         for index in found.indices where found[index].isNegative == isNegative {
             let away = found[index].centre - Place(x, y)

@@ -13,6 +13,8 @@ struct SymbolSearch: ~Copyable {
     private static let firstSide = 1_200
     /// The longest side of a level that is not worth halving any more.
     private static let smallestSide = 400
+    /// Pixels of a level that is looked at after enough was found: in larger ones that takes more time than it is worth.
+    private static let mostGlancedPixels = 1_500_000
     /// Pixels that a module should have where modules are read: fewer lose detail, more bring noise.
     private static let moduleWidth = 3.0
 
@@ -25,13 +27,24 @@ struct SymbolSearch: ~Copyable {
     /// The reader, for another search.
     consuming func endedReader() -> ZBarScanner { reader }
 
-    /// Looks at one size after another until what was found is enough.
+    /// Looks at one size after another until what was found is enough, and then at what is next to that size, where that
+    /// is no large picture. So of symbols beside one another one is found for certain, and another if its modules are not
+    /// much smaller: where the longer side was made 600 to 1,200 pixels long, at least two of them wide, and in pictures
+    /// of up to 1.5 megapixels one.
     ///
     /// - Parameter isEnough: Whether a payload is what is looked for.
     mutating func run(until isEnough: ([UInt8]) -> Bool) throws(QRCodecError) {
-        for index in order() {
-            try look(at: index)
-            if found.contains(where: { isEnough($0.bytes) }) { return }
+        let order = order()
+        for (position, index) in order.enumerated() {
+            try look(at: index, effort: effort)
+            guard found.contains(where: { isEnough($0.bytes) }) else { continue }
+            guard let glance = effort.neighbours.first else { return }
+            // A second one may be too small or too large to be seen here, and who asks should know that there are two.
+            for next in order[(position + 1)...] where abs(next - index) == 1 {
+                let level = level(next)
+                if level.width * level.height <= Self.mostGlancedPixels { try look(at: next, effort: glance) }
+            }
+            return
         }
     }
 
@@ -51,15 +64,15 @@ struct SymbolSearch: ~Copyable {
         return levels[index]
     }
 
-    private mutating func look(at index: Int) throws(QRCodecError) {
+    private mutating func look(at index: Int, effort: SearchEffort) throws(QRCodecError) {
         let level = level(index)
-        var search = FinderSearch(level)
-        search.run(everyRows: level.width * level.height > 1_000_000 ? 2 : 1)
+        // What lies in a symbol that was read is part of it.
+        var search = FinderSearch(level, except: found.compactMap { $0.area(scale: 1 / Double(1 << index)) })
+        search.run(everyRows: max(effort.rows, level.width * level.height > 1_000_000 ? 2 : 1))
         var left = effort.mostFits
         let triples = FinderTriple.all(of: search.found, in: level)
         if sighting == nil { sighting = triples.first.map { SymbolSighting($0, scale: 1 << index) } }
         for triple in triples.prefix(effort.mostTriples) where left > 0 {
-            // What lies in a symbol that was read is part of it.
             guard !isRead(triple, at: index) else { continue }
             let sampled = sampleLevel(of: triple, foundAt: index)
             let scale = Double(1 << index) / Double(1 << sampled)
@@ -96,10 +109,8 @@ struct SymbolSearch: ~Copyable {
 
     private func isRead(_ triple: FinderTriple, at index: Int) -> Bool {
         found.contains { symbol in
-            [triple.corner, triple.right, triple.below].contains { pattern in
-                let place = pattern.centre * Double(1 << index)
-                return symbol.contains(place)
-            }
+            guard let area = symbol.area(scale: 1 / Double(1 << index)) else { return false }
+            return [triple.corner, triple.right, triple.below].contains { area.contains($0.centre) }
         }
     }
 
@@ -120,11 +131,22 @@ struct SymbolSearch: ~Copyable {
 }
 
 extension ScannedSymbol {
-    /// Whether a place lies within the corners.
-    fileprivate func contains(_ place: Place) -> Bool {
-        guard corners.count >= 3 else { return false }
-        let places = corners.map { Place(Double($0.x), Double($0.y)) }
-        let sides = zip(places, places.dropFirst() + places.prefix(1)).map { ($1 - $0).cross(place - $0) }
-        return sides.allSatisfy { $0 <= 0 } || sides.allSatisfy { $0 >= 0 }
+    /// Where it lies in the picture made so many times as large; `nil` where that is not known.
+    fileprivate func area(scale: Double) -> Quadrilateral? {
+        guard corners.count == 4 else { return nil }
+        let places = corners.map { Place(Double($0.x), Double($0.y)) * scale }
+        return Quadrilateral(corners: (places[0], places[1], places[2], places[3]))
+    }
+}
+
+/// What lies between four corners, of which each is followed by its neighbour.
+struct Quadrilateral {
+    var corners: (Place, Place, Place, Place)
+
+    func contains(_ place: Place) -> Bool {
+        let (a, b, c, d) = corners
+        let (ab, bc) = ((b - a).cross(place - a), (c - b).cross(place - b))
+        let (cd, da) = ((d - c).cross(place - c), (a - d).cross(place - d))
+        return ab <= 0 && bc <= 0 && cd <= 0 && da <= 0 || ab >= 0 && bc >= 0 && cd >= 0 && da >= 0
     }
 }

@@ -2,11 +2,15 @@ import CHEIF
 
 /// Reads HEIC images, as iPhones take them, with libheif.
 enum HEIFDecoder {
-    /// Luminance and colours of up to sixteen bits in the decoder, again as a whole image of its tiles, and ours.
-    private static let bytesPerPixel = 3 + 3 + 1
+    /// Luminance and colours in the decoder, again as a whole image of its tiles, and what is made of that for us; where
+    /// a channel has more than eight bits, in two bytes each.
+    private static func bytesPerPixel(bits: Int) -> Int { bits > 8 ? 6 + 6 + 3 : 3 + 3 + 1 }
 
     /// The longest side of a coding block (ITU-T H.265, 7.4.3.2.1).
     private static let codingBlock = 64
+
+    /// Tiles that libheif decodes at a time.
+    private static let tilesAtOnce = 4
 
     static func decode(_ data: [UInt8], limits: ImageLimits) throws(QRCodecError) -> DecodedImage {
         guard let library = HEIFLibrary.installed else {
@@ -31,6 +35,9 @@ enum HEIFDecoder {
             throw QRCodecError(.decoderFailed, "The HEIC decoder could not be started.")
         }
         defer { library.freeContext(context) }
+        let pictures = try HEIFPictures(bytes)
+        let bytesPerPixel = bytesPerPixel(bits: pictures.sizes.map(\.bits).max() ?? 8)
+        try check(pictures, limits: limits, bytesPerPixel: bytesPerPixel)
         try check(library.read(context, bytes.baseAddress, bytes.count, nil))
         var handle: OpaquePointer?
         try check(library.primary(context, &handle))
@@ -39,13 +46,48 @@ enum HEIFDecoder {
         let (width, height) = (Int(library.width(handle)), Int(library.height(handle)))
         guard width > 0, height > 0 else { throw QRCodecError(.corrupt, "The HEIC image has no pixels.") }
         try limits.check(width: width, height: height, kind: "HEIC image", bytesPerPixel: bytesPerPixel)
-        // What is decoded must be no larger than what the header said, but for the coding blocks at its edges.
-        library.limitSides(context, Int32(max(width, height) + codingBlock))
+        let side = max(width, height)
+        try check(side: side, width: width, height: height, limits: limits, bytesPerPixel: bytesPerPixel)
+        // What is put together must be no larger than what the header said, but for the coding blocks at its edges.
+        library.limitSides(context, Int32(side + codingBlock))
         var decoded: OpaquePointer?
         try check(library.decode(handle, &decoded, heif_colorspace_YCbCr, heif_chroma_420, nil))
         guard let decoded else { throw QRCodecError(.corrupt, "The HEIC image cannot be decoded.") }
         defer { library.freeImage(decoded) }
         return try luminance(of: decoded, with: library, limits: limits)
+    }
+
+    /// Refuses coded pictures that would take too much memory, whatever the file says of them.
+    private static func check(
+        _ pictures: HEIFPictures,
+        limits: ImageLimits,
+        bytesPerPixel: Int
+    ) throws(QRCodecError) {
+        let coded = ImageLimits(maxPixels: .max, maxWorkingBytes: limits.maxWorkingBytes)
+        let bytes = bytesPerPixel * (pictures.hasTiles ? tilesAtOnce : 1)
+        for size in pictures.sizes {
+            try coded.check(width: size.width, height: size.height, kind: "HEIC image", bytesPerPixel: bytes)
+        }
+    }
+
+    /// Refuses a side whose square would take too much memory: libheif bounds each side of what it puts together, and
+    /// neither the area nor that it is what the header said.
+    private static func check(
+        side: Int,
+        width: Int,
+        height: Int,
+        limits: ImageLimits,
+        bytesPerPixel: Int
+    ) throws(QRCodecError) {
+        let most = limits.maxWorkingBytes / bytesPerPixel
+        let (padded, overflow) = (side + codingBlock).multipliedReportingOverflow(by: side + codingBlock)
+        guard !overflow, side * side <= limits.maxPixels, padded <= most else {
+            let most = min(Double(limits.maxPixels).squareRoot(), Double(most).squareRoot() - Double(codingBlock))
+            throw QRCodecError(
+                .tooLarge,
+                "The HEIC image claims \(width) × \(height) pixels; at most \(Int(most)) a side are read."
+            )
+        }
     }
 
     private static func luminance(

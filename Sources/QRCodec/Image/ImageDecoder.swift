@@ -25,7 +25,17 @@ enum ImageDecoder {
                 "The file has \(data.count) bytes; at most \(limits.maxFileBytes) are read."
             )
         }
-        switch ImageFormat(data) {
+        return try decode(data, as: ImageFormat(data), limits: limits, mayReduce: mayReduce)
+    }
+
+    /// The same of a format that was told already, whatever the first bytes are.
+    static func decode(
+        _ data: [UInt8],
+        as format: ImageFormat,
+        limits: ImageLimits,
+        mayReduce: Bool
+    ) throws(QRCodecError) -> DecodedImage {
+        switch format {
         case .png: return try PNGDecoder.decode(data, limits: limits)
         case .jpeg: return try JPEGDecoder.decode(data, limits: limits, mayReduce: mayReduce)
         case .webp: return try WebPDecoder.decode(data, limits: limits)

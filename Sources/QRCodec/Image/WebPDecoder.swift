@@ -55,20 +55,12 @@ enum WebPDecoder {
             if type.elementsEqual("VP8X".utf8), start < data.count { isAnimation = data[start] & 2 != 0 }
             // Place, size, duration and flags of the frame come before its picture.
             if isAnimation, type.elementsEqual("ANMF".utf8), length > 16, start + 16 <= data.count {
-                return withoutAlpha(data[(start + 16)..<min(data.count, start + length)])
+                return data[(start + 16)..<min(data.count, start + length)]
             }
             guard isAnimation || type.elementsEqual("VP8X".utf8) else { break }
             position = start + length + length % 2
         }
         return data[...]
-    }
-
-    /// A frame's opacity lies in a chunk of its own before the picture; without the RIFF frame it cannot be read.
-    private static func withoutAlpha(_ frame: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        guard frame.starts(with: "ALPH".utf8), frame.count >= 8 else { return frame }
-        let start = frame.startIndex
-        let length = (0..<4).reduce(0) { $0 | Int(frame[start + 4 + $1]) << (8 * $1) }
-        return frame.dropFirst(8 + length + length % 2)
     }
 
     private static func failure(_ status: VP8StatusCode) -> QRCodecError? {

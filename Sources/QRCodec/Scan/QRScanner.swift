@@ -14,7 +14,8 @@ package enum QRScanner {
     ///   - data: PNG, JPEG, WebP, HEIC, GIF, BMP or PNM, told apart by content.
     ///   - limits: What is refused before it is decoded.
     ///   - isWanted: Whether a payload is one that the caller looks for. Once one is found, the search ends with the
-    ///     size of the picture that it is seen at; until then it goes on, also after others. By default, any will do.
+    ///     size of the picture that it is seen at and those next to it, so that a second one much smaller than it may be
+    ///     left out; until then it goes on, also after others. By default, any will do.
     /// - Returns: What was found, from the top; empty if the picture is fine but holds no QR code.
     /// - Throws: ``QRCodecError`` with the code `empty`, `unsupportedFormat`, `truncated`, `corrupt`, `tooLarge`,
     ///   `missingLibrary` or `decoderFailed`.

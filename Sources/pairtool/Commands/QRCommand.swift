@@ -60,9 +60,10 @@ struct QRCommand: AsyncParsableCommand {
         case .terminal:
             try draw(symbol, text, out)
         case .png:
-            try write(try symbol.png(scale: scale), out)
+            try write(try symbol.png(scale: scale), text, out)
         case .svg:
-            try write(Array(symbol.svg(scale: scale).utf8), out)
+            let title = PairingDigits(text).map { "QR code for pairing: \($0.sentence)" } ?? "QR code"
+            try write(Array(symbol.svg(scale: scale, title: title).utf8), text, out)
         }
     }
 
@@ -104,15 +105,19 @@ struct QRCommand: AsyncParsableCommand {
 
     private func draw(_ symbol: QRSymbol, _ text: [UInt8], _ out: Output) throws {
         let drawing = try makeDrawing(of: symbol, out.context)
-        guard out.format != .json else { return out.json(Report(symbol, drawing)) }
+        guard out.format != .json else { return out.json(Report(symbol, drawing, text)) }
         out.data(drawing.text)
         guard out.context.stdoutIsTerminal else { return }
         // Who does not see the drawing gets to know what it is, and of a pairing code what it says.
         out.say("The QR code above has \(symbol.size) × \(symbol.size) modules and holds \(text.count) bytes.")
-        if case .pairing(let payload) = QRContent(text) {
-            out.say("Pairing code:  \(SpokenCode.groups(payload.code))  (\(SpokenCode.spoken(payload.code)))")
-        }
+        sayDigits(text, out)
         if let remark = TerminalQR.remark(drawing, way: "draw a picture: pairtool qr -o code.png") { out.say(remark) }
+    }
+
+    /// Says what a pairing code says, where somebody reads it.
+    private func sayDigits(_ text: [UInt8], _ out: Output) {
+        guard out.format == .text, out.context.stderrIsTerminal, let digits = PairingDigits(text) else { return }
+        out.say("Pairing code:  \(digits.sentence)")
     }
 
     private func makeDrawing(of symbol: QRSymbol, _ context: CommandContext) throws -> QRTerminalDrawing {
@@ -128,12 +133,13 @@ struct QRCommand: AsyncParsableCommand {
         }
     }
 
-    private func write(_ bytes: [UInt8], _ out: Output) throws {
+    private func write(_ bytes: [UInt8], _ text: [UInt8], _ out: Output) throws {
         guard let output, output != "-" else {
             guard !out.context.stdoutIsTerminal else {
                 throw CommandError(.usage, "qr.binary", "a picture does not belong on a terminal", next: "add -o FILE")
             }
-            return bytes.withUnsafeBytes { out.context.stdout.write($0) }
+            bytes.withUnsafeBytes { out.context.stdout.write($0) }
+            return sayDigits(text, out)
         }
         do {
             try bytes.withUnsafeBytes { try PrivateFile.write($0, to: output, makesDirectory: false, isDurable: false) }
@@ -143,7 +149,9 @@ struct QRCommand: AsyncParsableCommand {
         switch out.format {
         case .json: out.json(WrittenFile(file: output, format: chosenFormat.rawValue, bytes: bytes.count))
         case .quiet: break
-        case .text: out.say("Wrote \(output) (\(bytes.count) bytes, readable by you alone).")
+        case .text:
+            out.say("Wrote \(output) (\(bytes.count) bytes, readable by you alone).")
+            sayDigits(text, out)
         }
     }
 
@@ -160,15 +168,33 @@ struct QRCommand: AsyncParsableCommand {
         var format: String
         var style: String
         var drawing: String
+        /// The digits of a pairing code, which the drawing holds as well.
+        var digits: PairingDigits?
 
-        init(_ symbol: QRSymbol, _ drawing: QRTerminalDrawing) {
+        init(_ symbol: QRSymbol, _ drawing: QRTerminalDrawing, _ text: [UInt8]) {
             version = symbol.version
             modules = symbol.size
             errorCorrection = symbol.errorCorrection.rawValue
             format = Format.terminal.rawValue
             style = drawing.style.rawValue
             self.drawing = drawing.text
+            digits = PairingDigits(text)
         }
+    }
+
+    /// The digits of a pairing code, for those who do not see a drawing.
+    private struct PairingDigits: Encodable {
+        var groups: String
+        var spoken: String
+
+        /// - Returns: nil for any other text.
+        init?(_ text: [UInt8]) {
+            guard case .pairing(let payload) = QRContent(text) else { return nil }
+            groups = SpokenCode.groups(payload.code)
+            spoken = SpokenCode.spoken(payload.code)
+        }
+
+        var sentence: String { "\(groups)  (\(spoken))" }
     }
 }
 

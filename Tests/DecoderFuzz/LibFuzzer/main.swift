@@ -1,15 +1,62 @@
-import QRCodec
+import Glibc
+
+@testable import QRCodec
+
+/// What `FUZZ_FORMAT` names is fed the inputs of libFuzzer, which changes files by what the code does with them: one
+/// decoder, so that a change of the first bytes does not lead to another, or all that scanning does. See `scripts/fuzz`.
+enum Target: String {
+    case png
+    case jpeg
+    case webp
+    case heic
+    case gif
+    case bmp
+    case pnm
+    case y4m
+    case mjpeg
+    case any
+
+    static let chosen: Target = {
+        let name = getenv("FUZZ_FORMAT").map { String(cString: $0) } ?? "any"
+        guard let target = Target(rawValue: name) else {
+            print("There is no format \(name).")
+            exit(2)
+        }
+        return target
+    }()
+
+    func feed(_ bytes: [UInt8]) {
+        let limits = ImageLimits(maxPixels: 1_000_000, maxWorkingBytes: 32 << 20)
+        func decode(_ format: ImageFormat) {
+            _ = try? ImageDecoder.decode(bytes, as: format, limits: limits, mayReduce: (bytes.last ?? 0) & 1 == 1)
+        }
+        switch self {
+        case .png: decode(.png)
+        case .jpeg: decode(.jpeg)
+        case .webp: decode(.webp)
+        case .heic: decode(.heic)
+        case .gif: decode(.gif)
+        case .bmp: decode(.bmp)
+        case .pnm: decode(.pnm)
+        case .y4m, .mjpeg:
+            // The last byte says in which parts the stream comes.
+            let size = Int(bytes.last ?? 0) * 16 + 1
+            var (parser, start) = (FrameParser(), 0)
+            while start < bytes.count {
+                guard (try? parser.take(bytes[start..<min(bytes.count, start + size)])) != nil else { return }
+                start += size
+            }
+            try? parser.finish()
+        case .any: _ = try? QRScanner.scan(bytes, limits: limits)
+        }
+    }
+}
 
 typealias Arguments = UnsafeMutablePointer<UnsafeMutablePointer<Int8>?>
 
-/// One input of libFuzzer, which changes files by what the code does with them; see `scripts/fuzz --guided`.
 @_cdecl("LLVMFuzzerTestOneInput")
 func fuzz(_ data: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    let limits = ImageLimits(maxPixels: 1_000_000, maxWorkingBytes: 32 << 20)
-    let bytes = Array(UnsafeBufferPointer(start: data, count: count))
-    _ = try? QRScanner.scan(bytes, limits: limits)
-    var parser = FrameParser()
-    _ = try? parser.take(bytes[...])
+    Target.chosen.feed(Array(UnsafeBufferPointer(start: data, count: count)))
     return 0
 }
 

@@ -1,4 +1,3 @@
-import CHEIF
 import CTurboJPEG
 import CWebP
 import Testing
@@ -140,43 +139,32 @@ extension PixelGrid {
         return Array(UnsafeBufferPointer(start: output, count: size))
     }
 
-    /// A HEIC image.
-    func heic() throws -> [UInt8] {
-        let context = heif_context_alloc()
-        defer { heif_context_free(context) }
-        var image: OpaquePointer?
-        let (columns, rows) = (Int32(width), Int32(height))
-        try #require(
-            heif_image_create(columns, rows, heif_colorspace_monochrome, heif_chroma_monochrome, &image).code
-                == heif_error_Ok
-        )
-        defer { heif_image_release(image) }
-        try #require(heif_image_add_plane(image, heif_channel_Y, columns, rows, 8).code == heif_error_Ok)
-        var stride: Int32 = 0
-        let plane = try #require(heif_image_get_plane(image, heif_channel_Y, &stride))
-        for y in 0..<height {
-            for x in 0..<width { plane[y * Int(stride) + x] = dark[y * width + x] ? 20 : 235 }
+    /// An animation in WebP (the container's specification, "Animation"): this, and then nothing but paper.
+    ///
+    /// - Parameter isTransparent: Whether the paper is, which gives each picture a chunk of its opacity.
+    func animatedWebP(isTransparent: Bool) throws -> [UInt8] {
+        let empty = PixelGrid(width: width, height: height) { _, _ in false }
+        let frames = try [self, empty].flatMap { grid -> [UInt8] in
+            let file = try grid.webp(isLossy: true, isTransparent: isTransparent)
+            // Without the header of the file, and of what is more than a plain picture.
+            var chunks = file.dropFirst(12)
+            if chunks.starts(with: "VP8X".utf8) { chunks = chunks.dropFirst(18) }
+            try #require(chunks.starts(with: (isTransparent ? "ALPH" : "VP8 ").utf8))
+            let place = Self.little(0, 6) + Self.little(width - 1, 3) + Self.little(height - 1, 3)
+            return Self.chunk("ANMF", place + Self.little(100, 3) + [0] + chunks)
         }
-        var encoder: OpaquePointer?
-        try #require(
-            heif_context_get_encoder_for_format(context, heif_compression_HEVC, &encoder).code == heif_error_Ok
-        )
-        defer { heif_encoder_release(encoder) }
-        _ = heif_encoder_set_lossy_quality(encoder, 60)
-        try #require(heif_context_encode_image(context, image, encoder, nil, nil).code == heif_error_Ok)
-        final class Output { var bytes: [UInt8] = [] }
-        let output = Output()
-        var writer = heif_writer()
-        writer.writer_api_version = 1
-        writer.write = { _, data, size, target in
-            let output = Unmanaged<Output>.fromOpaque(target!).takeUnretainedValue()
-            output.bytes += UnsafeRawBufferPointer(start: data, count: size)
-            return heif_error(code: heif_error_Ok, subcode: heif_suberror_Unspecified, message: nil)
-        }
-        let written = heif_context_write(context, &writer, Unmanaged.passUnretained(output).toOpaque())
-        try #require(written.code == heif_error_Ok)
-        return output.bytes
+        let sides = Self.little(width - 1, 3) + Self.little(height - 1, 3)
+        let canvas = Self.chunk("VP8X", [isTransparent ? 0x12 : 0x02, 0, 0, 0] + sides)
+        let body = Array("WEBP".utf8) + canvas + Self.chunk("ANIM", [255, 255, 255, 255, 0, 0]) + frames
+        return Array("RIFF".utf8) + Self.little(body.count, 4) + body
     }
+
+    private static func chunk(_ name: String, _ bytes: [UInt8]) -> [UInt8] {
+        Array(name.utf8) + little(bytes.count, 4) + bytes + [UInt8](repeating: 0, count: bytes.count % 2)
+    }
+
+    /// A HEIC image.
+    func heic() throws -> [UInt8] { try HEICFile(width: width, height: height).bytes { dark[$1 * width + $0] } }
 
     /// Values of so many bits each, the first in a byte's highest ones.
     private static func packed(_ values: [UInt8], bits: Int) -> [UInt8] {

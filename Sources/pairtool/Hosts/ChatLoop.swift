@@ -175,7 +175,7 @@ extension ChatLoop {
                 output.say("The agent does not go on by itself: \(reason).")
                 return
             case .send(let prompt):
-                output.say("› \(prompt) (automatic, \(auto.sent) of at most \(auto.limits.messages); Ctrl-C stops)")
+                output.say("› \(prompt) (automatic, \(auto.sent) of at most \(auto.mostMessages); Ctrl-C stops)")
                 let before = conversation
                 let sent = try await run("Stopped waiting. The host goes on.") {
                     let isFirst = wantsStop.withLockedValue { wants in

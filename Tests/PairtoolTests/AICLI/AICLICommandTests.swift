@@ -130,6 +130,7 @@ import Testing
             .answering("Half."),
             .answering("The rest.\n\nTASK COMPLETE"),
             .answering("Which colour?"),
+            .answering("And which shade?"),
             .answering("Blue.")
         )
         try await withPaired(script) { server, user in
@@ -140,7 +141,8 @@ import Testing
                 "hybrid",
                 stdin: "go\nmore\n/auto off\nlast\n/auto\n"
             )
-            #expect(server.prompts.count == 4 && server.prompts[2] == "more" && server.prompts[3] == "last")
+            #expect(server.prompts.count == 5 && server.prompts[2] == "more" && server.prompts[4] == "last")
+            #expect(server.prompts[3].hasPrefix("Decide that yourself"))
             #expect(result.err.contains("says that it is done") && result.err.contains("asks something"))
             #expect(result.err.contains("going on by itself: off"))
         }

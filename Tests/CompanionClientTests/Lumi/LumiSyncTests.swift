@@ -93,6 +93,31 @@ import Testing
         }
     }
 
+    static let tricks = [
+        "../../x", "FOLDER/x", "agents.json/../../../x", "..", "", "sync_api_keys.json", #"x\u0000/../../x"#,
+        #"..\\..\\x"#,
+    ]
+
+    @Test(arguments: tricks) func `no name that a Mac gives becomes a path`(_ name: String) async throws {
+        let content = FakeLumiScript.exampleFiles()["agents.json"] ?? []
+        try await withFakeLumi { host in
+            try await withTemporaryDirectory { directory in
+                let answer = """
+                    {"id":"ID","success":true,\
+                    "result":"Sync data for \(name.replacing("FOLDER", with: directory))|updatedAt:1",\
+                    "imageData":"\(Data(content).base64EncodedString())"}
+                    """
+                host.change { $0.faults = [FakeLumiFault(.payload(answer), on: "get_sync_data", times: 1)] }
+                let outcomes = try await pull(host, into: directory + "/lumi/host")
+                // What was asked for first, whatever the answer calls it.
+                #expect(outcomes[.agents] == .stored(bytes: content.count))
+                let files = try FileManager.default.subpathsOfDirectory(atPath: directory)
+                let names = ["agents.json", "automations.json", "conversations.json"].map { "lumi/host/\($0)" }
+                #expect(Set(files) == Set(["lumi", "lumi/host"] + names))
+            }
+        }
+    }
+
     @Test func `what has not changed is not written again`() async throws {
         try await withFakeLumi { host in
             try await withTemporaryDirectory { directory in

@@ -62,11 +62,7 @@ struct ChatLoop {
                     guard let made else { continue }
                     conversation = made
                     let before = made
-                    let sent = try await run(
-                        session.offer.turns?.endsWithReader == true
-                            ? "Stopped. /history shows what came of the answer."
-                            : "Stopped waiting. The host goes on; /history shows the answer once it is there."
-                    ) {
+                    let sent = try await run(stoppedWaiting) {
                         var next = before
                         try await next.send(prompt)
                         return next
@@ -78,6 +74,13 @@ struct ChatLoop {
                 }
             }
         }
+    }
+
+    /// What an answer that nobody waits for any more leaves.
+    private var stoppedWaiting: String {
+        session.offer.turns?.endsWithReader == true
+            ? "Stopped. /history shows what came of the answer."
+            : "Stopped waiting. The host goes on; /history shows the answer once it is there."
     }
 
     /// Runs something that Ctrl-C may end. An error is shown and does not end the chat.
@@ -177,7 +180,7 @@ extension ChatLoop {
             case .send(let prompt):
                 output.say("› \(prompt) (automatic, \(auto.sent) of at most \(auto.mostMessages); Ctrl-C stops)")
                 let before = conversation
-                let sent = try await run("Stopped waiting. The host goes on.") {
+                let sent = try await run(stoppedWaiting) {
                     let isFirst = wantsStop.withLockedValue { wants in
                         defer { wants = true }
                         return !wants
@@ -190,7 +193,8 @@ extension ChatLoop {
                     return next
                 }
                 guard let sent else {
-                    output.say("The agent does not go on by itself: \(AutoResponse.Reason.failed).")
+                    let reason = wantsStop.withLockedValue(\.self) ? AutoResponse.Reason.stopped : .failed
+                    output.say("The agent does not go on by itself: \(reason).")
                     return
                 }
                 conversation = sent

@@ -25,6 +25,7 @@ struct ChatLoop {
     private static let help = """
         /history [N]   the last N messages (20)
         /model [ID]    show or change the model
+        /image FILE    a picture that goes with the next prompt
         /cancel        end the turn that goes on at the host
         /auto [MODE]   show or change how the agent goes on by itself; off ends it
         /help          this list
@@ -70,6 +71,10 @@ struct ChatLoop {
                     if let sent {
                         conversation = sent
                         try await goOn()
+                    } else if !conversation.images.isEmpty {
+                        // A later prompt may be about something else.
+                        conversation.images = []
+                        session.output.say("The pictures went with that prompt; /image adds them again.")
                     }
                 }
             }
@@ -141,12 +146,28 @@ struct ChatLoop {
             if let argument { conversation.model = argument }
             session.output.say("model \(conversation.model ?? "of the host's choice")")
         case "/auto": choose(argument)
+        case "/image": attach(argument)
         case "/cancel":
             let conversation = conversation
             _ = try await run("Stopped.") { try await conversation.cancelTurn() }
         default: session.output.say("There is no \(words[0]). /help lists the commands.")
         }
         return true
+    }
+
+    /// Adds a picture to the next prompt.
+    private mutating func attach(_ path: String?) {
+        do {
+            try conversation.checkTakesImages()
+            guard let path else {
+                throw CommandError(.usage, "image.missing", "no file was named", next: "/image FILE")
+            }
+            conversation.images.append(try PromptPicture.read(path))
+            let count = conversation.images.count
+            session.output.say("\(count) \(count == 1 ? "picture goes" : "pictures go") with the next prompt.")
+        } catch {
+            session.output.report(CommandError(describing: error))
+        }
     }
 
     private static func showHistory(_ count: Int, _ conversation: Conversation, _ prompts: any PromptReader)

@@ -17,7 +17,7 @@ import Testing
     @Test("Pings of the server are answered with what they carry, so that it keeps the connection")
     func pulse() async throws {
         let turn = FakeAICLITurn([.ping, .text("One."), .ping, .text("Two."), .result, .reply("One.\n\nTwo.")])
-        try await withAICLI(.with { ($0.turns, $0.pongLimit) = ([turn], .seconds(5)) }) { peers in
+        try await withAICLI(.with { ($0.turns, $0.pongLimit) = ([turn], .seconds(30)) }) { peers in
             let shown = try await peers.send("go")
             #expect(shown.error == nil && shown.text == "One.\n\nTwo.")
             #expect(peers.server.pongs == 2)
@@ -35,7 +35,7 @@ import Testing
         ])
         try await withAICLI(.turns(turn)) { peers in
             var peers = peers
-            peers.host.runner.configuration.deadAfter = .milliseconds(500)
+            peers.host.runner.configuration.deadAfter = .seconds(2)
             // Long enough for that, and too short for what is waited for otherwise.
             peers.host.runner.configuration.silence = .seconds(30)
             let shown = try await peers.send("go")

@@ -10,10 +10,13 @@ import Testing
 
 @Suite struct LumiSyncTests {
     /// Pulls once, with a connection of its own.
-    private func pull(_ host: FakeLumi, into directory: String, withKeys: Bool = false) async throws
-        -> [LumiSyncFile: LumiSync.Outcome]
-    {
-        try await host.withConnection(.init(sync: .milliseconds(300))) { client in
+    private func pull(
+        _ host: FakeLumi,
+        into directory: String,
+        withKeys: Bool = false,
+        limits: LumiConfiguration = .default
+    ) async throws -> [LumiSyncFile: LumiSync.Outcome] {
+        try await host.withConnection(limits) { client in
             _ = try await client.requestApproval(deviceName: "desk")
             let sync = LumiSync(store: LumiStore(directory: directory), withKeys: withKeys)
             let items = try await sync.run(client)
@@ -148,7 +151,7 @@ import Testing
         let fault = FakeLumiFault(.silence, on: "get_sync_data", times: 1)
         try await withFakeLumi(.with { $0.faults = [fault] }) { host in
             try await withTemporaryDirectory { directory in
-                let outcomes = try await pull(host, into: directory)
+                let outcomes = try await pull(host, into: directory, limits: .init(sync: .seconds(1)))
                 guard case .failed? = outcomes[.agents], case .stored? = outcomes[.conversations] else {
                     return #expect(Bool(false), "\(outcomes)")
                 }

@@ -12,14 +12,13 @@ struct AICLISocket: Sendable {
 
     /// The most bytes of a message, and of a frame of it. Nothing is allocated for a frame that says that it has more.
     static let largestMessage = 8 << 20
-    /// Servers ping every 15 s: a connection that is silent for longer than this is dead.
-    static let longestSilence = TimeAmount.seconds(45)
 
     private let frames: Frames
     private let line: LineGuard
 
+    /// - Parameter longestSilence: After so long without a frame the connection is dead, and is closed.
     /// - Returns: Nil where the server answers with something else than a WebSocket, or ends the connection instead.
-    init?(client: AICLIClient, longestSilence: TimeAmount = Self.longestSilence) async throws {
+    init?(client: AICLIClient, longestSilence: Duration) async throws {
         var headers = HTTPHeaders([("Host", client.endpoint.authority)])
         for (name, value) in client.credentials { headers.add(name: name, value: value) }
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/ws", headers: headers)
@@ -35,7 +34,7 @@ struct AICLISocket: Sendable {
                         of: channel,
                         head: head,
                         line: line,
-                        longestSilence: longestSilence
+                        longestSilence: TimeAmount(longestSilence)
                     )
                     // Closing fails the upgrade: who never answers is waited for no longer than for any request.
                     let deadline = channel.eventLoop.scheduleTask(in: limit) { channel.close(promise: nil) }

@@ -6,23 +6,25 @@ package struct AutoResponse: Sendable {
         case smartStop = "smart-stop"
         /// Until it says that it is done. Questions are left to its own judgement.
         case untilCompletion = "until-completion"
-        /// Until the time is over.
+        /// Until the time is over, however many messages that takes.
         case timed
-        /// A number of messages.
+        /// A number of messages, however long they take.
         case messageCount = "message-count"
-        /// Whatever comes first of all these.
+        /// Until it is done, the time is over or the messages are sent, whichever comes first. One question is left to
+        /// its own judgement; another one right behind it ends it.
         case hybrid
     }
 
-    /// What no mode goes beyond.
+    /// What a mode does not go beyond. Nil: the mode's own limit (``AutoResponse/Mode/mostMessages``,
+    /// ``AutoResponse/Mode/mostTime``).
     package struct Limits: Sendable, Hashable {
-        /// Automatic messages. Default: 10.
-        package var messages: Int
-        /// From the first prompt on. Default: 30 min.
-        package var time: Duration
+        /// Automatic messages.
+        package var messages: Int?
+        /// From the first prompt on.
+        package var time: Duration?
 
-        package init(messages: Int = 10, time: Duration = .seconds(30 * 60)) {
-            self.messages = max(0, messages)
+        package init(messages: Int? = nil, time: Duration? = nil) {
+            self.messages = messages.map { max(0, $0) }
             self.time = time
         }
     }
@@ -45,11 +47,18 @@ package struct AutoResponse: Sendable {
     private var wantsStop = false
     private var lastAnswer: String?
     private var repeats = 0
+    /// How many answers in a row have asked something.
+    private var questions = 0
 
     package init(mode: Mode, limits: Limits = Limits()) {
         self.mode = mode
         self.limits = limits
     }
+
+    /// The most automatic messages.
+    package var mostMessages: Int { limits.messages ?? mode.mostMessages }
+    /// The longest time from the first prompt on.
+    package var mostTime: Duration { limits.time ?? mode.mostTime }
 
     /// What is sent to have the agent go on: it gets a word to say when it is done.
     package static let prompt =
@@ -72,23 +81,42 @@ package struct AutoResponse: Sendable {
         let signs = AnswerSigns(answer)
         repeats = answer == lastAnswer ? repeats + 1 : 0
         lastAnswer = answer
+        questions = signs.asks ? questions + 1 : 0
         if let reason = reason(for: signs, elapsed: elapsed) { return .stop(reason) }
         sent += 1
-        let leavesQuestions = signs.asks && mode != .smartStop && mode != .hybrid
-        return .send(leavesQuestions ? Self.judgement : Self.prompt)
+        return .send(signs.asks ? Self.judgement : Self.prompt)
     }
 
     private func reason(for signs: AnswerSigns, elapsed: Duration) -> Reason? {
         if wantsStop { return .stopped }
-        let endsByAnswer = mode != .timed && mode != .messageCount
-        if endsByAnswer, signs.isComplete { return .completed }
-        if mode == .smartStop || mode == .hybrid, signs.asks { return .question }
+        if mode.endsByAnswer, signs.isComplete { return .completed }
+        if let most = mode.mostQuestions, questions > most { return .question }
         // Nobody is served by an agent that has nothing to say, or says the same again.
         if signs.isEmpty { return .empty }
-        if repeats >= (endsByAnswer ? 1 : 2) { return .repeated }
-        if elapsed >= limits.time { return .time(limits.time) }
-        if sent >= limits.messages { return .messages(limits.messages) }
+        if repeats >= (mode.endsByAnswer ? 1 : 2) { return .repeated }
+        if elapsed >= mostTime { return .time(mostTime) }
+        if sent >= mostMessages { return .messages(mostMessages) }
         return nil
+    }
+}
+
+extension AutoResponse.Mode {
+    /// The most automatic messages: 10; 100 where the time is what counts.
+    package var mostMessages: Int { self == .timed ? 100 : 10 }
+
+    /// The longest time: 30 min; a day where the number of messages is what counts.
+    package var mostTime: Duration { .seconds(self == .messageCount ? 1440 * 60 : 30 * 60) }
+
+    /// Whether it is over when the agent says so.
+    fileprivate var endsByAnswer: Bool { self != .timed && self != .messageCount }
+
+    /// How many questions in a row are left to the agent. Nil: all.
+    fileprivate var mostQuestions: Int? {
+        switch self {
+        case .smartStop: 0
+        case .hybrid: 1
+        case .untilCompletion, .timed, .messageCount: nil
+        }
     }
 }
 

@@ -11,7 +11,12 @@ package struct ApprovalWatch: Sendable {
         case interrupted(String)
         /// It answers again.
         case resumed(JarvisBase)
+        /// It answers at its local address again, and is asked there and no more at the second base URL.
+        case moved(JarvisBase)
     }
+
+    /// While the second base URL is in use, the local one is tried before every tenth look.
+    private static let looksBetweenReturns = 10
 
     let client: JarvisClient
     let interval: Duration
@@ -43,10 +48,16 @@ package struct ApprovalWatch: Sendable {
         var board = ApprovalBoard()
         try await look(&board, take)
         var failures = 0
+        var looks = 0
         while true {
             try await clock.sleep(for: wait(after: failures))
+            looks += 1
             do {
-                if failures > 0 { try await client.locate() }
+                if failures > 0 {
+                    try await client.locate()
+                } else if looks.isMultiple(of: Self.looksBetweenReturns), try await client.returnToLocal() {
+                    try await take(.moved(client.base))
+                }
                 try await look(&board, take)
                 if failures > 0 { try await take(.resumed(client.base)) }
                 failures = 0

@@ -29,6 +29,11 @@ extension JarvisClient {
     /// - Returns: What the daemon says of the request now; nil for `message` where only its state tells.
     /// - Throws: ``JarvisDecisionError``, ``CompanionClientError``.
     package func decide(_ id: JarvisApprovalID, _ decision: JarvisDecision) async throws -> JarvisReceipt {
+        // All steps at one base URL, also where a watch changes it meanwhile.
+        try await at(base).decideHere(id, decision)
+    }
+
+    private func decideHere(_ id: JarvisApprovalID, _ decision: JarvisDecision) async throws -> JarvisReceipt {
         guard let before = try await state(of: id) else { throw gone(id) }
         guard before.status == .pending else { throw decided(before) }
         do {

@@ -64,22 +64,51 @@ package struct JarvisClient: Sendable {
     }
 
     /// Finds out which base URL answers, the local one first. Without a second one nothing is asked.
-    ///
-    /// A decision goes to one base URL only: this is never done between its steps.
     package func locate() async throws {
         guard let fallback else { return }
-        inUse.withLockedValue { $0 = local }
         do {
-            _ = try await daemonHealth()
+            _ = try await at(local).daemonHealth()
+            use(local)
         } catch let error as CompanionClientError where [.unreachable, .timedOut].contains(error.code) {
-            inUse.withLockedValue { $0 = fallback }
             do {
-                _ = try await daemonHealth()
+                _ = try await at(fallback).daemonHealth()
+                use(fallback)
             } catch let other as CompanionClientError {
-                inUse.withLockedValue { $0 = local }
+                use(local)
                 logger.debug("the second base URL fails too", metadata: ["error": "\(other)"])
                 throw error
             }
         }
+    }
+
+    /// Goes back from the second base URL to the local address, where the daemon answers there again.
+    ///
+    /// - Returns: Whether it did.
+    func returnToLocal() async throws -> Bool {
+        guard usesFallback else { return false }
+        do {
+            _ = try await at(local).daemonHealth()
+        } catch let error as CompanionClientError {
+            logger.debug("the local address is not back", metadata: ["error": "\(error)"])
+            return false
+        }
+        use(local)
+        return true
+    }
+
+    /// A client that stays with a base URL, whatever is found out meanwhile.
+    func at(_ base: JarvisBase) -> JarvisClient {
+        JarvisClient(
+            configuration: configuration,
+            local: base,
+            fallback: nil,
+            http: http,
+            logger: logger,
+            inUse: NIOLockedValueBox(base)
+        )
+    }
+
+    private func use(_ base: JarvisBase) {
+        inUse.withLockedValue { $0 = base }
     }
 }

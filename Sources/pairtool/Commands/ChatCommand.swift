@@ -29,6 +29,19 @@ struct ChatCommand: AsyncParsableCommand {
     )
     var model: String?
 
+    @Option(
+        name: .customLong("image"),
+        help: ArgumentHelp(
+            """
+            A picture that goes with the first prompt (PNG, JPEG, GIF or WebP), where the host takes some; may be repeated. \
+            In the chat, /image FILE adds one to the next prompt.
+            """,
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var images: [String] = []
+
     @Option(help: "How many earlier messages to show at first.")
     var history = 6
 
@@ -43,8 +56,9 @@ struct ChatCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let pictures = try images.map(PromptPicture.read)
         try await host.withSession(options) { session in
-            let conversation =
+            var conversation =
                 if let chat {
                     try await Conversation.existing(chat, in: session, model: model, allowedTools: tools.allowedTools)
                 } else {
@@ -55,6 +69,8 @@ struct ChatCommand: AsyncParsableCommand {
                         allowedTools: tools.allowedTools
                     )
                 }
+            if !pictures.isEmpty { try conversation.checkTakesImages() }
+            conversation.images = pictures
             var loop = ChatLoop(
                 session: session,
                 conversation: conversation,

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CompanionClient
-import PairingAgent
 
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -63,7 +62,7 @@ struct SendCommand: AsyncParsableCommand {
 
     func run() async throws {
         let prompt = try await promptText(options.output.context)
-        let pictures = try images.map(picture)
+        let pictures = try images.map(PromptPicture.read)
         try await host.withSession(options) { session in
             var conversation =
                 new
@@ -88,13 +87,6 @@ struct SendCommand: AsyncParsableCommand {
             }
             if session.output.format == .quiet { session.output.data(conversation.chatID) }
         }
-    }
-
-    private func picture(_ path: String) throws -> TurnImage {
-        guard let bytes = try PrivateFile.read(path, limit: PictureFile.sizeLimit + 1) else {
-            throw CommandError(.usage, "image.missing", "there is no file \(path)")
-        }
-        return try PictureFile.image(bytes)
     }
 
     private func promptText(_ context: CommandContext) async throws -> String {

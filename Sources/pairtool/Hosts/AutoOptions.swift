@@ -5,16 +5,21 @@ import CompanionClient
 struct AutoOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Let the agent go on by itself: smart-stop, until-completion, timed, message-count or hybrid. Ctrl-C stops it.",
+            """
+            Let the agent go on by itself: smart-stop (until it is done, asks or repeats itself), until-completion (until \
+            it is done; questions are its own to decide), timed (until the time is over), message-count (so many \
+            messages) or hybrid (until it is done, the time is over or the messages are sent; of questions in a row it \
+            decides the first). Ctrl-C stops it.
+            """,
             valueName: "mode"
         )
     )
     var auto: AutoResponse.Mode?
 
-    @Option(help: "With --auto: the most automatic messages after a prompt, 1 to 100. Default: 10.")
+    @Option(help: "With --auto: the most automatic messages after a prompt, 1 to 100. Default: 10; 100 with timed.")
     var autoMessages: Int?
 
-    @Option(help: "With --auto: the most minutes after a prompt, 1 to 1440. Default: 30.")
+    @Option(help: "With --auto: the most minutes after a prompt, 1 to 1440. Default: 30; 1440 with message-count.")
     var autoMinutes: Int?
 
     func validate() throws {
@@ -33,7 +38,7 @@ struct AutoOptions: ParsableArguments {
         auto.map {
             AutoResponse(
                 mode: $0,
-                limits: .init(messages: autoMessages ?? 10, time: .seconds((autoMinutes ?? 30) * 60))
+                limits: .init(messages: autoMessages, time: autoMinutes.map { .seconds($0 * 60) })
             )
         }
     }

@@ -25,6 +25,7 @@ struct ChatLoop {
     private static let help = """
         /history [N]   the last N messages (20)
         /model [ID]    show or change the model
+        /image FILE    a picture that goes with the next prompt
         /cancel        end the turn that goes on at the host
         /auto [MODE]   show or change how the agent goes on by itself; off ends it
         /help          this list
@@ -62,11 +63,7 @@ struct ChatLoop {
                     guard let made else { continue }
                     conversation = made
                     let before = made
-                    let sent = try await run(
-                        session.offer.turns?.endsWithReader == true
-                            ? "Stopped. /history shows what came of the answer."
-                            : "Stopped waiting. The host goes on; /history shows the answer once it is there."
-                    ) {
+                    let sent = try await run(stoppedWaiting) {
                         var next = before
                         try await next.send(prompt)
                         return next
@@ -74,10 +71,21 @@ struct ChatLoop {
                     if let sent {
                         conversation = sent
                         try await goOn()
+                    } else if !conversation.images.isEmpty {
+                        // A later prompt may be about something else.
+                        conversation.images = []
+                        session.output.say("The pictures went with that prompt; /image adds them again.")
                     }
                 }
             }
         }
+    }
+
+    /// What an answer that nobody waits for any more leaves.
+    private var stoppedWaiting: String {
+        session.offer.turns?.endsWithReader == true
+            ? "Stopped. /history shows what came of the answer."
+            : "Stopped waiting. The host goes on; /history shows the answer once it is there."
     }
 
     /// Runs something that Ctrl-C may end. An error is shown and does not end the chat.
@@ -138,12 +146,28 @@ struct ChatLoop {
             if let argument { conversation.model = argument }
             session.output.say("model \(conversation.model ?? "of the host's choice")")
         case "/auto": choose(argument)
+        case "/image": attach(argument)
         case "/cancel":
             let conversation = conversation
             _ = try await run("Stopped.") { try await conversation.cancelTurn() }
         default: session.output.say("There is no \(words[0]). /help lists the commands.")
         }
         return true
+    }
+
+    /// Adds a picture to the next prompt.
+    private mutating func attach(_ path: String?) {
+        do {
+            try conversation.checkTakesImages()
+            guard let path else {
+                throw CommandError(.usage, "image.missing", "no file was named", next: "/image FILE")
+            }
+            conversation.images.append(try PromptPicture.read(path))
+            let count = conversation.images.count
+            session.output.say("\(count) \(count == 1 ? "picture goes" : "pictures go") with the next prompt.")
+        } catch {
+            session.output.report(CommandError(describing: error))
+        }
     }
 
     private static func showHistory(_ count: Int, _ conversation: Conversation, _ prompts: any PromptReader)
@@ -175,9 +199,9 @@ extension ChatLoop {
                 output.say("The agent does not go on by itself: \(reason).")
                 return
             case .send(let prompt):
-                output.say("› \(prompt) (automatic, \(auto.sent) of at most \(auto.limits.messages); Ctrl-C stops)")
+                output.say("› \(prompt) (automatic, \(auto.sent) of at most \(auto.mostMessages); Ctrl-C stops)")
                 let before = conversation
-                let sent = try await run("Stopped waiting. The host goes on.") {
+                let sent = try await run(stoppedWaiting) {
                     let isFirst = wantsStop.withLockedValue { wants in
                         defer { wants = true }
                         return !wants
@@ -190,7 +214,8 @@ extension ChatLoop {
                     return next
                 }
                 guard let sent else {
-                    output.say("The agent does not go on by itself: \(AutoResponse.Reason.failed).")
+                    let reason = wantsStop.withLockedValue(\.self) ? AutoResponse.Reason.stopped : .failed
+                    output.say("The agent does not go on by itself: \(reason).")
                     return
                 }
                 conversation = sent

@@ -87,14 +87,7 @@ struct Conversation: Sendable {
     /// - Parameter prompt: The first prompt, which gives the chat its title.
     /// - Throws: ``CommandError`` where the host does not take the pictures: a chat is not made for nothing.
     mutating func prepare(for prompt: String) async throws {
-        guard images.isEmpty || session.offer.turns?.takesImages == true else {
-            throw CommandError(
-                .failed,
-                "host.cannot",
-                "\(session.host.name) takes no pictures with a prompt; nothing was sent",
-                next: "leave out --image"
-            )
-        }
+        if !images.isEmpty { try checkTakesImages() }
         guard let project = unmadeIn else { return }
         let title = ChatTitle.of(prompt)
         if let turns = session.offer.turns {
@@ -155,6 +148,17 @@ struct Conversation: Sendable {
             try Task.checkCancellation()
             return (reached, writer.answer)
         }
+    }
+
+    /// - Throws: ``CommandError`` where the host takes no pictures with a prompt.
+    func checkTakesImages() throws {
+        guard session.offer.turns?.takesImages != true else { return }
+        throw CommandError(
+            .failed,
+            "host.cannot",
+            "\(session.host.name) takes no pictures with a prompt; nothing was sent",
+            next: "leave them out"
+        )
     }
 
     /// Begins a turn by a signed command and shows it; the turn goes on whether it is followed or not.

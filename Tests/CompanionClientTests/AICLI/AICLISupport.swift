@@ -96,6 +96,8 @@ func withAICLI<R>(
                 var host = AICLIHost(client: client, store: store, permissions: permissions)
                 host.runner.pause = { wait in waits.withLockedValue { $0.append(wait) } }
                 host.runner.configuration.random = { 0 }
+                // On a busy machine a host's first words may take a while.
+                host.runner.configuration.welcome = .seconds(60)
                 return try await body(AICLIPeers(server: server, host: host, folder: folder, waits: waits))
             }
         }

@@ -22,14 +22,82 @@ import Testing
     }
 
     @Test(
-        "A question stops smart stop and hybrid; the others leave it to the agent",
-        arguments: AutoResponse.Mode.allCases
+        "A question stops smart stop, a second one in a row hybrid; the others leave all to the agent",
+        arguments: [
+            (AutoResponse.Mode.smartStop, 0), (.hybrid, 1), (.untilCompletion, 9), (.timed, 9), (.messageCount, 9),
+        ]
     )
-    func question(_ mode: AutoResponse.Mode) {
+    func question(_ mode: AutoResponse.Mode, _ left: Int) {
         var auto = auto(mode)
-        let step = auto.answered("There are two ways.\n\nWhich one do you prefer?", elapsed: .zero)
-        let stops = [.smartStop, .hybrid].contains(mode)
-        #expect(step == (stops ? .stop(.question) : .send(AutoResponse.judgement)))
+        for number in 0..<left {
+            #expect(after(&auto, "There are two ways.\n\nWhich, \(number)?", .zero) == .send(AutoResponse.judgement))
+        }
+        if left < 9 { #expect(after(&auto, "Which one do you prefer?", .zero) == .stop(.question)) }
+    }
+
+    @Test("Hybrid counts questions in a row only, and anew after each prompt")
+    func questionsApart() {
+        var auto = auto(.hybrid)
+        for _ in 0..<3 {
+            #expect(after(&auto, "Which one?", .zero) == .send(AutoResponse.judgement))
+            #expect(after(&auto, "The first one, then.", .zero) == .send(AutoResponse.prompt))
+        }
+        #expect(after(&auto, "Which one?", .zero) == .send(AutoResponse.judgement))
+        auto.begin()
+        #expect(after(&auto, "Which one?", .zero) == .send(AutoResponse.judgement))
+    }
+
+    /// What an agent may say, and when.
+    private struct Course {
+        var step: Duration
+        var answers: [String]
+    }
+
+    private static let courses = [
+        Course(step: .seconds(1), answers: ["Half.", "All done."]),
+        Course(step: .seconds(1), answers: ["Which one?", "Half."]),
+        Course(step: .seconds(1), answers: ["Which one?", "And where?", "Half."]),
+        Course(step: .seconds(1), answers: (0..<12).map { "Part \($0)." }),
+        Course(step: .seconds(600), answers: (0..<5).map { "Part \($0)." }),
+    ]
+
+    private func steps(_ mode: AutoResponse.Mode, _ course: Course) -> [AutoResponse.Step] {
+        var auto = AutoResponse(mode: mode)
+        var steps: [AutoResponse.Step] = []
+        for (number, answer) in course.answers.enumerated() {
+            steps.append(auto.answered(answer, elapsed: course.step * (number + 1)))
+            if case .stop = steps.last { break }
+        }
+        return steps
+    }
+
+    @Test("No two modes are the same: some course of a chat goes on differently", arguments: AutoResponse.Mode.allCases)
+    func modesDiffer(_ mode: AutoResponse.Mode) {
+        for other in AutoResponse.Mode.allCases where other != mode {
+            #expect(Self.courses.contains { steps(mode, $0) != steps(other, $0) }, "\(mode) and \(other)")
+        }
+    }
+
+    @Test(
+        "Each mode has limits of its own, which what the user says replaces",
+        arguments: [
+            (AutoResponse.Mode.smartStop, 10, 30), (.untilCompletion, 10, 30), (.timed, 100, 30),
+            (.messageCount, 10, 1440),
+            (.hybrid, 10, 30),
+        ]
+    )
+    func limits(_ mode: AutoResponse.Mode, _ messages: Int, _ minutes: Int) {
+        var counted = AutoResponse(mode: mode)
+        for number in 0..<messages {
+            #expect(after(&counted, "Part \(number).", .zero) == .send(AutoResponse.prompt))
+        }
+        #expect(after(&counted, "The last part.", .zero) == .stop(.messages(messages)))
+        let time = Duration.seconds(minutes * 60)
+        var timed = AutoResponse(mode: mode)
+        #expect(after(&timed, "Part 1.", time - .seconds(1)) == .send(AutoResponse.prompt))
+        #expect(after(&timed, "Part 2.", time) == .stop(.time(time)))
+        let given = auto(mode, messages: 7, minutes: 8)
+        #expect(given.mostMessages == 7 && given.mostTime == .seconds(8 * 60))
     }
 
     @Test("No mode goes beyond the number of messages", arguments: AutoResponse.Mode.allCases)

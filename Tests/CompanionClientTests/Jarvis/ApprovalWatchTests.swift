@@ -105,6 +105,102 @@ import Testing
         }
     }
 
+    // MARK: Two base URLs
+
+    /// Runs a body with a client whose daemon does not answer at its local address, but at the second base URL.
+    private func withSecond(
+        _ first: FakeJarvis,
+        _ body: (FakeJarvis, JarvisClient) async throws -> Void
+    ) async throws {
+        try await withFakeJarvis { second in
+            let endpoint = try #require(CompanionEndpoint(first.endpointText))
+            let base = try #require(JarvisBase(fallback: "http://\(second.endpointText)"))
+            try await JarvisClient.withClient(endpoint: endpoint, fallback: base) { client in
+                #expect(client.base == base)
+                try await body(second, client)
+            }
+        }
+    }
+
+    @Test(
+        "While the second base URL is in use, every tenth look tries the local one, and goes on there",
+        .timeLimit(.minutes(1))
+    )
+    func returnsHome() async throws {
+        // Each try is made of two requests, for the first one's connection breaks. Two are those of the beginning.
+        try await withFakeJarvis(.fault(.reset, on: "/health", times: 2 + 3 * 2)) { first in
+            try await withSecond(first) { second, client in
+                let events = try await watch(client) { events in
+                    if events.last.map(Self.word) == "moved" { first.decide(FakeJarvisScript.mail, "rejected") }
+                    return events.count == 5
+                }
+                #expect(events.map(Self.word) == ["added", "added", "added", "moved", "decided rejected"])
+                #expect(events.contains(.moved(client.local)) && client.base == client.local)
+                // The first look, and 39 of the 40 behind it.
+                #expect(second.requests("GET", "/approval/pending").count == 40)
+                #expect(first.requests("GET", "/approval/pending").count == 1)
+            }
+        }
+    }
+
+    @Test("A daemon that is started at its local address later is found there", .timeLimit(.minutes(1)))
+    func opensLater() async throws {
+        let port = try await withFakeJarvis { $0.port }
+        try await withFakeJarvis { second in
+            let endpoint = try #require(CompanionEndpoint("127.0.0.1:\(port)"))
+            let base = try #require(JarvisBase(fallback: "http://\(second.endpointText)"))
+            try await JarvisClient.withClient(endpoint: endpoint, fallback: base) { client in
+                let (events, sink) = AsyncStream<ApprovalWatch.Event>.makeStream()
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    defer { group.cancelAll() }
+                    group.addTask {
+                        try await ApprovalWatch(client: client, clock: ImmediateClock()).run { sink.yield($0) }
+                    }
+                    var next = events.makeAsyncIterator()
+                    for _ in 0..<3 { #expect(await next.next().map(Self.word) == "added") }
+                    try await withFakeJarvis(port: port) { first in
+                        #expect(await next.next() == .moved(client.local))
+                        first.decide(FakeJarvisScript.deploy, "approved")
+                        #expect(await next.next().map(Self.word) == "decided approved")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("What is no daemon at the local address changes nothing")
+    func stranger() async throws {
+        try await withFakeJarvis(.fault(.reset, on: "/health", times: 2)) { first in
+            try await withSecond(first) { _, client in
+                first.change { $0.faults = [FakeJarvisFault(.page(status: 200))] }
+                let isBack = try await client.returnToLocal()
+                #expect(!isBack && client.usesFallback)
+                let pending = try await client.pending()
+                #expect(pending.approvals.count == 3)
+            }
+        }
+    }
+
+    @Test("A decision that has begun at one base URL ends there")
+    func decisionStays() async throws {
+        try await withFakeJarvis(.fault(.reset, on: "/health", times: 2)) { first in
+            try await withSecond(first) { second, client in
+                second.change {
+                    $0.faults = [FakeJarvisFault(.silence(gate: "state"), on: "/approval/status", times: 1)]
+                }
+                async let receipt = client.decide(.deploy, .approve)
+                try await second.reached("state")
+                let isBack = try await client.returnToLocal()
+                #expect(isBack)
+                second.release("state")
+                let status = try await receipt.status
+                #expect(status == .approved)
+                #expect(second.status(of: FakeJarvisScript.deploy) == "approved")
+                #expect(first.requests("POST", "/").isEmpty)
+            }
+        }
+    }
+
     private static func word(_ event: ApprovalWatch.Event) -> String {
         switch event {
         case .added: "added"
@@ -112,6 +208,7 @@ import Testing
         case .gone: "gone"
         case .interrupted: "interrupted"
         case .resumed: "resumed"
+        case .moved: "moved"
         }
     }
 }

@@ -28,7 +28,9 @@ import Testing
     @Test(arguments: answers.indices)
     func `every bad answer has its error`(_ index: Int) async throws {
         let (kind, code) = Self.answers[index]
-        try await withLumi(.fault(kind), .impatient) { _, client async throws in
+        // What is not waited for in vain has time, also on a busy machine.
+        let configuration = code == .timedOut ? LumiConfiguration(usual: .milliseconds(100)) : .default
+        try await withLumi(.fault(kind), configuration) { _, client async throws in
             let error = try await clientError { try await client.volume() }
             #expect(error.code == code, "\(error.debugDescription)")
             #expect(error.message.contains("127.0.0.1"))
@@ -45,7 +47,7 @@ import Testing
         let fault = FakeLumiFault(.bytes(Self.strangers[index]), on: "ping")
         try await withFakeLumi(.with { $0.faults = [fault] }) { host in
             let error = try await clientError {
-                try await host.withConnection(.impatient) { try await $0.requestApproval(deviceName: "desk") }
+                try await host.withConnection { try await $0.requestApproval(deviceName: "desk") }
             }
             #expect(error.code == .notACompanion, "\(error.debugDescription)")
         }
@@ -67,7 +69,8 @@ import Testing
 
     @Test func `an answer that comes too late is nobody's`() async throws {
         let script = FakeLumiScript.fault(.withNext, on: "get_mute")
-        try await withLumi(script, .impatient) { _, client async throws in
+        // Not too impatient: the other commands are answered.
+        try await withLumi(script, LumiConfiguration(usual: .seconds(1))) { _, client async throws in
             #expect(try await clientError { try await client.isMuted() }.code == .timedOut)
             // The late answer comes before and after this one.
             #expect(try await client.volume() == 50)
@@ -104,6 +107,26 @@ import Testing
             #expect(error.code == .timedOut)
             #expect(error.message.contains("0.2 seconds"))
             #expect(host.connections == 1)
+        }
+    }
+
+    @Test func `a Mac that hangs over what a shell prints is given up after the shell's time`() async throws {
+        let script = FakeLumiScript.with {
+            $0.shell["much"] = String(repeating: "x", count: 64 << 10)
+            $0.shell["more"] = String(repeating: "x", count: 64 << 10 + 1)
+        }
+        let limits = LumiConfiguration(usual: .milliseconds(100), slow: .milliseconds(300))
+        try await withLumi(script, LumiConfiguration(usual: .milliseconds(100))) { host, client async throws in
+            #expect(try await client.perform(.shell(try .init("much"))).result.utf8.count == 64 << 10)
+            try await host.withConnection(limits) { other async throws in
+                _ = try await other.requestApproval(deviceName: "sofa")
+                let error = try await clientError { try await other.perform(.shell(try .init("more"))) }
+                #expect(error.code == .timedOut && error.message.contains("0.3 seconds"), "\(error)")
+                #expect(error.delivery == .unknown)
+            }
+            // It hangs for everybody.
+            #expect(try await clientError { try await client.volume() }.code == .timedOut)
+            #expect(host.commands("run_shell_command").count == 2)
         }
     }
 

@@ -10,10 +10,13 @@ import Testing
 
 @Suite struct LumiSyncTests {
     /// Pulls once, with a connection of its own.
-    private func pull(_ host: FakeLumi, into directory: String, withKeys: Bool = false) async throws
-        -> [LumiSyncFile: LumiSync.Outcome]
-    {
-        try await host.withConnection(.init(sync: .milliseconds(300))) { client in
+    private func pull(
+        _ host: FakeLumi,
+        into directory: String,
+        withKeys: Bool = false,
+        limits: LumiConfiguration = .default
+    ) async throws -> [LumiSyncFile: LumiSync.Outcome] {
+        try await host.withConnection(limits) { client in
             _ = try await client.requestApproval(deviceName: "desk")
             let sync = LumiSync(store: LumiStore(directory: directory), withKeys: withKeys)
             let items = try await sync.run(client)
@@ -93,6 +96,31 @@ import Testing
         }
     }
 
+    static let tricks = [
+        "../../x", "FOLDER/x", "agents.json/../../../x", "..", "", "sync_api_keys.json", #"x\u0000/../../x"#,
+        #"..\\..\\x"#,
+    ]
+
+    @Test(arguments: tricks) func `no name that a Mac gives becomes a path`(_ name: String) async throws {
+        let content = FakeLumiScript.exampleFiles()["agents.json"] ?? []
+        try await withFakeLumi { host in
+            try await withTemporaryDirectory { directory in
+                let answer = """
+                    {"id":"ID","success":true,\
+                    "result":"Sync data for \(name.replacing("FOLDER", with: directory))|updatedAt:1",\
+                    "imageData":"\(Data(content).base64EncodedString())"}
+                    """
+                host.change { $0.faults = [FakeLumiFault(.payload(answer), on: "get_sync_data", times: 1)] }
+                let outcomes = try await pull(host, into: directory + "/lumi/host")
+                // What was asked for first, whatever the answer calls it.
+                #expect(outcomes[.agents] == .stored(bytes: content.count))
+                let files = try FileManager.default.subpathsOfDirectory(atPath: directory)
+                let names = ["agents.json", "automations.json", "conversations.json"].map { "lumi/host/\($0)" }
+                #expect(Set(files) == Set(["lumi", "lumi/host"] + names))
+            }
+        }
+    }
+
     @Test func `what has not changed is not written again`() async throws {
         try await withFakeLumi { host in
             try await withTemporaryDirectory { directory in
@@ -123,7 +151,7 @@ import Testing
         let fault = FakeLumiFault(.silence, on: "get_sync_data", times: 1)
         try await withFakeLumi(.with { $0.faults = [fault] }) { host in
             try await withTemporaryDirectory { directory in
-                let outcomes = try await pull(host, into: directory)
+                let outcomes = try await pull(host, into: directory, limits: .init(sync: .seconds(1)))
                 guard case .failed? = outcomes[.agents], case .stored? = outcomes[.conversations] else {
                     return #expect(Bool(false), "\(outcomes)")
                 }

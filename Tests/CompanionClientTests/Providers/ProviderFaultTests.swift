@@ -16,7 +16,8 @@ import Testing
                 fake.reply(.fault(fault))
                 let asked = try await ask(.asking("Why?"), try fake.endpoint(provider))
                 #expect(asked.error?.code == code, "\(fault)")
-                #expect(asked.error?.httpStatus == fault.status)
+                // Gemini says of a key that is none that the request is bad.
+                #expect(asked.error?.httpStatus == (provider == .gemini && fault == .key ? 400 : fault.status))
             }
         }
     }
@@ -135,6 +136,21 @@ import Testing
             let limits = ProviderClient.Limits(answer: 1024)
             let whole = try await ask(.asking("Why?"), try fake.endpoint(provider), limits: limits)
             #expect(whole.error?.code == .tooLarge)
+        }
+    }
+
+    @Test func aCertificateThatNobodyVouchesForEndsItBeforeTheKeyIsSent() async throws {
+        let key = try madeKey()
+        try await withTLSTestHost { _, _ in
+            [.json(200, "{}")]
+        } _: { host in
+            for name in ["127.0.0.1", "localhost"] {
+                let url = try ProviderURL("https://\(name):\(host.port)/v1", provider: .openai)
+                let endpoint = ProviderEndpoint(provider: .openai, url: url, key: key)
+                let error = try #require(try await ask(.asking("Why?"), endpoint).error)
+                #expect(error.code == .unreachable && error.message.contains("certificate"), "\(error)")
+            }
+            #expect(host.requests.isEmpty)
         }
     }
 

@@ -39,6 +39,9 @@ package struct FakeAICLI: Sendable {
     /// The sessions that there are: directories by their id.
     package var sessions: [String: String] { state.script.sessions }
 
+    /// How many pings were answered with their own payload.
+    package var pongs: Int { state.pongs }
+
     /// Changes what the server has and does from now on.
     package func change(_ body: @Sendable (inout FakeAICLIScript) -> Void) {
         state.change(body)

@@ -39,6 +39,8 @@ package struct FakeAICLIScript: Sendable {
     package var answers: [String: (status: Int, body: String)] = [:]
     /// Paths whose requests are never answered.
     package var silentPaths: Set<String> = []
+    /// How long a ping waits for its pong before the connection is broken.
+    package var pongLimit = Duration.seconds(10)
     /// What time it is at the server.
     package var now: @Sendable () -> Date = { Date() }
 
@@ -68,6 +70,8 @@ package enum FakeAICLIFault: Sendable, Hashable {
     case onlyGarbage
     /// Announces a frame of 1 GiB.
     case oversize
+    /// Sends a message of 9 MiB in frames of one, each of which is small enough.
+    case oversizeMessage
     /// Cuts each message into frames of three bytes.
     case split
     /// Sends each byte by itself.
@@ -95,6 +99,8 @@ package struct FakeAICLITurn: Sendable {
         case pushed(Duration, String, String)
         /// Asks, and waits for the answer. So often.
         case ask(String, options: [String], tool: String?, copies: Int)
+        /// Pings the clients of the session (RFC 6455, section 5.5.2), and goes on when each has answered or is dropped.
+        case ping
         /// Waits until ``FakeAICLI/release(_:)``.
         case hold(String)
         /// Waits until no client has subscribed to the session.

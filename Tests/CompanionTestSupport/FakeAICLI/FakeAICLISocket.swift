@@ -33,6 +33,12 @@ struct FakeAICLISocket: Sendable {
         case .silent: return
         case .resetBeforeWelcome: return await connection.reset()
         case .oversize: return await connection.write([0x81, 127, 0, 0, 0, 0, 0x40, 0, 0, 0])
+        case .oversizeMessage:
+            let mebibyte = [UInt8](repeating: UInt8(ascii: " "), count: 1 << 20)
+            for number in 0..<9 {
+                await connection.write(FakeAICLIOutgoing.frame(mebibyte, opcode: number == 0 ? 1 : 0, fin: number == 8))
+            }
+            return
         case .onlyGarbage:
             for _ in 0..<200 { await outgoing.text("}{ no message") }
             return
@@ -50,6 +56,15 @@ struct FakeAICLISocket: Sendable {
         } else {
             await send("welcome", data)
         }
+    }
+
+    /// Pings the client, and breaks the connection where no pong with the same payload comes.
+    func ping() async {
+        let payload = state.beginPing(id)
+        await outgoing.control(9, payload)
+        guard await !state.waitForPong(id, payload) else { return }
+        leave()
+        await connection.reset()
     }
 
     func leave() {
@@ -84,6 +99,10 @@ struct FakeAICLISocket: Sendable {
 
     func take(_ frame: FakeAICLIInput.Frame) async {
         switch frame.opcode {
+        case 10:
+            guard !state.takePong(id, frame.payload) else { return }
+            leave()
+            await connection.reset()
         case 8: try? await connection.channel.close()
         case 1:
             guard let value = try? JSONValue(parsing: frame.payload), let type = value["type"]?.string else { return }
@@ -163,7 +182,15 @@ private actor FakeAICLIOutgoing {
 
     /// Sends a message behind those before it.
     func text(_ text: String) async {
-        let (connection, frames, before) = (connection, frames(of: text), tail)
+        await write(frames(of: text))
+    }
+
+    func control(_ opcode: UInt8, _ payload: [UInt8]) async {
+        await write([Self.frame(payload, opcode: opcode)])
+    }
+
+    private func write(_ frames: [[UInt8]]) async {
+        let (connection, before) = (connection, tail)
         let task = Task {
             await before?.value
             for frame in frames { await connection.write(frame) }
@@ -187,14 +214,15 @@ private actor FakeAICLIOutgoing {
         }
     }
 
-    private static func frame(_ payload: [UInt8]) -> [UInt8] {
+    static func frame(_ payload: [UInt8], opcode: UInt8 = 1, fin: Bool = true) -> [UInt8] {
         let count = payload.count
+        let first = (fin ? 0x80 : 0) | opcode
         switch count {
-        case ..<126: return [0x81, UInt8(count)] + payload
-        case ..<65536: return [0x81, 126, UInt8(count >> 8), UInt8(count & 0xFF)] + payload
+        case ..<126: return [first, UInt8(count)] + payload
+        case ..<65536: return [first, 126, UInt8(count >> 8), UInt8(count & 0xFF)] + payload
         default:
             let length = (0..<8).map { UInt8(count >> (56 - 8 * $0) & 0xFF) }
-            return [0x81, 127] + length + payload
+            return [first, 127] + length + payload
         }
     }
 }

@@ -37,6 +37,8 @@ extension FakeAICLIState {
                 await push(type, (isMessage ? #""type":"permission_request","# : "") + data, session: session)
             }
             try await gates.pass("answered \(session) \(number)")
+        case .ping:
+            for client in clients(of: session) { await client.ping() }
         case .hold(let gate):
             gates.open("reached \(gate)")
             try await gates.pass("release \(gate)")

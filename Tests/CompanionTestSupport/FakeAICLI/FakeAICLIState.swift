@@ -17,6 +17,9 @@ final class FakeAICLIState: Sendable {
         var kept: [String: [String]] = [:]
         var number = 0
         var questions = 0
+        /// The payloads of the pings that each client has not answered yet.
+        var pings: [Int: Set<[UInt8]>] = [:]
+        var pongs = 0
         var lastTime = Date.distantPast
     }
 
@@ -32,6 +35,7 @@ final class FakeAICLIState: Sendable {
     var script: FakeAICLIScript { content.withLockedValue { $0.script } }
     var requests: [FakeMac.Request] { content.withLockedValue { $0.requests } }
     var frames: [FakeAICLI.Frame] { content.withLockedValue { $0.frames } }
+    var pongs: Int { content.withLockedValue { $0.pongs } }
     var questionCount: Int { content.withLockedValue { $0.questions } }
 
     func change(_ body: @Sendable (inout FakeAICLIScript) -> Void) {
@@ -187,6 +191,44 @@ final class FakeAICLIState: Sendable {
             )
         }
     }
+
+    // MARK: Pulse
+
+    /// - Returns: The payload of a new ping to a client.
+    func beginPing(_ id: Int) -> [UInt8] {
+        let payload = (0..<8).map { _ in UInt8.random(in: 0...255) }
+        content.withLockedValue { _ = $0.pings[id, default: []].insert(payload) }
+        return payload
+    }
+
+    /// - Returns: Whether the client was asked for just that.
+    func takePong(_ id: Int, _ payload: [UInt8]) -> Bool {
+        let isKnown = content.withLockedValue { content in
+            guard content.pings[id]?.remove(payload) != nil else { return false }
+            content.pongs += 1
+            return true
+        }
+        if isKnown { gates.open(Self.pongGate(id, payload)) }
+        return isKnown
+    }
+
+    /// Waits for the answer to a ping.
+    ///
+    /// - Returns: Whether it came within the limit.
+    func waitForPong(_ id: Int, _ payload: [UInt8]) async -> Bool {
+        let (gates, limit) = (gates, script.pongLimit)
+        return await withTaskGroup(of: Bool.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { (try? await gates.pass(Self.pongGate(id, payload))) != nil }
+            group.addTask {
+                try? await ContinuousClock().sleep(for: limit)
+                return false
+            }
+            return await group.next() ?? false
+        }
+    }
+
+    private static func pongGate(_ id: Int, _ payload: [UInt8]) -> String { "pong \(id) \(payload)" }
 
     // MARK: Turns
 

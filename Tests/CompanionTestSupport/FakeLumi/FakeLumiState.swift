@@ -20,6 +20,8 @@ final class FakeLumiState: Sendable {
         var reads = 0
         var connections: [Int: Connection] = [:]
         var hasCrashed = false
+        /// Nothing is answered any more.
+        var hangs = false
     }
 
     /// All three keys are required, and all parameters are strings.
@@ -36,6 +38,9 @@ final class FakeLumiState: Sendable {
         var error: String?
         var imageData: String?
     }
+
+    /// More output of a shell than this hangs the Mac (lumi, `run_shell_command`).
+    private static let mostOutput = 64 << 10
 
     let gates = Gates()
     private let content: NIOLockedValueBox<Content>
@@ -110,6 +115,10 @@ final class FakeLumiState: Sendable {
                 reply = content.script.answer(wire.commandType, wire.parameters)
             }
             defer { content.connections[number] = connection }
+            if let reply, wire.commandType == "run_shell_command", reply.result.utf8.count > Self.mostOutput {
+                content.hangs = true
+            }
+            guard !content.hangs else { return ([], superseded) }
             guard let reply else { return ([.close], superseded) }
             let frame = Self.frame(reply, id: wire.id)
             let fault = content.script.takeFault(for: wire.commandType)

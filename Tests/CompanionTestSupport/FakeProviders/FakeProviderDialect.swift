@@ -92,12 +92,20 @@ package enum FakeProviderDialect: Sendable, CaseIterable {
         }
     }
 
+    /// The status of an error: Gemini does not tell a key that is none from any other bad argument.
+    func status(of fault: FakeProviderFault) -> Int {
+        self == .gemini && fault == .key ? 400 : fault.status
+    }
+
     /// An error as a body; `key` is repeated in it, as some providers do.
     func body(of fault: FakeProviderFault, key: String?) -> String {
-        let text = JSONText.quoted("The \(fault) fault. You sent \(key ?? "no key").")
+        let what =
+            self == .gemini && fault == .key
+            ? "API key not valid. Please pass a valid API key." : "The \(fault) fault."
+        let text = JSONText.quoted("\(what) You sent \(key ?? "no key").")
         let (kind, status): (String, String) =
             switch fault {
-            case .key: ("authentication_error", "UNAUTHENTICATED")
+            case .key: ("authentication_error", "INVALID_ARGUMENT")
             case .forbidden: ("permission_error", "PERMISSION_DENIED")
             case .model: ("not_found_error", "NOT_FOUND")
             case .rate: ("rate_limit_error", "RESOURCE_EXHAUSTED")
@@ -107,7 +115,7 @@ package enum FakeProviderDialect: Sendable, CaseIterable {
         return switch self {
         case .openai: #"{"error":{"message":\#(text),"type":"\#(kind)","param":null,"code":null}}"#
         case .anthropic: #"{"type":"error","error":{"type":"\#(kind)","message":\#(text)}}"#
-        case .gemini: #"{"error":{"code":\#(fault.status),"message":\#(text),"status":"\#(status)"}}"#
+        case .gemini: #"{"error":{"code":\#(self.status(of: fault)),"message":\#(text),"status":"\#(status)"}}"#
         case .ollama: #"{"error":\#(text)}"#
         }
     }

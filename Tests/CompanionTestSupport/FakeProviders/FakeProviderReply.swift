@@ -32,6 +32,7 @@ package enum FakeProviderReply: Sendable {
 package enum FakeProviderFault: Sendable, CaseIterable {
     case key, forbidden, model, rate, server, overloaded
 
+    /// What most providers answer with.
     package var status: Int {
         switch self {
         case .key: 401

@@ -70,7 +70,7 @@ final class FakeProvidersState: ConnectionAnswering {
         }
         let sent = Self.key(in: request, dialect)
         if let key, dialect != .ollama, sent != key {
-            return whole(401, [], dialect.body(of: .key, key: sent))
+            return whole(dialect.status(of: .key), [], dialect.body(of: .key, key: sent))
         }
         return actions(reply ?? .answer(FakeProviders.usualAnswer), dialect, sent)
     }
@@ -109,7 +109,7 @@ final class FakeProvidersState: ConnectionAnswering {
         case .limited(let texts): return stream(dialect.begin() + pieces(texts) + dialect.end(isLimited: true))
         case .blocked: return stream(dialect.begin() + dialect.blocked())
         case .silence(let gate): return [.hold(gate), .close]
-        case .fault(let fault): return whole(fault.status, [], dialect.body(of: fault, key: key))
+        case .fault(let fault): return whole(dialect.status(of: fault), [], dialect.body(of: fault, key: key))
         case .status(let status, let headers, let body): return whole(status, headers, body)
         case .stream(let text): return stream(text)
         case .bytes(let text): return [.send(text), .close]

@@ -100,6 +100,19 @@ import Testing
         }
     }
 
+    @Test("Pictures are refused plainly, at the beginning and in the chat; the prompt goes out without")
+    func noPictures() async throws {
+        try await withPaired { server, user in
+            let picture = try user.file("picture", [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
+            let refused = await user.run("chat", "web", "--image", picture, "--json", stdin: "hi\n")
+            #expect(refused.status == 1 && refused.failed(with: "host.cannot"), "\(refused.err)")
+            #expect(server.prompts.isEmpty)
+            let chat = await user.run("chat", "web", stdin: "/image \(picture)\nhi\n")
+            #expect(chat.status == 0 && chat.err.contains("takes no pictures with a prompt"), "\(chat.err)")
+            #expect(server.prompts == ["hi"])
+        }
+    }
+
     // MARK: Going on by itself
 
     @Test("The agent goes on by itself up to the number of messages")
@@ -130,6 +143,7 @@ import Testing
             .answering("Half."),
             .answering("The rest.\n\nTASK COMPLETE"),
             .answering("Which colour?"),
+            .answering("And which shade?"),
             .answering("Blue.")
         )
         try await withPaired(script) { server, user in
@@ -140,7 +154,8 @@ import Testing
                 "hybrid",
                 stdin: "go\nmore\n/auto off\nlast\n/auto\n"
             )
-            #expect(server.prompts.count == 4 && server.prompts[2] == "more" && server.prompts[3] == "last")
+            #expect(server.prompts.count == 5 && server.prompts[2] == "more" && server.prompts[4] == "last")
+            #expect(server.prompts[3].hasPrefix("Decide that yourself"))
             #expect(result.err.contains("says that it is done") && result.err.contains("asks something"))
             #expect(result.err.contains("going on by itself: off"))
         }

@@ -132,6 +132,49 @@ import Testing
         }
     }
 
+    @Test func picturesGoWithOnePromptOfAChat() async throws {
+        try await Sandbox.with { user in
+            _ = try user.pullSample()
+            let first = try user.file("first", [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 1])
+            let second = try user.file("second one", [0xFF, 0xD8, 0xFF, 0xE0, 0, 2])
+            let text = try user.file("text.png", Array("no picture".utf8))
+            try await withFakeProviders { fake in
+                let environment = fake.environment(key: madeKeyText())
+                let chat = try await user.spawn(
+                    ["chat", "Tides", "--image", first],
+                    stdin: "One\nTwo\n/image \(text)\n/image \(user.directory)/none\n/image\n/image \(second)\nThree\n",
+                    environment: environment
+                )
+                #expect(chat.status == 0, "\(chat.err)")
+                // The thread goes along with each prompt, and the pictures in it once.
+                let asked = fake.requests.map(\.text)
+                #expect(asked.map { $0.ranges(of: "data:image/png;base64,").count } == [1, 1, 1])
+                #expect(asked.map { $0.ranges(of: "data:image/jpeg;base64,").count } == [0, 0, 1])
+                #expect(chat.err.contains("no PNG, JPEG, GIF or WebP") && chat.err.contains("there is no file"))
+                #expect(chat.err.contains("1 picture goes with the next prompt"))
+                let bad = try await user.spawn(["chat", "Tides", "--image", text], environment: environment)
+                #expect(bad.status == 2 && fake.requests.count == 3, "\(bad.err)")
+            }
+        }
+    }
+
+    @Test func picturesOfAPromptThatFailsGoWithNoOther() async throws {
+        try await Sandbox.with { user in
+            _ = try user.pullSample()
+            let picture = try user.file("picture", [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 1])
+            try await withFakeProviders { fake in
+                fake.reply(.fault(.server))
+                let chat = try await user.spawn(
+                    ["chat", "Tides", "--image", picture],
+                    stdin: "One\nTwo\n",
+                    environment: fake.environment(key: madeKeyText())
+                )
+                #expect(chat.status == 0 && chat.err.contains("/image adds them again"), "\(chat.err)")
+                #expect(fake.requests.map { $0.text.contains("data:image/png;base64,") } == [true, false])
+            }
+        }
+    }
+
     @Test func plainHTTPToAnotherNetworkIsRefused() async throws {
         try await Sandbox.with { user in
             _ = try user.pullSample()

@@ -61,8 +61,11 @@ extension Sandbox {
     /// Runs the built binary and gives its lines of JSON to a body while it runs.
     ///
     /// The command is waited for: one that does not end by itself is to be interrupted by the body.
+    ///
+    /// - Parameter stdin: All that its standard input has. Default: nothing.
     func follow<R: Sendable>(
         _ arguments: [String],
+        stdin: String = "",
         environment extra: [String: String] = [:],
         _ body: @escaping @Sendable (Follower) async throws -> R
     ) async throws -> (value: R, result: Result) {
@@ -70,7 +73,7 @@ extension Sandbox {
             .path(FilePath(BuiltTool.path)),
             arguments: Arguments(arguments),
             environment: processEnvironment(extra),
-            input: .none,
+            input: .string(stdin),
             output: .sequence,
             error: .sequence
         ) { process in

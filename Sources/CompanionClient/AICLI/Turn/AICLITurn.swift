@@ -13,6 +13,8 @@ package struct AICLITurn: Sendable {
         package var reply = Duration.seconds(30)
         /// For messages that the server has kept, after a subscription. Default: 3 s.
         package var drain = Duration.seconds(3)
+        /// How long a connection may be silent: servers ping every 15 s, whatever the agent does. Default: 45 s.
+        package var deadAfter = Duration.seconds(45)
         /// How long the agent may be silent. Default: 30 min.
         package var silence = Duration.seconds(30 * 60)
         /// How long it may be after the connection broke: the answer may never come then. Default: 150 s.

@@ -120,7 +120,7 @@ extension AICLITurnRunner {
         let closure: AICLIClosure
         do {
             if wait > .zero { try await pause(wait) }
-            guard let socket = try await AICLISocket(client: client) else {
+            guard let socket = try await AICLISocket(client: client, longestSilence: configuration.deadAfter) else {
                 throw try await refusal()
             }
             let end = try await socket.run(sending: requests, limit: client.configuration.limits.answer) {

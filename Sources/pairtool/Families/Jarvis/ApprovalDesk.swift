@@ -48,7 +48,7 @@ struct ApprovalDesk: Sendable {
                 switch event {
                 case .added(let approval): await notifications?.show(approval)
                 case .decided(let approval, _), .gone(let approval): await notifications?.remove(approval)
-                case .interrupted, .resumed: break
+                case .interrupted, .resumed, .moved: break
                 }
             }
         }
@@ -73,6 +73,7 @@ struct ApprovalDesk: Sendable {
         case .gone(let approval): write("gone", "-", row(approval, nil), "gone")
         case .interrupted(let message): note("interrupted", message)
         case .resumed(let base): note("resumed", "going on at \(base)")
+        case .moved(let base): note("moved", "going on at \(base)")
         }
     }
 

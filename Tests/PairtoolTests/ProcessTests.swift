@@ -309,7 +309,7 @@ import Testing
 }
 
 /// Keeps what is written to it.
-private final class LineSink: TextSink {
+final class LineSink: TextSink {
     private let bytes = NIOLockedValueBox<[UInt8]>([])
 
     func write(_ buffer: UnsafeRawBufferPointer) {

@@ -213,7 +213,8 @@ let tests: [Target] = [
     .testTarget(
         name: "PairtoolTests",
         dependencies: [
-            "pairtool", "CompanionClient", "CompanionTestSupport", "CompanionWire", "Desktop", "Discovery",
+            "pairtool", "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire", "Desktop",
+            "Discovery",
             "PairingAgent", "QRCodec",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),

@@ -24,6 +24,19 @@ struct BrowseProgramWatchingTests {
         #expect(program.react(.left(.fixture())).contains(.release(.fixture())))
     }
 
+    @Test("A host that comes and one that leaves are told of by the very event, with no tick to be waited for")
+    func atOnce() {
+        var program = watching()
+        #expect(program.handle(.allForNow(.companion)) == [.emit(.settled)])
+        #expect(program.handle(.found(.fixture())).first == .resolve(.fixture()))
+        let comes = program.handle(.resolved(.fixture(), .fixture()))
+        guard case .emit(.added(let host)) = comes.first, comes.count == 1 else {
+            Issue.record("it is not added at once: \(comes)")
+            return
+        }
+        #expect(program.handle(.left(.fixture())) == [.emit(.removed(host)), .release(.fixture())])
+    }
+
     @Test(
         "What a resolver reports again changes the host, and settles nothing a second time",
         arguments: [

@@ -139,6 +139,36 @@ import Testing
         }
     }
 
+    @Test("The models of a host are listed in its order, with what they can see, in text, JSON and by id")
+    func models() async throws {
+        var script = FakeMacScript()
+        script.models = [
+            CompanionModel(id: "sees", name: "Model that sees", capabilities: .init(supports: .init(vision: true))),
+            CompanionModel(id: "blind", name: "Blind", capabilities: .init(supports: .init(vision: false))),
+            CompanionModel(id: "silent", name: "Silent"),
+        ]
+        try await withPairedMac(script) { mac, user in
+            let text = await user.run("models")
+            #expect(text.status == 0)
+            #expect(
+                text.out == """
+                    ID      NAME             VISION
+                    sees    Model that sees  yes
+                    blind   Blind            no
+                    silent  Silent           –
+
+                    """
+            )
+            let rows = try await user.run("models", "--json").json
+            #expect(rows.map { $0["id"]?.string } == ["sees", "blind", "silent"])
+            #expect(rows.map { $0["name"]?.string } == ["Model that sees", "Blind", "Silent"])
+            #expect(rows.map { $0["capabilities"]?["supports"]?["vision"] } == [.bool(true), .bool(false), nil])
+            #expect(await user.run("models", "-q").out == "sees\nblind\nsilent\n")
+            mac.change { $0.models = [] }
+            #expect(await user.run("models").status == 3)
+        }
+    }
+
     @Test("A host that is signed out, gone or foreign has its exit code and next command")
     func unavailable() async throws {
         try await withPairedMac { mac, user in

@@ -96,6 +96,28 @@ struct DoctorLANTests {
         #expect(desk["port"]?.advice?.hasPrefix("End python3") == true)
     }
 
+    @Test("Where another program has the port of IPv4 and IPv6 for itself, the embedded engine cannot start")
+    func noEngine() async throws {
+        let run = try await Diagnosis.run(
+            """
+            add_host desk
+            start desk $PYTHON -c 'import signal, socket
+            taken = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+            taken.bind(("", 5353))
+            open("/run/ready", "w")
+            signal.pause()'
+            wait_until on desk test -e /run/ready
+            examine desk --engine embedded
+            on desk "$PAIRTOOL" discover --engine embedded; echo "discover $?"
+            """
+        )
+        let desk = try run.examined("desk")
+        #expect(desk.status == 1 && desk.problems.prefix(2) == ["engine", "port"], "\(desk.rows)")
+        #expect(desk["engine"]?.evidence.hasPrefix("embedded: ") == true)
+        #expect(desk["engine"]?.advice == "Use the other engine: pairtool discover --engine daemon")
+        #expect(run.output.contains("discover 1"), "\(run.errors)")
+    }
+
     @Test("Rules of nftables and of iptables that drop port 5353 are quoted, and the self-test hears nothing")
     func firewall() async throws {
         let run = try await Diagnosis.run(
@@ -257,6 +279,23 @@ struct DoctorLANTests {
         #expect(desk["host"]?.advice == "Let a command find it there: pairtool status --host 'Studio'")
     }
 
+    @Test("A directory that cannot be written, because its file system is read-only")
+    func unwritable() async throws {
+        let run = try await Diagnosis.run(
+            """
+            add_host desk
+            on desk mkdir /run/home/state
+            on desk mount -t tmpfs -o ro tmpfs /run/home/state
+            examine desk
+            """
+        )
+        let desk = try run.examined("desk")
+        #expect(desk.status == 1 && desk.problems == ["disk"], "\(desk.rows)")
+        #expect(desk["disk"]?.evidence == "cannot be written: Read-only file system")
+        #expect(desk["disk"]?.subject == "/run/home/state")
+        #expect(desk["disk"]?.advice == "Make it writable for you: ls -ld '/run/home/state'")
+    }
+
     @Test("Keys that others may read, a disk that is almost full and one that is, a camera of a group")
     func machine() async throws {
         let run = try await Diagnosis.run(
@@ -354,7 +393,7 @@ enum Diagnosis {
         }
     }
 
-    /// Runs a script with two more functions: `examine MACHINE [HOST]` has the doctor look at a machine, and
+    /// Runs a script with two more functions: `examine MACHINE [ARGUMENT...]` has the doctor look at a machine, and
     /// `again examine …` does so once more, under the name `MACHINE again`.
     static func run(_ script: String) async throws -> Run {
         let functions = """

@@ -59,6 +59,59 @@ import Testing
         }
     }
 
+    @Test("bash completes the names of paired hosts and of chats, of the host that --host names or the default one")
+    func completedNames() async throws {
+        var other = FakeMacScript()
+        other.chats = [
+            CompanionChat(id: "c-roof", projectId: "p-web", title: "Roof", lastUpdatedAt: FakeMacScript.epoch)
+        ]
+        try await withFakeMac { mac in
+            try await withFakeMac(other) { second in
+                try await Sandbox.with { user in
+                    for (mac, name) in [(mac, "Shed"), (second, "Attic")] {
+                        let id = await user.run(
+                            ["pair", "--url", mac.endpointText, "--allow-legacy", "--code-stdin", "-q"],
+                            stdin: "482913\n"
+                        ).out.dropLast()
+                        #expect(await user.run("hosts", "rename", String(id), name).status == 0)
+                    }
+                    // Each line is a command line whose last word, which may be empty, is to be completed.
+                    _ = try user.file(
+                        "complete.bash",
+                        Array(
+                            """
+                            PATH=${TOOL%/*}:$PATH
+                            eval "$(pairtool --generate-completion-script bash)"
+                            for line in "hosts default |" "hosts forget |A" "status --host |S" "messages |" "messages --host Attic |" \
+                                "send |C"; do
+                                COMP_LINE="pairtool ${line%|*}${line#*|}"
+                                read -ra COMP_WORDS <<<"pairtool ${line%|*}"
+                                COMP_WORDS+=("${line#*|}")
+                                COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMP_POINT=${#COMP_LINE} COMPREPLY=()
+                                _pairtool pairtool "${COMP_WORDS[-1]}" "${COMP_WORDS[-2]}"
+                                echo "$line ${COMPREPLY[*]}"
+                            done
+                            """.utf8
+                        )
+                    )
+                    let offered = try await user.shell("TOOL='\(BuiltTool.path)' bash complete.bash")
+                    #expect(
+                        offered.out == """
+                            hosts default | Shed Attic
+                            hosts forget |A Attic
+                            status --host |S Shed
+                            messages | c-login CORS Pagination
+                            messages --host Attic | Roof
+                            send |C CORS
+
+                            """,
+                        "\(offered)"
+                    )
+                }
+            }
+        }
+    }
+
     @Test("What a host calls its things cannot run as a command through the shell's completion")
     func hostileCompletion() async throws {
         var script = FakeMacScript()
@@ -256,7 +309,7 @@ import Testing
 }
 
 /// Keeps what is written to it.
-private final class LineSink: TextSink {
+final class LineSink: TextSink {
     private let bytes = NIOLockedValueBox<[UInt8]>([])
 
     func write(_ buffer: UnsafeRawBufferPointer) {

@@ -1,6 +1,6 @@
-"""A message bus of its own with fake services of a desktop; ends with its standard input.
+"""A message bus of its own with fake services of a desktop, or a fake Avahi daemon; ends with its standard input.
 
-    desktop.py [notifications | portal --picture FILE | portal --refuse]
+    desktop.py [notifications | portal --picture FILE | portal --refuse | avahi --state NUMBER]
 
 Prints a line of JSON with the bus's address when all is ready, then one for every call.
 """
@@ -11,6 +11,7 @@ from gi.repository import GLib
 
 NOTIFICATIONS = "org.freedesktop.Notifications"
 PORTAL = "org.freedesktop.portal.Desktop"
+AVAHI = "org.freedesktop.Avahi"
 
 
 def tell(**fields):
@@ -69,11 +70,32 @@ class Portal(dbus.service.Object):
         return path
 
 
+class Avahi(dbus.service.Object):
+    """What says how the daemon is."""
+
+    def __init__(self, bus, options):
+        super().__init__(dbus.service.BusName(AVAHI, bus), "/")
+        self.state = options.state
+
+    @dbus.service.method(AVAHI + ".Server", out_signature="s")
+    def GetVersionString(self):
+        return "avahi 0.8"
+
+    @dbus.service.method(AVAHI + ".Server", out_signature="s")
+    def GetHostNameFqdn(self):
+        return "desk.local"
+
+    @dbus.service.method(AVAHI + ".Server", out_signature="i")
+    def GetState(self):
+        return self.state
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("service", nargs="?")
     parser.add_argument("--picture")
     parser.add_argument("--refuse", action="store_true")
+    parser.add_argument("--state", type=int)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         # A configuration of its own: the machine's may start real services.
@@ -96,7 +118,7 @@ def main():
             loop = GLib.MainLoop()
             bus = dbus.bus.BusConnection(address)
             bus.set_exit_on_disconnect(False)
-            service = {"notifications": Notifications, "portal": Portal}.get(options.service)
+            service = {"notifications": Notifications, "portal": Portal, "avahi": Avahi}.get(options.service)
             keep = service(bus, options) if service else None
             threading.Thread(target=lambda: (sys.stdin.read(), loop.quit()), daemon=True).start()
             tell(address=address)

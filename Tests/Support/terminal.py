@@ -1,31 +1,107 @@
 #!/usr/bin/env python3
-"""Runs a command at a terminal of its own, answers its first question, and prints what the terminal showed.
+"""Runs a command at a terminal of its own, types at it, and tells what it showed.
 
-    terminal.py ANSWER COMMAND [ARGUMENT...]
+    terminal.py [--size COLUMNSxROWS] [--at TEXT TYPED | --secret TEXT TYPED]... COMMAND [ARGUMENT...]
+    terminal.py [--size COLUMNSxROWS] --follow COMMAND [ARGUMENT...]
 
-The answer is typed when a line ends with `[y/N] `. Ends as the command does.
+Each TYPED is typed once its TEXT is shown, behind that of the one before. At the end, what the terminal showed is printed, and
+the script ends as the command does. With --secret, it is typed once the terminal shows nothing of what is typed: what came before
+that is lost.
+
+With --follow, what is typed comes from standard input, a JSON string a line, and everything that was shown so far is printed as
+a line of JSON, {"shown": TEXT}, whenever there is more; {"status": NUMBER} is the last. The command is hung up on with
+standard input. After three minutes all ends in any case: what was waited for does not come.
 """
+import fcntl
+import json
 import os
 import pty
+import select
+import signal
+import struct
 import sys
+import termios
+import time
 
-answer, command = sys.argv[1], sys.argv[2:]
-child, terminal = pty.fork()
-if child == 0:
-    os.execvp(command[0], command)
-shown = b""
-answered = False
-while True:
+
+def begin(command, columns, rows):
+    """A command at a terminal: the process id, and the terminal's other end."""
+    child, terminal = pty.fork()
+    if child == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        os.environ.setdefault("TERM", "xterm")
+        os.execvp(command[0], command)
+    return child, terminal
+
+
+def read(terminal):
+    """What is shown next; nothing at the end."""
     try:
-        part = os.read(terminal, 4096)
+        return os.read(terminal, 65536)
     except OSError:
-        break
-    if not part:
-        break
-    shown += part
-    if not answered and shown.endswith(b"[y/N] "):
-        answered = True
-        os.write(terminal, answer.encode() + b"\n")
-_, status = os.waitpid(child, 0)
-sys.stdout.write(shown.decode(errors="replace").replace("\r\n", "\n"))
-sys.exit(os.waitstatus_to_exitcode(status))
+        return b""
+
+
+def text(shown):
+    return shown.decode(errors="replace").replace("\r\n", "\n")
+
+
+def play(terminal, steps):
+    shown, place = b"", 0
+    while part := read(terminal):
+        shown += part
+        while steps and (found := shown.find(steps[0][0].encode(), place)) >= 0:
+            awaited, typed, is_secret = steps.pop(0)
+            while is_secret and termios.tcgetattr(terminal)[3] & termios.ECHO:
+                time.sleep(0.01)
+            place = found + len(awaited.encode())
+            os.write(terminal, typed.encode())
+    sys.stdout.write(text(shown))
+
+
+def follow(terminal):
+    shown, rest, inputs = b"", b"", [terminal, 0]
+    while True:
+        ready, _, _ = select.select(inputs, [], [])
+        if terminal in ready:
+            part = read(terminal)
+            if not part:
+                return
+            shown += part
+            print(json.dumps({"shown": text(shown)}), flush=True)
+        if 0 in ready:
+            data = os.read(0, 65536)
+            if not data:
+                os.close(terminal)
+                return
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines:
+                os.write(terminal, json.loads(line).encode())
+
+
+def main():
+    words, size, steps, follows = sys.argv[1:], "80x24", [], False
+    while words and words[0].startswith("--"):
+        option = words.pop(0)
+        if option == "--size":
+            size = words.pop(0)
+        elif option in ("--at", "--secret"):
+            steps.append((words.pop(0), words.pop(0), option == "--secret"))
+        elif option == "--follow":
+            follows = True
+        else:
+            sys.exit(f"terminal.py does not know {option}")
+    signal.alarm(180)
+    child, terminal = begin(words, *map(int, size.split("x")))
+    if follows:
+        follow(terminal)
+    else:
+        play(terminal, steps)
+    _, status = os.waitpid(child, 0)
+    status = os.waitstatus_to_exitcode(status)
+    if follows:
+        print(json.dumps({"status": status}), flush=True)
+    sys.exit(status if status >= 0 else 128 - status)
+
+
+main()

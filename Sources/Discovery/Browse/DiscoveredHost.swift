@@ -4,7 +4,8 @@ package import CompanionWire
 package struct DiscoveredEndpoint: Hashable, Sendable {
     /// The address (a link-local IPv6 one with its zone) and the TCP port.
     package var endpoint: CompanionEndpoint
-    /// The name of the network interface on which the host was seen, such as `eth0`.
+    /// The name of the network interface on which the host was seen, such as `eth0`; empty where a DNS
+    /// server told of it.
     package var interface: String
     package var type: ServiceType
     /// The target of the SRV record, such as `studio.local`.

@@ -164,7 +164,7 @@ package struct DiscoveredHostTable: Sendable {
     var recordCount: Int {
         struct Link: Hashable {
             var index: Int32
-            var transport: ServiceInstance.Transport
+            var transport: ServiceInstance.Transport?
         }
         var counts: [Link: Int] = [:]
         var hostNames: [Link: Set<String>] = [:]

@@ -1,15 +1,17 @@
 package import CompanionWire
 
-/// One announcement of a service, as an engine reports it: an instance name on one interface over one IP version.
+/// One announcement of a service, as an engine reports it: an instance name on one interface over one IP version, or in a
+/// DNS server.
 package struct ServiceInstance: Hashable, Sendable {
     /// The IP version over which the announcement came.
     package enum Transport: Int32, Hashable, Sendable {
         case ipv4, ipv6
     }
 
-    /// The kernel's index of the network interface.
+    /// The kernel's index of the network interface; -1 where a DNS server told of it (RFC 6763, section 11).
     package var interfaceIndex: Int32
-    package var transport: Transport
+    /// Nil where a DNS server told of it.
+    package var transport: Transport?
     /// The instance name's bytes as they were received: hosts may send what is not UTF-8.
     package var name: [UInt8]
     package var type: ServiceType
@@ -18,7 +20,7 @@ package struct ServiceInstance: Hashable, Sendable {
 
     package init(
         interfaceIndex: Int32,
-        transport: Transport,
+        transport: Transport?,
         name: [UInt8],
         type: ServiceType,
         domain: String = "local"
@@ -50,7 +52,7 @@ extension ServiceInstance: Comparable {
 /// What resolving a ``ServiceInstance`` gave.
 package struct ServiceResolution: Hashable, Sendable {
     package var endpoint: CompanionEndpoint
-    /// The name of the interface.
+    /// The name of the interface; empty where a DNS server told of it.
     package var interface: String
     /// The target of the SRV record.
     package var hostName: String

@@ -12,6 +12,17 @@ final class LinkQuery {
     struct Link: Hashable, Sendable {
         var index: Int32
         var transport: ServiceInstance.Transport
+
+        init(index: Int32, transport: ServiceInstance.Transport) {
+            self.index = index
+            self.transport = transport
+        }
+
+        /// The link that an instance was announced on; nil where a DNS server told of it.
+        init?(of instance: ServiceInstance) {
+            guard let transport = instance.transport else { return nil }
+            self.init(index: instance.interfaceIndex, transport: transport)
+        }
     }
 
     /// The most packets that are read in one go, lest whoever floods the network keeps the loop.

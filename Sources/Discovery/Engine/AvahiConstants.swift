@@ -8,13 +8,14 @@ enum AvahiConstant {
     static let ipv6 = AvahiProtocol(AVAHI_PROTO_INET6)
     static let ok = Int32(AVAHI_OK)
     static let collision = Int32(AVAHI_ERR_COLLISION)
+    static let noSuchName = Int32(AVAHI_ERR_DNS_NXDOMAIN)
     static let disconnected = Int32(AVAHI_ERR_DISCONNECTED)
     static let noLookupFlags = AvahiLookupFlags(rawValue: 0)
     static let noPublishFlags = AvahiPublishFlags(rawValue: 0)
 }
 
 extension ServiceInstance.Transport {
-    /// nil for what is neither IPv4 nor IPv6; Avahi never reports that.
+    /// nil for what is neither IPv4 nor IPv6: Avahi says so of what a DNS server told it.
     init?(_ value: AvahiProtocol) {
         switch value {
         case AvahiConstant.ipv4: self = .ipv4
@@ -23,10 +24,15 @@ extension ServiceInstance.Transport {
         }
     }
 
-    var avahi: AvahiProtocol {
-        switch self {
+}
+
+extension ServiceInstance {
+    /// The protocol over which Avahi looks for it.
+    var avahiProtocol: AvahiProtocol {
+        switch transport {
         case .ipv4: AvahiConstant.ipv4
         case .ipv6: AvahiConstant.ipv6
+        case nil: AvahiConstant.anyProtocol
         }
     }
 }

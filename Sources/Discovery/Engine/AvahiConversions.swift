@@ -67,10 +67,10 @@ extension ServiceInstance {
         type: ServiceType,
         domain: UnsafePointer<CChar>?
     ) {
-        guard let name, let domain, let transport = Transport(transport) else { return nil }
+        guard let name, let domain else { return nil }
         self.init(
             interfaceIndex: interface,
-            transport: transport,
+            transport: Transport(transport),
             name: [UInt8](UnsafeRawBufferPointer(start: name, count: strlen(name))),
             type: type,
             domain: String(cString: domain)
@@ -84,9 +84,10 @@ extension ServiceInstance {
     }
 }
 
-/// The name of a network interface, or its number where it has just gone.
+/// The name of a network interface, or its number where it has just gone; empty for no particular one.
 func interfaceName(_ index: AvahiIfIndex) -> String {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(IF_NAMESIZE)) { buffer in
+    guard index != AvahiConstant.anyInterface else { return "" }
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(IF_NAMESIZE)) { buffer in
         if_indextoname(UInt32(bitPattern: index), buffer.baseAddress!).map { String(cString: $0) } ?? String(index)
     }
 }

@@ -64,8 +64,9 @@ final class AvahiLoop {
         // On Avahi's own thread: its loop aborts when it finds, after it has polled, a watch that it did not poll.
         askReminder = Reminder(after: .zero, api: api) { [unowned self] in
             for instance in asks {
-                let link = LinkQuery.Link(index: instance.interfaceIndex, transport: instance.transport)
-                guard let query = queries[link] ?? LinkQuery(link, sink: sink, api: api) else { continue }
+                guard let link = LinkQuery.Link(of: instance),
+                    let query = queries[link] ?? LinkQuery(link, sink: sink, api: api)
+                else { continue }
                 queries[link] = query
                 query.ask(instance)
             }
@@ -83,7 +84,7 @@ final class AvahiLoop {
 
     /// What an instance resolves to by what was overheard. To be called with the loop lock held.
     func overheard(_ instance: ServiceInstance) -> ServiceResolution? {
-        queries[LinkQuery.Link(index: instance.interfaceIndex, transport: instance.transport)]?.overheard(instance)
+        LinkQuery.Link(of: instance).flatMap { queries[$0] }?.overheard(instance)
     }
 
     /// Runs `body` with the loop lock held. Must not be nested, nor called from a callback.

@@ -94,11 +94,11 @@ actor DaemonEngine: DiscoveryEngine {
                 connection.avahi.avahi_service_resolver_new(
                     connection.client,
                     instance.interfaceIndex,
-                    instance.transport.avahi,
+                    instance.avahiProtocol,
                     name,
                     instance.type.rawValue,
                     instance.domain,
-                    instance.transport.avahi,
+                    instance.avahiProtocol,
                     AvahiConstant.noLookupFlags,
                     daemonServiceResolved,
                     context.pointer

@@ -144,11 +144,11 @@ actor EmbeddedEngine: DiscoveryEngine {
                 connection.avahi.avahi_s_service_resolver_new(
                     connection.server,
                     instance.interfaceIndex,
-                    instance.transport.avahi,
+                    instance.avahiProtocol,
                     name,
                     instance.type.rawValue,
                     instance.domain,
-                    instance.transport.avahi,
+                    instance.avahiProtocol,
                     AvahiConstant.noLookupFlags,
                     embeddedServiceResolved,
                     context.pointer

@@ -27,8 +27,11 @@ extension BrowserContext {
         case AVAHI_BROWSER_ALL_FOR_NOW:
             sink.send(.allForNow(type))
         case AVAHI_BROWSER_FAILURE:
+            let number = failure()
+            // A DNS server that knows no service of the type has said all that there is.
+            guard number != AvahiConstant.noSuchName else { return sink.send(.allForNow(type)) }
             // A browser that failed reports nothing more: only a new connection helps.
-            let error = DiscoveryError.avahi(failure(), .browseFailed, "browsing \(type) failed")
+            let error = DiscoveryError.avahi(number, .browseFailed, "browsing \(type) failed")
             sink.send(.lost(error))
         default:
             // CACHE_EXHAUSTED: answers from the network may be about to come; ALL_FOR_NOW follows.

@@ -17,11 +17,17 @@ struct CommandError: Error, Sendable {
         self.next = next
     }
 
-    /// `host.not_running` of `host.notRunning`: codes of other modules are named as their code is.
+    /// `host.not_running` of `host.notRunning`, `provider.refused_url` of `provider.refusedURL`: codes of other modules are
+    /// named as their code is.
     private static func words(_ code: String) -> String {
-        code.reduce(into: "") { text, character in
-            if character.isUppercase { text += "_" }
-            text += character.lowercased()
+        let letters = Array(code)
+        return letters.indices.reduce(into: "") { text, index in
+            // The last capital of several begins a word where a small letter follows.
+            let beginsWord =
+                !letters[..<index].suffix(1).allSatisfy(\.isUppercase)
+                || letters[(index + 1)...].prefix(1).contains(where: \.isLowercase)
+            if letters[index].isUppercase, beginsWord { text += "_" }
+            text += letters[index].lowercased()
         }
     }
 }

@@ -219,11 +219,11 @@ struct FoundAgainTests {
             tool still projects --json
             move studio 10.77.0.50
             tool refused projects --json
-            step declined $SUPPORT/terminal.py n "$PAIRTOOL" projects --json
+            step declined $SUPPORT/terminal.py --at '[y/N] ' $'n\n' "$PAIRTOOL" projects --json
             record declined
-            step accepted $SUPPORT/terminal.py y "$PAIRTOOL" projects
+            step accepted $SUPPORT/terminal.py --at '[y/N] ' $'y\n' "$PAIRTOOL" projects
             record accepted
-            step known $SUPPORT/terminal.py n "$PAIRTOOL" projects
+            step known $SUPPORT/terminal.py --at '[y/N] ' $'n\n' "$PAIRTOOL" projects
             move studio 10.77.0.51
             tool flag projects --json --allow-legacy
             block_multicast studio

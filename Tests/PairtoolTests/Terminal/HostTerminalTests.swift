@@ -1,0 +1,131 @@
+import CompanionHost
+import CompanionTestSupport
+import CompanionWire
+import FoundationEssentials
+import QRCodec
+import Testing
+
+@testable import pairtool
+
+/// What `pairtool host` and `pairtool pair` show at a terminal.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct HostTerminalTests {
+    /// The code that the terminal shows next: in digits, and in the QR code above them.
+    private func code(_ terminal: Terminal) async throws -> PairingPayload {
+        let drawing = try await terminal.shows("Pairing code:  ")
+        let digits = try await terminal.shows("  (").filter { $0 != " " }
+        let bytes = try readHalfBlocks(drawing)
+        guard case .pairing(let payload) = QRContent(bytes) else {
+            throw CommandError(.failed, "test", "no pairing code: \(String(decoding: bytes, as: UTF8.self))")
+        }
+        #expect(payload.code == digits, "the digits are those of the picture")
+        let words = try await terminal.shows(")")
+        #expect(words == SpokenCode.spoken(digits))
+        return payload
+    }
+
+    /// Waits until a countdown has shown two times at least.
+    private func counts(_ terminal: Terminal) async throws {
+        try await terminal.shown("two times of a countdown") { shown in
+            Set(shown.matches(of: /valid for ([0-9]:[0-9][0-9])/).map { String($0.output.1) }).count >= 2
+        }
+    }
+
+    @Test(
+        "A host shows the QR code, the digits and the time left, and a new code once one was used or tried three times"
+    )
+    func host() async throws {
+        try await withProject { host, user in
+            let arguments = [
+                "host", "--name", "Shed", "--project", host.directory + "/garden", "--port", "0", "--engine",
+                "embedded",
+            ]
+            try await host.atTerminal(arguments) { terminal in
+                try await terminal.shows("Shed listens on port ")
+                let port = try await terminal.shows(" for HTTPS")
+                let first = try await code(terminal)
+                try await terminal.shows("valid for 4:5")
+                try await counts(terminal)
+                try await user.pair(first.text)
+                try await terminal.shows("Paired: desk (")
+                let second = try await code(terminal)
+                #expect(second.code != first.code && second.token != first.token)
+                // As somebody does who guesses.
+                let wrong = second.code == "000000" ? "000001" : "000000"
+                try await Sandbox.with { other in
+                    for _ in 0..<3 {
+                        let pair = ["pair", "--url", "https://127.0.0.1:\(port)", "--code-stdin"]
+                        #expect(await other.run(pair, stdin: wrong + "\n").status == 6)
+                    }
+                }
+                try await terminal.shows("Three wrong tries: that code is dead. A new one follows.")
+                let third = try await code(terminal)
+                #expect(third.code != second.code || third.token != second.token)
+                try await terminal.type("\u{3}")
+                try await terminal.shows("The host has ended.")
+                #expect(try await terminal.status == 0)
+            }
+        }
+    }
+
+    @Test("A code that has expired is said to have, and the next one is shown")
+    func expired() async throws {
+        try await Sandbox.with { user in
+            let sink = LineSink()
+            var context = CommandContext.process
+            context.stdout = sink
+            context.stderr = sink
+            context.stdoutIsTerminal = true
+            context.stderrIsTerminal = true
+            context.windowSize = { .init(columns: 100, rows: 60) }
+            context.environment = user.environment
+            let now = Date()
+            context.now = { now }
+            let screen = HostScreen(
+                output: Output(context: context, format: .text),
+                name: "Shed",
+                lan: false,
+                picture: nil,
+                showSecrets: false
+            )
+            var codes: [String] = []
+            for code in ["482913", "550128"] {
+                let payload = PairingPayload(code: code, token: nil, expiresAt: now + 300)
+                await screen.show(
+                    .challenge(PairingStartResponse(code: code, expiresAt: now + 300, qrPayload: payload.text))
+                )
+                #expect(sink.text.hasSuffix("\r\u{1B}[Kvalid for 5:00"))
+                codes.append(String(decoding: try readHalfBlocks(sink.text), as: UTF8.self))
+                await screen.show(.challengeEnded(reason: .expired))
+                #expect(sink.text.hasSuffix("The code has expired. A new one follows.\n"))
+            }
+            #expect(codes.map { $0.contains("482913") } == [true, false])
+            #expect(codes.map { $0.contains("550128") } == [false, true])
+        }
+    }
+
+    @Test("Pairing counts down the time of the code, and says when that is over; the answer clears the line")
+    func pairing() async throws {
+        var script = FakeMacScript()
+        script.faults = [FakeMacFault(.stall(gate: "slow"), on: "/companion/pairing/complete")]
+        try await withFakeMac(script) { mac in
+            try await Sandbox.with { user in
+                // Soon over here: the host has its own clock.
+                let payload = PairingPayload(
+                    code: "482913",
+                    token: FakeMacScript().token,
+                    expiresAt: Date().addingTimeInterval(4)
+                )
+                let file = try user.file("qr.png", try QRSymbol(bytes: Array(payload.text.utf8)).png())
+                let pair = ["pair", "--qr", file, "--url", mac.endpointText, "--allow-legacy", "--name", "desk"]
+                try await user.atTerminal(pair) { terminal in
+                    try await terminal.shows("Pairing… the code is valid for 0:0")
+                    try await counts(terminal)
+                    try await terminal.shows("Pairing… the code has expired")
+                    mac.release("slow")
+                    try await terminal.shows("\r\u{1B}[KPaired with ")
+                    #expect(try await terminal.status == 0)
+                }
+            }
+        }
+    }
+}

@@ -72,12 +72,23 @@ struct PairingV2Tests {
         }
     }
 
-    @Test("Who sees another certificate than the host's ends with another key")
-    func otherCertificate() async throws {
+    @Test("Who sees another certificate than the host's ends with another key", arguments: [false, true])
+    func otherCertificate(hasToken: Bool) async throws {
         try await withHostAndDevice { host, device in
-            let code = try await host.challenge().code
-            let exchange = try await device.exchange(.code(code), spki: SecureRandom.bytes(32))
-            #expect(try await device.confirm(exchange).code == .pairingWrongCode)
+            let text = try await host.challenge().qrPayload
+            let payload = try CompanionJSON.decoder().decode(PairingPayload.self, from: Data(text.utf8))
+            let secret: PairingSecret = hasToken ? .token(try #require(payload.token)) : .code(payload.code)
+            let exchange = try await device.exchange(secret, spki: SecureRandom.bytes(32))
+            let reply = try await device.confirm(exchange)
+            #expect(reply.code == (hasToken ? .pairingWrongToken : .pairingWrongCode))
+            #expect(reply.failure?.triesLeft == 2)
+            let shown = try await host.event { event -> Int? in
+                if case .wrongCode(_, let triesLeft) = event { triesLeft } else { nil }
+            }
+            #expect(shown == 2, "the host says it, too")
+            #expect(host.server.administration.devices().isEmpty)
+            // It was the certificate alone: with the host's own one the same secret is right.
+            try await device.pair(secret)
         }
     }
 

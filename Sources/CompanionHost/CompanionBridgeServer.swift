@@ -208,7 +208,9 @@ package final class CompanionBridgeServer: Service {
     ///
     /// - Throws: ``CompanionHostError/Code/portInUse`` or ``CompanionHostError/Code/cannotListen``.
     package func run() async throws {
+        let start = ContinuousClock.now
         defer {
+            logger.info("host", metadata: .event("host", outcome: "ended", latency: .now - start))
             database.close()
             sink.finish()
         }
@@ -223,9 +225,14 @@ package final class CompanionBridgeServer: Service {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [turns] in await turns.run() }
             group.addTask { [turns] in await turns.log.run() }
-            group.addTask { [sink, pairing, ports] in
+            group.addTask { [sink, pairing, ports, logger] in
                 try await listener.run { found in
                     ports.withLockedValue { $0 = found }
+                    let numbers: Logger.Metadata = ["port": "\(found.plain)", "tlsPort": "\(found.secure)"]
+                    logger.info(
+                        "host",
+                        metadata: .event("host", outcome: "listening", latency: .now - start, numbers)
+                    )
                     sink.send(.listening(port: found.plain, tlsPort: found.secure))
                 } whileListening: { found in
                     // No code is shown before it can be used.

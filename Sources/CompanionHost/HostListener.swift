@@ -137,7 +137,7 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
             // IPv4 arrives there too, as mapped addresses.
             try await application(kind, host: "::", port: port, servers, listening: listening)
         } catch let error as CompanionHostError where error.code == .cannotListen {
-            logger.notice("no IPv6 here", metadata: ["reason": "\(error)"])
+            logger.notice("no IPv6 here", metadata: .failure(error, code: nil))
             try await application(kind, host: "0.0.0.0", port: port, servers, listening: listening)
         }
     }
@@ -146,7 +146,7 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
         do {
             try await application(kind, host: "::1", port: port, servers) { _ in }
         } catch {
-            logger.notice("not listening on ::1", metadata: ["reason": "\(error)"])
+            logger.notice("not listening on ::1", metadata: .failure(error, code: nil))
         }
     }
 

@@ -50,6 +50,49 @@ struct LiveTests {
         }
     }
 
+    @Test("A new project and a device that goes are told, with their ids")
+    func projectsAndGoodbyes() async throws {
+        try await withHostAndDevice { host, device in
+            try await device.pair()
+            let device = device
+            try await LiveClient.with(host, token: device.token) { client in
+                _ = try await client.event(.hello)
+                let made = try await device.command(.projectCreate(name: "fresh", localPath: nil))
+                    .result(as: CompanionProject.self)
+                #expect(try await client.event(.projectChanged).projectId == made.id)
+                try await host.withDevice { other in
+                    other.name = "Other"
+                    try await other.pair()
+                    #expect(try await client.event(.deviceConnected).deviceId == other.id)
+                    let bye = try await other.send("POST", "/companion/disconnect", body: Array("{}".utf8))
+                    #expect(bye.status == 200)
+                    let gone = try await client.event(.deviceDisconnected)
+                    #expect(gone.deviceId == other.id && gone.deviceName == "Other")
+                    #expect(try await other.openSession().status == 200)
+                    #expect(try await client.event(.deviceConnected).deviceId == other.id, "it is back")
+                }
+            }
+        }
+    }
+
+    @Test("A device of v1 that goes is told to those of v2")
+    func legacyGoodbye() async throws {
+        try await withHost { host in
+            try await host.withDevice { device in
+                try await device.pair()
+                let token = device.token
+                try await LiveClient.with(host, token: token) { client in
+                    _ = try await client.event(.hello)
+                    let old = try #require(try await host.pair(name: "Old").connectedDevice)
+                    #expect(try await client.event(.deviceConnected).deviceId == old.id)
+                    #expect(try await host.post("/companion/disconnect", "{}").status == 200)
+                    let gone = try await client.event(.deviceDisconnected)
+                    #expect(gone.deviceId == old.id && gone.deviceName == "Old")
+                }
+            }
+        }
+    }
+
     @Test("Without a session, or without an upgrade, there is JSON instead of a WebSocket")
     func refused() async throws {
         try await withHostAndDevice { host, device in

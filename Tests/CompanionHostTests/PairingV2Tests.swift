@@ -72,12 +72,23 @@ struct PairingV2Tests {
         }
     }
 
-    @Test("Who sees another certificate than the host's ends with another key")
-    func otherCertificate() async throws {
+    @Test("Who sees another certificate than the host's ends with another key", arguments: [false, true])
+    func otherCertificate(hasToken: Bool) async throws {
         try await withHostAndDevice { host, device in
-            let code = try await host.challenge().code
-            let exchange = try await device.exchange(.code(code), spki: SecureRandom.bytes(32))
-            #expect(try await device.confirm(exchange).code == .pairingWrongCode)
+            let text = try await host.challenge().qrPayload
+            let payload = try CompanionJSON.decoder().decode(PairingPayload.self, from: Data(text.utf8))
+            let secret: PairingSecret = hasToken ? .token(try #require(payload.token)) : .code(payload.code)
+            let exchange = try await device.exchange(secret, spki: SecureRandom.bytes(32))
+            let reply = try await device.confirm(exchange)
+            #expect(reply.code == (hasToken ? .pairingWrongToken : .pairingWrongCode))
+            #expect(reply.failure?.triesLeft == 2)
+            let shown = try await host.event { event -> Int? in
+                if case .wrongCode(_, let triesLeft) = event { triesLeft } else { nil }
+            }
+            #expect(shown == 2, "the host says it, too")
+            #expect(host.server.administration.devices().isEmpty)
+            // It was the certificate alone: with the host's own one the same secret is right.
+            try await device.pair(secret)
         }
     }
 
@@ -220,6 +231,53 @@ struct PairingV2Tests {
         }
     }
 
+    @Test("Three wrong codes burn a challenge, from wherever each of them comes")
+    func burntFromManyAddresses() async throws {
+        try await withHostAndDevice { host, device in
+            let code = try await host.challenge().code
+            for (address, left) in [("127.0.0.2", 2), ("127.0.0.3", 1), ("127.0.0.4", 0)] {
+                device.address = address
+                #expect(try await device.guessWrong().failure?.triesLeft == left, "\(address)")
+                let seen = try await host.event { if case .wrongCode(let from, _) = $0 { from } else { nil } }
+                #expect(seen == address)
+            }
+            device.address = "127.0.0.5"
+            #expect(try await device.guessWrong(.code(code)).code == .pairingWrongCode)
+        }
+        try await withHost { host in
+            let code = try await host.challenge().code
+            for address in ["127.0.0.2", "127.0.0.3", "127.0.0.4"] {
+                let reply = try await host.complete(wrong: code, from: address)
+                #expect(reply.error == CompanionErrorResponse.Text.invalidCode)
+            }
+            let late = try await host.complete(right: code, from: "127.0.0.5")
+            #expect(late.error == CompanionErrorResponse.Text.noActivePairing)
+        }
+    }
+
+    @Test("Ten wrong codes lock pairing, from wherever each of them comes", arguments: [1, 2])
+    func lockedFromManyAddresses(version: Int) async throws {
+        let clock = TestClock()
+        try await withHost(clock: clock.hostClock) { host in
+            try await host.withDevice { device in
+                for number in 2...11 {
+                    let challenge = try await host.server.administration.startPairing(ttlSeconds: nil, grant: nil)
+                    if version == 1 {
+                        let reply = try await host.complete(wrong: challenge.code, from: "127.0.0.\(number)")
+                        #expect(reply.error == CompanionErrorResponse.Text.invalidCode)
+                    } else {
+                        device.address = "127.0.0.\(number)"
+                        #expect(try await device.guessWrong().code == .pairingWrongCode)
+                    }
+                    let isLocked = await host.server.administration.status().pairing.isLocked
+                    #expect(isLocked == (number == 11), "\(number)")
+                }
+                device.address = "127.0.0.12"
+                #expect(try await device.guessWrong().code == .pairingLocked)
+            }
+        }
+    }
+
     @Test("A success forgets the failures before it")
     func successResets() async throws {
         try await withHostAndDevice { host, device in
@@ -302,5 +360,17 @@ struct PairingV2Tests {
             #expect(try await device.get("/companion/projects").code == .deviceExpired)
             #expect(try await device.openSession(now: clock.now).code == .deviceExpired)
         }
+    }
+}
+
+extension TestHost {
+    /// Pairs by v1 from an address.
+    fileprivate func complete(right code: String, from address: String) async throws -> Reply {
+        let body = PairingCompleteRequest(pairingCode: code, pairingToken: nil, deviceName: "x", devicePublicKey: "x")
+        return try await raw("POST", "/companion/pairing/complete", body: try json(body), from: address)
+    }
+
+    fileprivate func complete(wrong code: String, from address: String) async throws -> Reply {
+        try await complete(right: code == "000000" ? "000001" : "000000", from: address)
     }
 }

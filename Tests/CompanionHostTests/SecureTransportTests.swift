@@ -25,6 +25,9 @@ struct SecureTransportTests {
             #expect(reply.status == 426)
             #expect(reply.code == .versionUnsupported)
             #expect(reply.failure?.minimumVersion == 2 && reply.failure?.maximumVersion == 2)
+            // A client of v1 shows this text to its user, and knows no more.
+            let text = "This host speaks version 2 over HTTPS. Update the companion, or start the host with --legacy"
+            #expect(reply.error == text)
             let health = try await host.get("/health").decoded(CompanionHealthResponse.self)
             #expect(health.tlsPort == host.tlsPort && health.serverTime != nil)
             let status = try await host.get("/companion/status").decoded(CompanionStatusResponse.self)

@@ -214,6 +214,74 @@ struct SignedCommandTests {
         }
     }
 
+    @Test("Every single bit of a signed command counts: with any of them changed nothing is executed")
+    func singleBits() async throws {
+        try await withHostAndDevice { host, device in
+            try await device.pair()
+            let project = try #require(try await device.projects().first)
+            let command = try await device.sign(.chatCreate(projectID: project.id, title: "once"))
+            let body = command.body
+            let outcomes = try await withThrowingTaskGroup(of: [(bit: Int, status: Int)].self) { [device] group in
+                // A few connections, each of which is used again and again.
+                let lanes = 4
+                for lane in 0..<lanes {
+                    group.addTask {
+                        var taken: [(bit: Int, status: Int)] = []
+                        for bit in stride(from: lane, to: body.count * 8, by: lanes) {
+                            var changed = body
+                            changed[bit / 8] ^= 1 << UInt8(bit % 8)
+                            let reply = try await device.send("POST", "/companion/command", body: changed)
+                            let isRefusal = (400..<500).contains(reply.status) && reply.code != nil
+                            taken.append((bit, isRefusal ? 0 : reply.status))
+                        }
+                        return taken
+                    }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            #expect(outcomes.count == body.count * 8)
+            let taken = outcomes.filter { $0.status != 0 }
+            #expect(taken.isEmpty, "bit and answer: \(taken.prefix(10))")
+            func titles() async throws -> [String] {
+                try await device.get("/companion/projects/\(project.id)/chats")
+                    .decoded(CompanionChatsResponse.self).chats.elements.map(\.title)
+            }
+            #expect(try await titles().isEmpty)
+            let whole = try await device.send(command)
+            #expect(try !whole.outcome().replayed)
+            #expect(try await titles() == ["once"])
+        }
+    }
+
+    @Test("A nonce that was used is refused after a restart, too, whatever it comes with: commands and sessions")
+    func noncesAreKept() async throws {
+        try await withTemporaryDirectory { directory in
+            let (command, session) = try await withHostAndDevice(in: directory) { host, device in
+                try await device.pair()
+                let project = try #require(try await device.projects().first)
+                let nonce = SecureRandom.bytes(16)
+                let first = try await device.sign(.chatCreate(projectID: project.id, title: "first"), nonce: nonce)
+                let second = try await device.sign(.chatCreate(projectID: project.id, title: "second"), nonce: nonce)
+                #expect(try await device.send(first).status == 200)
+                let hostID = try await device.hostID()
+                let request = try SessionRequest.make(audience: hostID, key: device.keys, now: Date())
+                #expect(try await device.send("POST", "/companion/session", body: request.body).status == 200)
+                return (second.body, request.body)
+            }
+            try await withHostAndDevice(in: directory) { host, device in
+                let again = try await device.send("POST", "/companion/command", body: command)
+                #expect(again.status == 409 && again.code == .commandReplayed, "\(again.body)")
+                let opened = try await device.send("POST", "/companion/session", body: session)
+                #expect(opened.status == 409 && opened.code == .sessionReplayed, "\(opened.body)")
+                try await device.pair()
+                let project = try #require(try await device.projects().first)
+                let chats = try await device.get("/companion/projects/\(project.id)/chats")
+                    .decoded(CompanionChatsResponse.self).chats.elements
+                #expect(chats.map(\.title) == ["first"])
+            }
+        }
+    }
+
     @Test("A permission that is taken away is missed by the next command, and one that is given is there")
     func permissions() async throws {
         try await withHostAndDevice { host, device in

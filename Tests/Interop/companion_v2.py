@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Signed objects of companion protocol v2, written a second time: what the Swift side is checked against.
 
-    companion_v2.py sign    < {"kind": "command" | "session", "members": {...}}
+    companion_v2.py sign    < {"kind": "command" | "session", "members": {...}, "seed"?: hex}
     companion_v2.py verify  < {"kind": ..., "publicKey": base64, "body": text}
     companion_v2.py pair    < {"secret": ..., "method": ..., "clientNonce": hex, ..., "deviceScalar": hex, "hostScalar": hex}
 
-`sign` makes a key pair, fills in `deviceId` and answers {"publicKey": base64, "body": text}. The body is spelled as unlike the
+`sign` makes a key pair, or takes the one of a seed of 32 bytes, fills in `deviceId` and answers {"publicKey": base64, "body": text}. The body is spelled as unlike the
 canonical form as JSON allows. `verify` answers {"valid": bool}. `pair` works out a whole exchange from both sides' secrets and
 answers with shares and tags in hex. It is slow and not in constant time: for tests alone.
 
@@ -49,7 +49,8 @@ def sign(request):
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-    key = Ed25519PrivateKey.generate()
+    seed = request.get("seed")
+    key = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(seed)) if seed else Ed25519PrivateKey.generate()
     raw = key.public_key().public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
     public_key = base64.b64encode(raw).decode()
     members = dict(request["members"])

@@ -75,6 +75,25 @@ import Testing
         #expect(plain(output) == Vectors.sessionOutput)
     }
 
+    @Test("The values of the symmetric setting, which pairing does not use, follow from the same shares and point")
+    func symmetricSetting() throws {
+        let product = try CPace.multiply(SecretBytes(copying: Vectors.scalarA), SecretBytes(copying: Vectors.shareB))
+        let sides = [lvCat(Vectors.shareA, Vectors.dataA), lvCat(Vectors.shareB, Vectors.dataB)]
+        // Its transcript has the greater side first, whoever sent it.
+        let ordered = sides.sorted { $1.lexicographicallyPrecedes($0) }
+        let transcript = Array("oc".utf8) + ordered[0] + ordered[1]
+        var key = try SecretHash()
+        key.update(lvCat(Array("CPaceRistretto255_ISK".utf8), Vectors.sid, plain(product)))
+        key.update(transcript)
+        var output = try SecretHash()
+        output.update(Array("CPaceSidOutput".utf8))
+        output.update(transcript)
+        let keyDigest = try key.finish()
+        let outputDigest = try output.finish()
+        #expect(plain(keyDigest) == Vectors.symmetricKey)
+        #expect(plain(outputDigest) == Vectors.symmetricSessionOutput)
+    }
+
     @Test("A valid point is multiplied as in the draft")
     func validPoint() throws {
         let product = try CPace.multiply(

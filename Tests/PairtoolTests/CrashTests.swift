@@ -13,19 +13,23 @@ import Testing
 ///
 /// The moments are random, from the first byte to well after the last: over the runs they fall into every step.
 @Suite(.serialized) struct CrashTests {
-    private static let runs = 50
+    /// Runs while a device pairs, and as many for each kind of command.
+    private static let runs = (pairing: 50, command: 25)
 
     /// Runs a host that dies by SIGKILL when `body` returns.
     private func withDoomedHost<R: Sendable>(
         _ host: Sandbox,
+        _ more: [String] = [],
         _ body: @escaping @Sendable (HostEvents, _ kill: @escaping @Sendable () throws -> Void) async throws -> R
     ) async throws -> R {
         try await Subprocess.run(
             .path(FilePath(BuiltTool.path)),
-            arguments: [
-                "host", "--json", "--show-secrets", "--port", "0", "--engine", "embedded", "--project",
-                host.directory + "/garden",
-            ],
+            arguments: Arguments(
+                [
+                    "host", "--json", "--show-secrets", "--port", "0", "--engine", "embedded", "--project",
+                    host.directory + "/garden",
+                ] + more
+            ),
             environment: host.processEnvironment([:]),
             input: .none,
             output: .sequence,
@@ -116,7 +120,7 @@ import Testing
             var outcomes: Set<String> = []
             // On a machine that gets busier, later moments are needed for some to come after the end.
             var reach = longest
-            for _ in 0..<Self.runs {
+            for _ in 0..<Self.runs.pairing {
                 try await Sandbox.with { user in
                     let latest = reach
                     let result = try await withDoomedHost(host) { events, kill in
@@ -147,41 +151,162 @@ import Testing
         }
     }
 
-    @Test("Killed during a command, the host has executed it once or not at all", .timeLimit(.minutes(10)))
-    func command() async throws {
-        try await withProject { host, user in
-            let paired = try await withDoomedHost(host) { events, _ in try await pair(user, events) }
-            #expect(paired.status == 0, "\(paired)")
-            var outcomes: Set<Bool> = []
-            for run in 0..<Self.runs {
-                let prepared = Prepared()
-                let title = "run \(run)"
-                let answered = try await withDoomedHost(host) { events, kill -> CommandResponse? in
-                    try await withClient(user, events, credentials: { prepared.over($0) }) { client in
-                        let project = try #require(try await client.projects().first)
-                        // A command takes some milliseconds.
-                        return try await during(.milliseconds(20), kill: kill) {
-                            try? await client.execute(.chatCreate(projectID: project.id, title: title))
-                        }
-                    }
+    // MARK: Commands
+
+    /// Kills the host again and again while it executes a command, and sends the same bytes to the next one.
+    ///
+    /// - Parameters:
+    ///   - more: Arguments for the host.
+    ///   - prepare: What a run's command is; by a client that may send others before.
+    ///   - check: What has become of it at the host after the same bytes came twice.
+    private func kill(
+        _ host: Sandbox,
+        _ user: Sandbox,
+        _ more: [String] = [],
+        prepare: @escaping @Sendable (CompanionAPIClient, _ run: Int) async throws -> CommandPayload,
+        check: @escaping @Sendable (CompanionAPIClient, CommandPayload, CommandResponse) async throws -> Void
+    ) async throws {
+        let paired = try await withDoomedHost(host) { events, _ in try await pair(user, events) }
+        #expect(paired.status == 0, "\(paired)")
+        var outcomes: Set<Bool> = []
+        // A command takes some milliseconds. The moments follow it, so that some come before its end and some after.
+        var reach = Duration.milliseconds(40)
+        for run in 0..<Self.runs.command {
+            let prepared = Prepared()
+            let latest = reach
+            let (payload, answered) = try await withDoomedHost(host, more) { events, kill in
+                let payload = try await withClient(user, events) { try await prepare($0, run) }
+                let answered = try await withClient(user, events, credentials: { prepared.over($0) }) { client in
+                    _ = try await client.projects()
+                    return try await during(latest, kill: kill) { try? await client.execute(payload) }
                 }
-                // The same bytes once more: they are what was executed, or are executed now.
-                let (again, chats) = try await withDoomedHost(host) { events, _ in
-                    try await withClient(user, events, credentials: { prepared.over($0) }) { client in
-                        let project = try #require(try await client.projects().first)
-                        let response = try await client.execute(.chatCreate(projectID: project.id, title: title))
-                        return (response, try await client.chats(projectID: project.id))
-                    }
+                return (payload, answered)
+            }
+            reach = answered == nil ? min(latest * 1.5, .milliseconds(500)) : max(latest * 0.6, .milliseconds(2))
+            // The same bytes once more: they are what was executed, or are executed now.
+            try await withDoomedHost(host, more) { events, _ in
+                let again = try await withClient(user, events, credentials: { prepared.over($0) }) { client in
+                    try await client.execute(payload)
                 }
-                #expect(chats.filter { $0.title == title }.count == 1)
-                #expect(chats.count == run + 1)
                 if let answered {
                     #expect(again.replayed)
                     #expect(again.result == answered.result)
                 }
-                outcomes.insert(answered != nil)
+                try await withClient(user, events) { try await check($0, payload, again) }
             }
-            #expect(outcomes == [true, false], "moments before and after")
+            outcomes.insert(answered != nil)
+        }
+        #expect(outcomes == [true, false], "moments before and after")
+    }
+
+    @Test("Killed while it makes a chat, the host has made it once or not at all", .timeLimit(.minutes(10)))
+    func chatCreate() async throws {
+        try await withProject { host, user in
+            try await kill(host, user) { client, run in
+                let project = try #require(try await client.projects().first)
+                return .chatCreate(projectID: project.id, title: "run \(run)")
+            } check: { client, payload, _ in
+                guard case .chatCreate(let project, let title) = payload else { throw CancellationError() }
+                let chats = try await client.chats(projectID: project).map(\.title)
+                #expect(chats.filter { $0 == title }.count == 1 && Set(chats).count == chats.count, "\(chats)")
+            }
+        }
+    }
+
+    @Test("Killed while it makes a project, the host has one directory for it and no other", .timeLimit(.minutes(10)))
+    func projectCreate() async throws {
+        try await withProject { host, user in
+            try await kill(host, user) { _, run in
+                .projectCreate(name: "run \(run)", localPath: nil)
+            } check: { client, payload, response in
+                guard case .projectCreate(let name, _) = payload else { throw CancellationError() }
+                let path = try response.result.decode(CompanionProject.self).localPath
+                #expect(path.hasSuffix("/" + name))
+                let projects = try await client.projects().map(\.name)
+                #expect(projects.filter { $0 == name }.count == 1, "\(projects)")
+                let parent = String(path.dropLast(name.count + 1))
+                let directories = try FileManager.default.contentsOfDirectory(atPath: parent)
+                #expect(Set(directories) == Set(projects.filter { $0 != "garden" }))
+            }
+        }
+    }
+
+    /// The turns and prompts of a chat as the host's database has them.
+    private func stored(_ host: Sandbox, _ chat: String) async throws -> (turns: Int, prompts: Int) {
+        let counted = try await host.shell(
+            """
+            python3 -c 'import sqlite3, sys
+            database = sqlite3.connect("file:" + sys.argv[1] + "?mode=ro", uri=True, timeout=30)
+            for text in [
+                "SELECT count(*) FROM turn WHERE chat = ?",
+                "SELECT count(*) FROM message JOIN chat ON chat.key = message.chat WHERE chat.id = ? AND role = ?",
+            ]: print(database.execute(text, sys.argv[2:2 + text.count("?")]).fetchone()[0])
+            ' data/pairtool/host/host.sqlite '\(chat)' user
+            """
+        )
+        let numbers = counted.out.split(separator: "\n").compactMap { Int($0) }
+        try #require(numbers.count == 2, "\(counted)")
+        return (numbers[0], numbers[1])
+    }
+
+    /// How a turn ends, as its stream tells.
+    private static func end(_ client: CompanionAPIClient, _ chat: String, _ turn: String) async throws -> String {
+        do {
+            for try await _ in try FollowedTurn(client: client, chatID: chat, turnID: turn) {}
+            return "finished"
+        } catch let error as CompanionClientError where error.code == .hostError {
+            return error.hostText ?? ""
+        }
+    }
+
+    @Test("Killed while it takes a prompt, the host has one turn for it and one prompt", .timeLimit(.minutes(10)))
+    func chatSend() async throws {
+        try await withProject { host, user in
+            try await kill(host, user) { client, run in
+                let project = try #require(try await client.projects().first)
+                let chat = try await client.createChat(projectID: project.id, title: "run \(run)")
+                return .chatSend(chatID: chat.id, prompt: "help", model: nil, allowedTools: nil)
+            } check: { client, payload, response in
+                guard case .chatSend(let chat, _, _, _) = payload else { throw CancellationError() }
+                let turn = try #require(response.result["turnId"]?.string)
+                let end = try await Self.end(client, chat, turn)
+                let stored = try await stored(host, chat)
+                #expect(stored.turns == 1)
+                // A turn that the crash has cut off before it began has said nothing, and says that it was interrupted.
+                #expect(stored.prompts == 1 || stored.prompts == 0 && end.contains("interrupted"), "\(end)")
+                let messages = try await client.lastMessages(chatID: chat, count: 10)
+                #expect(messages.count { $0.role == .user } == stored.prompts)
+                #expect(end != "finished" || messages.map(\.role) == [.user, .assistant])
+            }
+        }
+    }
+
+    @Test("Killed while it cancels a turn, the host has ended it, and once", .timeLimit(.minutes(10)))
+    func chatCancel() async throws {
+        try await withProject { host, user in
+            // Agents of a killed host wait there until the pipe is opened, at the end.
+            let gate = try await host.pipe("gate")
+            try await kill(host, user, ["--agent-command", "/bin/cat \(gate)"]) { client, run in
+                let project = try #require(try await client.projects().first)
+                let chat = try await client.createChat(projectID: project.id, title: "run \(run)")
+                let request = ContinueChatRequest(prompt: "wait", projectPath: nil, model: nil, allowedTools: nil)
+                return .chatCancel(chatID: chat.id, turnID: try await client.startTurn(chatID: chat.id, request))
+            } check: { client, payload, response in
+                guard case .chatCancel(let chat, let turn) = payload else { throw CancellationError() }
+                // Whichever came first, the command or the crash.
+                let state = try #require(response.result["state"]?.string)
+                #expect(["cancelled", "interrupted"].contains(state))
+                let end = try await Self.end(client, chat, turn)
+                // A crash between a turn's last frame and its state leaves the frame, and the state of a crash.
+                let isBetween = state == "interrupted" && end.contains("cancelled")
+                #expect(end.contains(state) || isBetween, "\(end)")
+                let stored = try await stored(host, chat)
+                #expect(stored.turns == 1 && stored.prompts <= 1)
+                let messages = try await client.lastMessages(chatID: chat, count: 10)
+                #expect(messages.allSatisfy { $0.role == .user })
+            }
+            let opened = try await host.shell("exec 3<>'\(gate)'")
+            #expect(opened.status == 0)
         }
     }
 }

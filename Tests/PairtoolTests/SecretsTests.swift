@@ -55,6 +55,10 @@ import Testing
             for (place, text) in transcript.all {
                 #expect(search.leaks(in: Data(text.utf8), of: place) == [])
             }
+            // What is told in pieces, one of them here and one there, is told.
+            #expect(search.leaks(in: Data(transcript.all.map(\.text).joined().utf8), of: "all that was said") == [])
+            let pairs = transcript.all.filter { $0.place.hasPrefix("pair") }
+            #expect(pairs.contains { $0.text.contains(" trace ") || $0.text.contains(" debug ") }, "they did log")
             // What is looked for is found where it belongs.
             #expect(try search.places(of: "device key", below: user.directory).map(Self.last) == ["identity.key"])
             let session = try #require(search.secrets.last { $0.name.hasPrefix("session") }).name
@@ -63,6 +67,22 @@ import Testing
             let certificate = try Data(contentsOf: tls(host))
             #expect(search.leaks(in: certificate, of: "elsewhere").map(\.name) == ["TLS key"])
         }
+    }
+
+    @Test("A code that stands alone is found, once, in one place; digits by chance are not")
+    func planted() {
+        var search = SecretSearch()
+        search.add(code: "482913")
+        search.add(code: "000007")
+        let said = [
+            "Pairing with 482913 …", "code=482913", #"{"code":"482913"}"#, "482913\n", "482913", "12482913 482913",
+            "a 482913b 000007c", "Pairing code:  482 913",
+        ]
+        for text in said { #expect(search.leaks(in: Data(text.utf8), of: "x").map(\.name) == ["codes"], "\(text)") }
+        let byChance = [
+            "1482913", "4829130", "f482913", "482913e", "QT/482913", "482913-x_", "48291", "", "12:00:07.000",
+        ]
+        for text in byChance { #expect(search.leaks(in: Data(text.utf8), of: "x") == [], "\(text)") }
     }
 
     private func tls(_ host: Sandbox) -> URL { URL(filePath: host.directory + "/data/pairtool/host/tls.pem") }
@@ -103,6 +123,7 @@ extension SecretsTests {
         let words = ["pair", "--url", "http://127.0.0.1:\(port)", "--code-stdin", "--name", "desk", "--json"]
         let wrong = try await user.spawn(words, stdin: "12345\n", environment: tracing)
         #expect(wrong.status == 2)
+        transcript.note("pair --code-stdin", wrong)
         let paired = try await user.spawn(words, stdin: payload.code + "\n", environment: tracing)
         #expect(paired.status == 0, "\(paired)")
         transcript.note("pair --code-stdin", paired)

@@ -146,6 +146,31 @@ import Testing
         }
     }
 
+    @Test("Somebody in between who knows the code has both sides: it is the one guess that they are safe by")
+    func interceptorWithTheCode() async throws {
+        try await withHost { events, user in
+            let code = try await events.payload.code
+            let plain = try await events.ports.plain
+            let impostor = try Impostor(code: code)
+            try await withTLSTestHost(certificate: impostor.certificate, answer: impostor.answer) { between in
+                let url = "https://\(between.endpointText)"
+                let paired = await user.run("pair", "--url", url, "--code-stdin", "--json", stdin: code + "\n")
+                #expect(paired.status == 0, "\(paired)")
+                let pin = try paired.json[0]["spki"]?.string
+                #expect(pin == impostor.certificate.spki)
+            }
+            // To the host it is a device like any other.
+            try await Sandbox.with { own in
+                let url = "http://127.0.0.1:\(plain)"
+                let words = ["pair", "--url", url, "--code-stdin", "--name", "desk"]
+                let paired = await own.run(words, stdin: code + "\n")
+                #expect(paired.status == 0, "\(paired)")
+            }
+            #expect(try await events.first("paired")["deviceName"]?.string == "desk")
+            #expect(await !events.has("wrong_code"))
+        }
+    }
+
     @Test("What a host refuses has an exit code of its own", arguments: Refusal.all)
     func refusals(refusal: Refusal) async throws {
         try await withTLSTestHost { _, _ in

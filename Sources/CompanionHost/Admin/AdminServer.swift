@@ -89,7 +89,15 @@ package final class AdminServer: Service {
                 defer { places.give() }
                 let user = try await Self.user(of: connection.channel)
                 guard user == owner else {
-                    logger.notice("another user at the admin socket", metadata: ["user": "\(user)"])
+                    logger.notice(
+                        "another user at the admin socket",
+                        metadata: .event(
+                            "auth",
+                            outcome: "refused",
+                            code: CompanionErrorCode.requestForbidden.rawValue,
+                            ["user": "\(user)"]
+                        )
+                    )
                     let refusal = AdminResponse(error: .requestForbidden, "This host belongs to another user.")
                     return try await outbound.write(AdminLines.write(refusal))
                 }

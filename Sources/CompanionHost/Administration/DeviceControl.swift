@@ -19,6 +19,7 @@ package struct DeviceControl: Sendable {
     /// - Returns: Whether there was such a device.
     @discardableResult
     package func revoke(_ id: String, by origin: String) async throws -> Bool {
+        let start = ContinuousClock.now
         let now = clock.now()
         let removal = try await devices.revoke(id: id) { database in
             let detail: JSONValue = ["by": .string(origin)]
@@ -28,7 +29,10 @@ package struct DeviceControl: Sendable {
         turns.endTurnsOfOthers()
         if let device = removal.disconnected { events.send(.disconnected(device)) }
         if removal.known {
-            logger.info("device revoked", metadata: .event("auth", outcome: "revoked", device: id))
+            logger.info(
+                "device revoked",
+                metadata: .event("auth", outcome: "revoked", latency: .now - start, device: id)
+            )
             events.send(.revoked(id: id))
         }
         return removal.known
@@ -36,13 +40,17 @@ package struct DeviceControl: Sendable {
 
     /// Ends the sessions and streams of a device of v2, which stays paired.
     func disconnect(_ device: AuthenticatedDevice) async throws {
+        let start = ContinuousClock.now
         try await devices.database.write { database in
             try SessionStore.removeAll(of: device.id, in: database)
         } committed: { [sessions] in
             sessions.drop(device.id)
         }
         revocations.end(device.id)
-        logger.info("device disconnected", metadata: .event("auth", outcome: "disconnected", device: device.id))
+        logger.info(
+            "device disconnected",
+            metadata: .event("auth", outcome: "disconnected", latency: .now - start, device: device.id)
+        )
         if let known = devices.device(id: device.id) { events.send(.disconnected(known.companionDevice)) }
     }
 
@@ -50,6 +58,7 @@ package struct DeviceControl: Sendable {
     ///
     /// - Returns: Whether there is such a device.
     package func setPermissions(_ permissions: [CompanionPermission], of id: String) async throws -> Bool {
+        let start = ContinuousClock.now
         let now = clock.now()
         let old = devices.device(id: id)?.permissions ?? CompanionPermission.all
         let detail: JSONValue = [
@@ -60,7 +69,10 @@ package struct DeviceControl: Sendable {
         }
         guard known else { return false }
         turns.endTurnsOfOthers()
-        logger.info("permissions changed", metadata: .event("auth", outcome: "changed", device: id))
+        logger.info(
+            "permissions changed",
+            metadata: .event("auth", outcome: "changed", latency: .now - start, device: id)
+        )
         events.send(.permissionsChanged(id: id, permissions: permissions.map(\.rawValue)))
         return true
     }

@@ -10,6 +10,7 @@ extension CompanionPairingService {
     /// - Parameter address: Where the request came from; gated requests are served only to it from now on.
     /// - Throws: ``HostResponseError`` with the text of deployed hosts.
     func complete(_ body: PairingCompleteBody, address: IPAddress) async throws {
+        let start = ContinuousClock.now
         let now = clock.now()
         let key = body.devicePublicKey.trimmingWhitespace()
         let verdict = challenge.judge(
@@ -26,10 +27,12 @@ extension CompanionPairingService {
             renew()
             throw HostResponseError(.badRequest, CompanionErrorResponse.Text.pairingExpired)
         case .wrongCode(let triesLeft):
-            await noteWrongTry(address: address.description, method: .code, version: 1, triesLeft: triesLeft)
+            let wrong = WrongTry(address: address.description, method: .code, version: 1, triesLeft: triesLeft)
+            await note(wrong, start: start)
             throw HostResponseError(.badRequest, CompanionErrorResponse.Text.invalidCode)
         case .wrongToken(let triesLeft):
-            await noteWrongTry(address: address.description, method: .token, version: 1, triesLeft: triesLeft)
+            let wrong = WrongTry(address: address.description, method: .token, version: 1, triesLeft: triesLeft)
+            await note(wrong, start: start)
             throw HostResponseError(.badRequest, CompanionErrorResponse.Text.invalidToken)
         case .missingPublicKey:
             throw HostResponseError(.badRequest, CompanionErrorResponse.Text.missingPublicKey)
@@ -54,9 +57,16 @@ extension CompanionPairingService {
                 try AuditLog.append(.paired, device: device.id, detail: detail, at: now, in: database)
             }
         }
-        var metadata = Logger.Metadata.event("pairing", outcome: "paired", device: device.id)
-        metadata["address"] = "\(address)"
-        logger.info("device paired", metadata: metadata)
+        logger.info(
+            "device paired",
+            metadata: .event(
+                "pairing",
+                outcome: "paired",
+                latency: .now - start,
+                device: device.id,
+                ["address": "\(address)"]
+            )
+        )
         events.send(.paired(device.companionDevice, address: address.description))
     }
 }

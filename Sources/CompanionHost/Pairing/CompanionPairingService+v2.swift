@@ -109,6 +109,7 @@ extension CompanionPairingService {
     /// - Throws: ``HostResponseError``: as ``share(_:)``, `pairing.wrong_code` and `pairing.wrong_token` with the
     ///   tries left.
     func confirm(_ request: PairingConfirmRequest, address: String) async throws -> PairingConfirmResponse {
+        let start = ContinuousClock.now
         let now = clock.now()
         let (exchange, _) = try running(request.pairingId, now: now)
         // Whatever comes of it, an exchange is judged once.
@@ -116,7 +117,8 @@ extension CompanionPairingService {
         guard let share = exchange.share else { throw HostResponseError.pairingNotActive }
         guard let tag = Base64.decode(request.tag), let ownTag = share.secret.confirm(deviceTag: tag) else {
             let triesLeft = challenge.countWrongTry(now: now)
-            await noteWrongTry(address: address, method: share.method, version: 2, triesLeft: triesLeft)
+            let wrong = WrongTry(address: address, method: share.method, version: 2, triesLeft: triesLeft)
+            await note(wrong, start: start)
             throw HostResponseError.pairingWrong(share.method, triesLeft: triesLeft)
         }
         let grant = grant
@@ -136,6 +138,16 @@ extension CompanionPairingService {
         try await succeed {
             try await enroll(device, session: session, method: share.method, address: address)
         }
+        logger.info(
+            "device paired",
+            metadata: .event(
+                "pairing",
+                outcome: "paired",
+                latency: .now - start,
+                device: device.id,
+                ["address": "\(address)", "method": "\(share.method.rawValue)"]
+            )
+        )
         return PairingConfirmResponse(
             tag: Base64.encode(ownTag),
             connectedDevice: ConnectedCompanionDevice(
@@ -172,10 +184,6 @@ extension CompanionPairingService {
         }
         // What the device had before this pairing ends with it.
         revocations.end(device.id)
-        var metadata = Logger.Metadata.event("pairing", outcome: "paired", device: device.id)
-        metadata["address"] = "\(address)"
-        metadata["method"] = "\(method.rawValue)"
-        logger.info("device paired", metadata: metadata)
         events.send(.paired(device.companionDevice, address: address))
     }
 
@@ -188,9 +196,10 @@ extension CompanionPairingService {
         let known = exchanges.exchange(id)
         renew()
         for lapsed in exchanges.prune(now: now) where lapsed.share != nil {
-            var metadata = Logger.Metadata.event("pairing", outcome: "unfinished")
-            metadata["address"] = "\(lapsed.address)"
-            logger.notice("a pairing was begun and not finished", metadata: metadata)
+            logger.notice(
+                "a pairing was begun and not finished",
+                metadata: .event("pairing", outcome: "unfinished", ["address": "\(lapsed.address)"])
+            )
         }
         if let known, let end = challenge.end(ofChallenge: known.challenge) {
             exchanges.remove(id)

@@ -207,15 +207,23 @@ package actor CompanionPairingService {
         budget.reset()
     }
 
+    /// A guess that was wrong.
+    struct WrongTry {
+        var address: String
+        var method: PairingMethod
+        /// The protocol's.
+        var version: Int
+        var triesLeft: Int
+    }
+
     /// Notes a wrong try that was counted against the challenge already; stored before it is told to anybody.
-    func noteWrongTry(address: String, method: PairingMethod, version: Int, triesLeft: Int) async {
+    ///
+    /// - Parameter start: When it came.
+    func note(_ wrong: WrongTry, start: ContinuousClock.Instant) async {
+        let (address, method, triesLeft) = (wrong.address, wrong.method, wrong.triesLeft)
         let now = clock.now()
         let isLocked = budget.fail()
         let failures = budget.failuresInARow
-        var metadata = Logger.Metadata.event("pairing", outcome: "failed", code: "pairing.wrong_\(method.rawValue)")
-        metadata["address"] = "\(address)"
-        metadata["triesLeft"] = "\(triesLeft)"
-        logger.notice("wrong pairing \(method.rawValue)", metadata: metadata)
         events.send(.wrongCode(address: address, triesLeft: triesLeft))
         if isLocked {
             challenge.lock(now: now)
@@ -228,11 +236,22 @@ package actor CompanionPairingService {
         if isLocked || triesLeft == 0 { exchanges.removeAll() }
         await storeFailure(
             detail: [
-                "address": .string(address), "method": .string(method.rawValue), "version": .integer(Int64(version)),
+                "address": .string(address), "method": .string(method.rawValue),
+                "version": .integer(Int64(wrong.version)),
                 "triesLeft": .integer(Int64(triesLeft)),
             ],
             failures: isLocked ? failures : nil,
             now: now
+        )
+        logger.notice(
+            "wrong pairing \(method.rawValue)",
+            metadata: .event(
+                "pairing",
+                outcome: "failed",
+                code: "pairing.wrong_\(method.rawValue)",
+                latency: .now - start,
+                ["address": "\(address)", "triesLeft": "\(triesLeft)"]
+            )
         )
         renew()
         wake.yield()
@@ -258,7 +277,7 @@ package actor CompanionPairingService {
             }
         } catch {
             // It counts in memory; a restart would forget it.
-            logger.error("failed pairing not stored", metadata: ["reason": "\(error)"])
+            logger.error("failed pairing not stored", metadata: .failure(error))
         }
     }
 }

@@ -45,7 +45,7 @@ extension CompanionCommandRouter {
             turns.endTurnsOfOthers()
             if let device = disconnected {
                 revocations.end(device.id)
-                logger.info("device disconnected", metadata: ["device": "\(device.id)"])
+                logger.info("device disconnected", metadata: .event("auth", outcome: "disconnected", device: device.id))
                 events.send(.disconnected(device))
             }
             return status(for: context)
@@ -76,32 +76,41 @@ extension CompanionCommandRouter {
         add(.post, "/companion/pairing/hello", bodyLimit: BodyLimit.anybody, to: router) { _, context in
             try requireV2(context)
             let body = try HostJSON.decodeStrictly(PairingHelloRequest.self, from: context.json)
-            return .json(try await pairing.hello(body, address: try address(of: context)))
+            let address = try address(of: context)
+            return .json(try await noted("hello") { try await pairing.hello(body, address: address) })
         }
         add(.post, "/companion/pairing/share", bodyLimit: BodyLimit.anybody, to: router) { _, context in
             try requireV2(context)
             let body = try HostJSON.decodeStrictly(PairingShareRequest.self, from: context.json)
-            return .json(try await pairing.share(body))
+            return .json(try await noted("share") { try await pairing.share(body) })
         }
         add(.post, "/companion/pairing/confirm", bodyLimit: BodyLimit.anybody, to: router) { _, context in
             try requireV2(context)
             let body = try HostJSON.decodeStrictly(PairingConfirmRequest.self, from: context.json)
-            return .json(try await pairing.confirm(body, address: try address(of: context)))
+            let address = try address(of: context)
+            return .json(try await noted("confirm") { try await pairing.confirm(body, address: address) })
         }
         add(.post, "/companion/session", bodyLimit: BodyLimit.anybody, to: router) { _, context in
             try requireV2(context)
-            let start = ContinuousClock.now
-            do {
-                let body = context.json.map { Array($0.readableBytesView) } ?? []
-                let grant = try await gate.open(body, address: try address(of: context))
-                logger.info("session", metadata: .event("auth", outcome: "opened", latency: .now - start))
-                return .json(grant)
-            } catch {
-                let code = HostResponseError(describing: error).code?.rawValue
-                let metadata = Logger.Metadata.event("auth", outcome: "refused", code: code, latency: .now - start)
-                logger.notice("session", metadata: metadata)
-                throw error
+            let body = context.json.map { Array($0.readableBytesView) } ?? []
+            return .json(try await gate.open(body, address: try address(of: context)))
+        }
+    }
+
+    /// Notes what a step of a pairing is refused for. Guesses are noted where they are counted, right or wrong.
+    private func noted<Answer: Sendable>(_ step: String, _ answer: () async throws -> Answer) async throws -> Answer {
+        let start = ContinuousClock.now
+        do {
+            return try await answer()
+        } catch {
+            let code = HostResponseError(describing: error).code
+            if code != .pairingWrongCode, code != .pairingWrongToken {
+                logger.notice(
+                    "pairing \(step)",
+                    metadata: .event("pairing", outcome: "refused", code: code?.rawValue, latency: .now - start)
+                )
             }
+            throw error
         }
     }
 

@@ -32,7 +32,7 @@ package struct CompanionCommandRouter: Sendable {
     func router(isSecure: Bool) -> Router<HostRequestContext> {
         let router = Router(context: HostRequestContext.self)
         router.add(middleware: UpgradeMiddleware())
-        router.add(middleware: ErrorMiddleware(clock: clock))
+        router.add(middleware: ErrorMiddleware(clock: clock, logger: logger))
         router.add(middleware: BrowserGuard())
         router.add(middleware: VersionGate(isSecure: isSecure, legacy: legacy))
         add(.get, "/health", to: router) { _, _ in .json(health()) }

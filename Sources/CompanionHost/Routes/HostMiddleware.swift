@@ -7,6 +7,8 @@ import Logging
 /// Turns every error into JSON: outside of everything that refuses requests.
 struct ErrorMiddleware: RouterMiddleware {
     let clock: HostClock
+    /// The host's: a request's own one is as quiet as the server's library.
+    let logger: Logger
 
     func handle(
         _ request: Request,
@@ -21,7 +23,7 @@ struct ErrorMiddleware: RouterMiddleware {
             // What v1 answers stays what it is.
             if answer.code == nil, VersionGate.version(of: request) == 2 { answer.code = answer.codeOfStatus }
             if !(error is HostResponseError), answer.status.code >= 500 {
-                context.logger.error("request failed", metadata: ["reason": "\(error)"])
+                logger.error("request failed", metadata: .failure(error))
             }
             return answer.response(isHead: isHead, serverTime: clock.now())
         }

@@ -51,9 +51,26 @@ struct DeviceGate: Sendable {
     /// - Throws: ``HostResponseError``: `session.required` without a token, `session.expired` for one that is over or
     ///   unknown, `device.revoked`, `device.expired`.
     func authenticate(_ headers: HTTPFields) async throws -> AuthenticatedDevice {
+        let start = ContinuousClock.now
+        var device: String?
+        do {
+            return try await authenticate(headers, claims: &device)
+        } catch {
+            let code = HostResponseError(describing: error).code?.rawValue
+            logger.info(
+                "request",
+                metadata: .event("auth", outcome: "refused", code: code, latency: .now - start, device: device)
+            )
+            throw error
+        }
+    }
+
+    /// - Parameter id: Gets the id of the device whose token it is, also if that is refused.
+    private func authenticate(_ headers: HTTPFields, claims id: inout String?) async throws -> AuthenticatedDevice {
         guard let token = Self.token(in: headers) else { throw HostResponseError.sessionRequired }
         // Before the session: what ends it between the two is noticed by whoever waits for it.
         guard let entry = sessions.entry(token: token) else { throw HostResponseError.sessionExpired }
+        id = entry.device
         let epoch = revocations.epoch(of: entry.device)
         let device = try activeDevice(entry.device)
         guard entry.expiresAt > clock.now(), sessions.entry(token: token) != nil else {
@@ -85,8 +102,30 @@ struct DeviceGate: Sendable {
     ///   `session.wrong_audience`, `session.bad_signature`, `session.expired` for a request from another time,
     ///   `session.rate_limited`, `session.replayed`.
     func open(_ body: [UInt8], address: String) async throws -> SessionGrant {
-        let request = try SessionRequest.parse(body)
-        let device = try activeDevice(request.deviceId)
+        let start = ContinuousClock.now
+        var device: String?
+        do {
+            let request = try SessionRequest.parse(body)
+            let known = try activeDevice(request.deviceId)
+            device = known.id
+            let grant = try await open(request, of: known, address: address)
+            logger.info("session", metadata: .event("auth", outcome: "opened", latency: .now - start, device: device))
+            return grant
+        } catch {
+            let code = HostResponseError(describing: error).code?.rawValue
+            logger.notice(
+                "session",
+                metadata: .event("auth", outcome: "refused", code: code, latency: .now - start, device: device)
+            )
+            throw error
+        }
+    }
+
+    private func open(
+        _ request: SessionRequest,
+        of device: PairedDevice,
+        address: String
+    ) async throws -> SessionGrant {
         // A host that was asked may pass the request on.
         guard request.audience ?? hostID == hostID else {
             throw HostResponseError(.forbidden, "The request is for another host", code: .sessionWrongAudience)
@@ -140,7 +179,7 @@ struct DeviceGate: Sendable {
         do {
             try await devices.database.write { try SeenNonces.prune(now: now, in: $0) }
         } catch {
-            logger.error("old commands not removed", metadata: ["reason": "\(error)"])
+            logger.error("old commands not removed", metadata: .failure(error))
         }
     }
 

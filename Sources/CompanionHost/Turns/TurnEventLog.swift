@@ -152,7 +152,7 @@ package final class TurnEventLog: Sendable {
     private func settle(_ part: Part, failure: CompanionHostError?) {
         let feed = part.feed
         if let failure {
-            logger.error("turn events not stored", metadata: ["turn": "\(feed.id)", "reason": "\(failure)"])
+            logger.error("turn events not stored", metadata: .failure(failure, ["turn": "\(feed.id)"]))
             state.withLockedValue { _ = $0.live.removeValue(forKey: feed.id) }
             feed.failed(failure)
             return
@@ -241,7 +241,7 @@ package final class TurnEventLog: Sendable {
                 try database.execute(sql: "DELETE FROM turn WHERE endedAt < ?", arguments: [limit])
             }
         } catch {
-            logger.error("old turns not removed", metadata: ["reason": "\(error)"])
+            logger.error("old turns not removed", metadata: .failure(error))
         }
     }
 }

@@ -18,6 +18,17 @@ extension TurnRunner {
             case .failed, .timedOut, .tooLong, .deviceGone, .notStored: .failed
             }
         log.end(job.feed, as: outcome)
+        logger.info(
+            "turn",
+            metadata: .event(
+                "command",
+                outcome: outcome.rawValue,
+                code: ending.code,
+                latency: .now - job.takenAt,
+                device: job.device,
+                ["chat": "\(job.turn.chatID)"]
+            )
+        )
     }
 
     func perform(_ job: Job) async {
@@ -44,16 +55,24 @@ extension TurnRunner {
                 title: CompanionHostStore.title(prompt: job.turn.prompt)
             )
         } catch {
-            logger.error("prompt not stored", metadata: ["chat": "\(chatID)", "reason": "\(error)"])
+            logger.error("prompt not stored", metadata: .failure(error, ["chat": "\(chatID)"]))
             return end(job, as: .failed("The prompt could not be stored"))
         }
         // As on deployed hosts, the prompt is stored before the model is looked at.
         guard let model = job.model, !model.isEmpty else { return end(job, as: .failed("Model is required")) }
         guard agent.models.contains(where: { $0.id == model }) else { return end(job, as: .failed("Unknown model")) }
-        logger.info("turn started", metadata: ["chat": "\(chatID)"])
+        logger.info(
+            "turn",
+            metadata: .event(
+                "command",
+                outcome: "started",
+                latency: .now - job.takenAt,
+                device: job.device,
+                ["chat": "\(chatID)"]
+            )
+        )
         events.send(.turnStarted(chatID: chatID, turnID: job.feed.id))
         let ok = await answer(job)
-        logger.info("turn finished", metadata: ["chat": "\(chatID)", "ok": "\(ok)"])
         events.send(.turnFinished(chatID: chatID, turnID: job.feed.id, ok: ok))
     }
 
@@ -112,7 +131,7 @@ extension TurnRunner {
                     title: CompanionHostStore.title(prompt: job.turn.prompt)
                 )
             } catch {
-                logger.error("answer not stored", metadata: ["chat": "\(job.turn.chatID)", "reason": "\(error)"])
+                logger.error("answer not stored", metadata: .failure(error, ["chat": "\(job.turn.chatID)"]))
                 end(job, as: .failed("The answer could not be stored"))
                 return false
             }

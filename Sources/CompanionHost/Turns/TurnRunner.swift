@@ -25,6 +25,7 @@ package final class TurnRunner: Sendable {
         /// Has an element once the turn is to end before its time.
         var requests: AsyncStream<Ending>
         var request: AsyncStream<Ending>.Continuation
+        let takenAt = ContinuousClock.now
         /// When it will not be started any more.
         var startBefore: ContinuousClock.Instant
     }
@@ -39,6 +40,19 @@ package final class TurnRunner: Sendable {
         /// The database does not take the turn's frames: nobody would hear of them.
         case notStored
         case shuttingDown
+
+        /// What the log calls it, where it is an error.
+        var code: String? {
+            switch self {
+            case .finished, .cancelled: nil
+            case .failed: "turn.failed"
+            case .timedOut: "turn.timed_out"
+            case .tooLong: "turn.too_long"
+            case .deviceGone: "turn.device_gone"
+            case .notStored: "turn.not_stored"
+            case .shuttingDown: "turn.interrupted"
+            }
+        }
     }
 
     let agent: any Agent

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
+import Logging
 import NIOCore
 import NIOHTTP1
 import NIOSSL
@@ -15,6 +16,10 @@ struct TestDevice: Sendable {
     let http: HTTPClient
     var name = "Test device"
     var token: String?
+    /// The address that it speaks from; nil for whichever the system takes.
+    var address: String?
+    /// The public key that it pairs with, where it is not its own.
+    var foreignKey: String?
 
     var id: String { identity.deviceID }
 
@@ -49,6 +54,7 @@ struct TestDevice: Sendable {
     ) async throws -> Reply {
         var request = HTTPClientRequest(url: "https://127.0.0.1:\(host.tlsPort)\(path)")
         request.method = HTTPMethod(rawValue: method)
+        request.localAddress = address
         if let version { request.headers.add(name: ProtocolVersion.header, value: version) }
         if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
         for (name, value) in headers { request.headers.add(name: name, value: value) }
@@ -95,7 +101,7 @@ struct TestDevice: Sendable {
             hostID: DeviceIdentity.deviceID(publicKeyText: hello.hostPublicKey),
             hostPublicKey: hello.hostPublicKey,
             hostName: hello.hostName,
-            devicePublicKey: identity.publicKeyText,
+            devicePublicKey: foreignKey ?? identity.publicKeyText,
             deviceName: name,
             permissions: permissions
         )
@@ -105,7 +111,7 @@ struct TestDevice: Sendable {
             method: initiator.method,
             share: Base64.encode(initiator.share),
             deviceName: name,
-            devicePublicKey: identity.publicKeyText,
+            devicePublicKey: foreignKey ?? identity.publicKeyText,
             permissions: permissions
         )
         let share = try await accepted(
@@ -211,12 +217,14 @@ extension TestHost {
 func withHostAndDevice<Result: Sendable>(
     in directory: String? = nil,
     clock: HostClock = .system,
+    logger: Logger = .silent,
     configure: (inout CompanionHostConfiguration) -> Void = { _ in },
     _ body: (TestHost, inout TestDevice) async throws -> Result
 ) async throws -> Result {
     try await withHost(
         in: directory,
         clock: clock,
+        logger: logger,
         configure: { configuration in
             configuration.legacy = false
             configure(&configuration)

@@ -46,6 +46,11 @@ package struct FakeMac: Sendable {
         state.messages(of: chatID)
     }
 
+    /// Connects another device in place of the one that is connected.
+    package func connect(name: String) {
+        state.connect(name: name)
+    }
+
     /// Lets a held turn or a stalled answer go on.
     package func release(_ gate: String) {
         state.gates.open("release \(gate)")
@@ -59,15 +64,23 @@ package struct FakeMac: Sendable {
 
 /// Runs `body` with a fake host that listens on a free port, and ends the host behind it.
 ///
-/// - Parameter address: Where it listens, a zone included (`fe80::1%eth0`).
+/// - Parameters:
+///   - address: Where it listens, a zone included (`fe80::1%eth0`).
+///   - port: Default: 0, any that is free. An earlier one's, for a host that comes back.
 package func withFakeMac<Result>(
     _ script: FakeMacScript = FakeMacScript(),
     address: String = "127.0.0.1",
+    port: Int = 0,
     isolation: isolated (any Actor)? = #isolation,
     _ body: (FakeMac) async throws -> Result
 ) async throws -> Result {
     let state = FakeMacState(script: script)
-    return try await withListener(host: address, accept: FakeMacConnection.init, serve: { await $0.serve(state) }) {
+    return try await withListener(
+        host: address,
+        port: port,
+        accept: FakeMacConnection.init,
+        serve: { await $0.serve(state) }
+    ) {
         try await body(FakeMac(address: address, port: $0, state: state))
     }
 }

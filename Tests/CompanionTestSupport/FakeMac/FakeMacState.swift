@@ -50,6 +50,10 @@ final class FakeMacState: ConnectionAnswering {
         contents.withLockedValue { body(&$0.script) }
     }
 
+    func connect(name: String) {
+        contents.withLockedValue { $0.connect(name: name, publicKey: name) }
+    }
+
     func messages(of chatID: String) -> [CompanionMessage] {
         contents.withLockedValue { $0.script.messages[chatID] ?? [] }
     }

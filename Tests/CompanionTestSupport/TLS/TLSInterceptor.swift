@@ -14,12 +14,15 @@ package struct TLSInterceptor: Sendable {
 }
 
 /// Runs `body` with somebody in between it and the host at a port of this machine.
+///
+/// - Parameter certificate: Default: one of its own. With the host's it is no interceptor, but hears all that the two say.
 package func withTLSInterceptor<Result>(
     before hostPort: Int,
+    certificate: TestCertificate? = nil,
     isolation: isolated (any Actor)? = #isolation,
     _ body: (TLSInterceptor) async throws -> Result
 ) async throws -> Result {
-    let certificate = try TestCertificate()
+    let certificate = try certificate ?? TestCertificate()
     let context = try certificate.serverContext()
     var upstream = TLSConfiguration.makeClientConfiguration()
     upstream.certificateVerification = .none

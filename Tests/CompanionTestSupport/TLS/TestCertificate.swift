@@ -27,9 +27,22 @@ package struct TestCertificate: Sendable {
             issuerPrivateKey: Certificate.PrivateKey(key)
         )
         der = try certificate.serializeAsPEM().derBytes
-        spki = Data(SHA256.hash(data: key.publicKey.derRepresentation)).base64EncodedString()
-            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        spki = Self.pin(of: key)
         self.key = Array(key.derRepresentation)
+    }
+
+    /// The certificate of a host's own file: its key, then the certificate, in PEM.
+    package init(hostFile path: String) throws {
+        let documents = try PEMDocument.parseMultiple(pemString: String(contentsOfFile: path, encoding: .utf8))
+        let key = try P256.Signing.PrivateKey(pemRepresentation: documents[0].pemString)
+        der = documents[1].derBytes
+        spki = Self.pin(of: key)
+        self.key = Array(key.derRepresentation)
+    }
+
+    private static func pin(of key: P256.Signing.PrivateKey) -> String {
+        Data(SHA256.hash(data: key.publicKey.derRepresentation)).base64EncodedString()
+            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
     /// What a server with this certificate shakes hands with.

@@ -54,6 +54,16 @@ enum CPaceVectors {
         "BB1C449B35F0EA79A65C209F329A693D475E0CE2387BED9FE4B78F60B2A27C21"
             + "9813FB2CFE175EF40D2222D9261E66DA7D78F7C55A303B1B8611DCDFAB880C47"
     )
+    /// The key ISK in the symmetric setting, where the transcript has an order of its own.
+    static let symmetricKey = hexBytes(
+        "544199D71F62F8D9A1FEE55727E24FE4A45844593C2B6013C4FA3969D0E5DEBB"
+            + "2244675C0B43397CBB68D342B01FC0F98FC961469A25134DE9F0F813C1A57476"
+    )
+    /// The session id that follows from the transcript of the symmetric setting.
+    static let symmetricSessionOutput = hexBytes(
+        "10D5941D4933497FE31B9188D690B84465E2A2D158332A7267284A071A8D0876"
+            + "FC5C8C329DC735D59A9F8EF6623EE23924704A2F929DD631CA981227EE82FFF2"
+    )
     /// A scalar for the point below.
     static let validScalar = hexBytes(
         "7CD0E075FA7955BA52C02759A6C90DBBFC10E6D40AEA8D283E407D88CF538A05"

@@ -21,7 +21,8 @@ struct SecretSearch: Sendable {
     }
 
     private(set) var secrets: [Secret] = []
-    /// Six digits may be part of a random number by chance: one code in a place proves nothing, two do.
+    /// Six digits may be part of a random number or text by chance: a code counts where it stands alone, or where there
+    /// are two.
     private var codes: [Data] = []
 
     mutating func add(code: String) {
@@ -55,8 +56,38 @@ struct SecretSearch: Sendable {
                 found.append(Leak(name: secret.name, place: place))
             }
         }
-        if codes.filter({ data.range(of: $0) != nil }).count > 1 { found.append(Leak(name: "codes", place: place)) }
+        let isThere = codes.filter { data.range(of: $0) != nil }.count > 1
+        if isThere || codes.contains(where: { Self.standsAlone($0, in: content) || Self.isShown($0, in: content) }) {
+            found.append(Leak(name: "codes", place: place))
+        }
         return found
+    }
+
+    /// Whether a code is there as people are shown it: in two groups.
+    private static func isShown(_ code: Data, in data: Data) -> Bool {
+        data.range(of: code.prefix(3) + Data(" ".utf8) + code.suffix(3)) != nil
+    }
+
+    /// Whether a code is somewhere neither within a longer number nor within hex or base64.
+    private static func standsAlone(_ code: Data, in data: Data) -> Bool {
+        func isFree(_ byte: UInt8?) -> Bool {
+            guard let byte else { return true }
+            return switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "-"),
+                UInt8(ascii: "_"):
+                false
+            default: true
+            }
+        }
+        var rest = data.startIndex..<data.endIndex
+        while let found = data.range(of: code, in: rest) {
+            let before = found.lowerBound > data.startIndex ? data[found.lowerBound - 1] : nil
+            let after = found.upperBound < data.endIndex ? data[found.upperBound] : nil
+            if isFree(before), isFree(after) { return true }
+            rest = (found.lowerBound + 1)..<data.endIndex
+        }
+        return false
     }
 
     /// The leaks in all files below a directory.

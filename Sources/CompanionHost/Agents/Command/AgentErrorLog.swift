@@ -30,7 +30,10 @@ struct AgentErrorLog {
         defer { line = [] }
         guard !line.isEmpty, lines < Self.maximumLines else { return }
         lines += 1
-        logger.warning("agent: \(String(decoding: line, as: UTF8.self))")
+        logger.warning(
+            "agent: \(String(decoding: line, as: UTF8.self))",
+            metadata: .event("host", outcome: "agent")
+        )
     }
 }
 

@@ -91,7 +91,7 @@ package struct CommandAgent: Agent {
             throw error
         } catch {
             await Self.end(process)
-            logger.error("agent failed", metadata: ["reason": "\(error)"])
+            logger.error("agent failed", metadata: .failure(error, code: .hostAgentUnavailable))
             throw AgentError(message: "The agent's command could not be run")
         }
     }
@@ -137,7 +137,7 @@ package struct CommandAgent: Agent {
                         }
                     }
                 } catch {
-                    logger.warning("agent's output broke off", metadata: ["reason": "\(error)"])
+                    logger.warning("agent's output broke off", metadata: .failure(error))
                 }
                 let rest = carry.finish()
                 if !rest.isEmpty { emit(.text(rest)) }
@@ -149,7 +149,7 @@ package struct CommandAgent: Agent {
                         buffer.withUnsafeBytes { log.write($0) }
                     }
                 } catch {
-                    logger.debug("agent's standard error broke off", metadata: ["reason": "\(error)"])
+                    logger.debug("agent's standard error broke off", metadata: .failure(error))
                 }
                 log.finish()
             }

@@ -60,22 +60,24 @@ package final class TurnEventLog: Sendable {
     /// Opens the log of a turn that waits.
     func open(_ feed: TurnFeed, device: String) {
         state.withLockedValue { $0.live[feed.id] = feed }
-        note(.open(device: device, at: clock.now()), of: feed)
+        note([.open(device: device, at: clock.now())], of: feed)
     }
 
     /// Notes that a turn runs.
     func run(_ feed: TurnFeed) {
-        note(.run, of: feed)
+        note([.run], of: feed)
     }
 
     /// Adds a frame.
     func publish(_ event: ContinueChatEvent, in feed: TurnFeed) {
-        feed.publish { note(.frame(TurnFrame(number: $0, event: event)), of: feed) }
+        feed.publish { note([.frame(TurnFrame(number: $0, event: event))], of: feed) }
     }
 
-    /// Ends a turn: readers see its end once all of it is stored.
-    func end(_ feed: TurnFeed, as outcome: TurnState) {
-        note(.end(outcome, at: clock.now()), of: feed)
+    /// Ends a turn with its last frame: readers see its end once all of it is stored. No crash comes between the frame and
+    /// the end.
+    func end(_ feed: TurnFeed, with event: ContinueChatEvent, as outcome: TurnState) {
+        let now = clock.now()
+        feed.publish { note([.frame(TurnFrame(number: $0, event: event)), .end(outcome, at: now)], of: feed) }
     }
 
     /// Returns when all that was noted so far is stored, or cannot be.
@@ -89,9 +91,10 @@ package final class TurnEventLog: Sendable {
         }
     }
 
-    private func note(_ change: Change, of feed: TurnFeed) {
+    /// Takes changes that are stored together, or not at all.
+    private func note(_ changes: [Change], of feed: TurnFeed) {
         let isFirst = state.withLockedValue { state in
-            state.changes.append((feed, change))
+            state.changes += changes.map { (feed, $0) }
             defer { state.isWriting = true }
             return !state.isWriting
         }

@@ -9,7 +9,6 @@ extension TurnRunner {
 
     /// Writes a turn's last frame, and ends its log.
     func end(_ job: Job, as ending: Ending) {
-        log.publish(frame(of: ending), in: job.feed)
         let outcome: TurnState =
             switch ending {
             case .finished: .finished
@@ -17,7 +16,7 @@ extension TurnRunner {
             case .shuttingDown: .interrupted
             case .failed, .timedOut, .tooLong, .deviceGone, .notStored: .failed
             }
-        log.end(job.feed, as: outcome)
+        log.end(job.feed, with: frame(of: ending), as: outcome)
         logger.info(
             "turn",
             metadata: .event(

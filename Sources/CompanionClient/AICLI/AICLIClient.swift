@@ -107,7 +107,7 @@ extension AICLIClient {
             return try await withTimeLimit(configuration.timeouts.request) {
                 let response = try await execute(method, target, body, isAnonymous: isAnonymous)
                 answered.withLockedValue { $0 = true }
-                let bytes = try await collect(response)
+                let bytes = try await response.bytes(upTo: configuration.limits.body, from: endpoint)
                 let status = Int(response.status.code)
                 if response.isHTML || bytes.looksLikeHTML {
                     // Unknown routes are answered with pages, by servers of this family too.
@@ -161,20 +161,5 @@ extension AICLIClient {
         )
         logger.debug("answered", metadata: ["target": "\(target)", "status": "\(response.status.code)"])
         return response
-    }
-
-    private func collect(_ response: HTTPClientResponse) async throws -> ByteBuffer {
-        let limit = configuration.limits.body
-        let tooLarge = CompanionClientError(.tooLarge, "\(endpoint) sent an answer of more than \(limit) bytes.")
-        if let length = response.headers.first(name: "Content-Length").flatMap(Int.init), length > limit {
-            throw tooLarge
-        }
-        var body = ByteBuffer()
-        for try await part in response.body {
-            guard body.readableBytes + part.readableBytes <= limit else { throw tooLarge }
-            body.writeImmutableBuffer(part)
-        }
-        try Task.checkCancellation()
-        return body
     }
 }

@@ -141,7 +141,7 @@ extension CompanionAPIClient {
 
     private func readBody(of response: HTTPClientResponse, upTo limit: Int) async throws -> ByteBuffer {
         try await checkStatus(of: response)
-        let body = try await collect(response, upTo: limit)
+        let body = try await response.bytes(upTo: limit, from: endpoint)
         if response.isHTML || body.looksLikeHTML { throw stranger(response) }
         return body
     }
@@ -150,8 +150,8 @@ extension CompanionAPIClient {
     func checkStatus(of response: HTTPClientResponse) async throws {
         let status = Int(response.status.code)
         guard !(200..<300).contains(status) else { return }
-        // 64 KiB hold any error; of a page, its beginning is enough.
-        let body = (try? await collect(response, upTo: 64 << 10)) ?? ByteBuffer()
+        // 64 KiB hold any error.
+        let body = (try? await response.bytes(upTo: 64 << 10, from: endpoint)) ?? ByteBuffer()
         try Task.checkCancellation()
         let answer = try? CompanionJSON.decoder().decode(CompanionErrorResponse.self, from: Data(buffer: body))
         if let time = answer?.serverTime { offset.withLockedValue { $0 = .seconds(time.timeIntervalSince(Date())) } }
@@ -172,39 +172,10 @@ extension CompanionAPIClient {
             serverDate: response.serverDate
         )
     }
-
-    private func collect(_ response: HTTPClientResponse, upTo limit: Int) async throws -> ByteBuffer {
-        let tooLarge = CompanionClientError(
-            .tooLarge,
-            "\(endpoint) sent an answer of more than \(limit) bytes.",
-            httpStatus: Int(response.status.code)
-        )
-        if let length = response.headers.first(name: "Content-Length").flatMap(Int.init), length > limit {
-            throw tooLarge
-        }
-        var body = ByteBuffer()
-        for try await part in response.body {
-            guard body.readableBytes + part.readableBytes <= limit else { throw tooLarge }
-            body.writeImmutableBuffer(part)
-        }
-        // A reader whose task was cancelled sees an end like any other.
-        try Task.checkCancellation()
-        return body
-    }
 }
 
 extension HTTPClientResponse {
     var serverDate: Date? {
         headers.first(name: "Date").flatMap(HTTPDate.date(from:))
-    }
-
-    var isHTML: Bool {
-        headers.first(name: "Content-Type")?.lowercased().contains("html") ?? false
-    }
-}
-
-extension ByteBuffer {
-    var looksLikeHTML: Bool {
-        readableBytesView.first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) } == UInt8(ascii: "<")
     }
 }

@@ -95,36 +95,15 @@ extension JarvisClient {
     private func read(_ response: HTTPClientResponse, at base: JarvisBase) async throws -> ByteBuffer {
         let status = Int(response.status.code)
         guard (200..<300).contains(status) else {
-            // 64 KiB hold any refusal; of a page, its beginning is enough.
-            let body = (try? await collect(response, upTo: 64 << 10, at: base)) ?? ByteBuffer()
+            // 64 KiB hold any refusal.
+            let body = (try? await response.bytes(upTo: 64 << 10, from: base)) ?? ByteBuffer()
             try Task.checkCancellation()
             let isPage = response.isHTML || body.looksLikeHTML
             let reason = try? JSONDecoder().decode(JarvisRefusal.self, from: Data(buffer: body)).reason
             throw Self.refusal(status, reason: isPage ? nil : reason, isPage: isPage, at: base)
         }
-        let body = try await collect(response, upTo: configuration.limits.body, at: base)
+        let body = try await response.bytes(upTo: configuration.limits.body, from: base)
         guard !response.isHTML, !body.looksLikeHTML else { throw Self.stranger(status, at: base) }
-        return body
-    }
-
-    private func collect(_ response: HTTPClientResponse, upTo limit: Int, at base: JarvisBase) async throws
-        -> ByteBuffer
-    {
-        let tooLarge = CompanionClientError(
-            .tooLarge,
-            "\(base) sent an answer of more than \(limit) bytes.",
-            httpStatus: Int(response.status.code)
-        )
-        if let length = response.headers.first(name: "Content-Length").flatMap(Int.init), length > limit {
-            throw tooLarge
-        }
-        var body = ByteBuffer()
-        for try await part in response.body {
-            guard body.readableBytes + part.readableBytes <= limit else { throw tooLarge }
-            body.writeImmutableBuffer(part)
-        }
-        // A reader whose task was cancelled sees an end like any other.
-        try Task.checkCancellation()
         return body
     }
 

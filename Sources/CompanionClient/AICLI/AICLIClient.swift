@@ -2,7 +2,6 @@ import AsyncHTTPClient
 package import CompanionWire
 import FoundationEssentials
 package import Logging
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
@@ -102,31 +101,23 @@ extension AICLIClient {
         _ body: AICLIValue?,
         isAnonymous: Bool
     ) async throws -> Answer {
-        let answered = NIOLockedValueBox(false)
-        do {
-            return try await withTimeLimit(configuration.timeouts.request) {
-                let response = try await execute(method, target, body, isAnonymous: isAnonymous)
-                answered.withLockedValue { $0 = true }
-                let bytes = try await response.bytes(upTo: configuration.limits.body, from: endpoint)
-                let status = Int(response.status.code)
-                if response.isHTML || bytes.looksLikeHTML {
-                    // Unknown routes are answered with pages, by servers of this family too.
-                    guard status == 404 else { throw stranger(status) }
-                    return Answer(status: status, value: .null)
-                }
-                guard let value = try? AICLIValue(json: bytes.readableBytesView) else {
-                    guard (200..<300).contains(status) else { return Answer(status: status, value: .null) }
-                    throw CompanionClientError(.badAnswer, "\(endpoint) answered with something else than JSON.")
-                }
-                return Answer(status: status, value: value)
+        try await exchangeOnce(within: configuration.timeouts.request) {
+            try await execute(method, target, body, isAnonymous: isAnonymous)
+        } read: { response in
+            let bytes = try await response.bytes(upTo: configuration.limits.body, from: endpoint)
+            let status = Int(response.status.code)
+            if response.isHTML || bytes.looksLikeHTML {
+                // Unknown routes are answered with pages, by servers of this family too.
+                guard status == 404 else { throw stranger(status) }
+                return Answer(status: status, value: .null)
             }
-        } catch {
-            throw CompanionClientError.transport(
-                error,
-                endpoint: endpoint,
-                answered: answered.withLockedValue { $0 },
-                timeouts: configuration.timeouts
-            )
+            guard let value = try? AICLIValue(json: bytes.readableBytesView) else {
+                guard (200..<300).contains(status) else { return Answer(status: status, value: .null) }
+                throw CompanionClientError(.badAnswer, "\(endpoint) answered with something else than JSON.")
+            }
+            return Answer(status: status, value: value)
+        } failure: {
+            CompanionClientError.transport($0, endpoint: endpoint, answered: $1, timeouts: configuration.timeouts)
         }
     }
 

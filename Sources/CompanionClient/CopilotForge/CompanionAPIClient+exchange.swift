@@ -55,31 +55,18 @@ extension CompanionAPIClient {
         return try await withSession { try await exchange(request, token: $0, upTo: limit) }
     }
 
-    /// Sends a request and returns the body of a 2xx answer that is not a page.
-    ///
-    /// A GET whose connection closed before an answer began is sent once more, since a host may close an idle
-    /// connection at the moment that it is used again. Nothing else is ever sent twice.
+    /// Sends a request and returns the body of a 2xx answer that is not a page. A GET that is lost is sent once more; nothing
+    /// else is ever sent twice.
     private func exchange(_ request: CompanionRequest, token: String?, upTo limit: Int) async throws -> ByteBuffer {
-        do {
-            return try await exchangeOnce(request, token: token, upTo: limit)
-        } catch let error as CompanionClientError
-            where request.isRepeatable && error.code == .unreachable && error.delivery == .unknown
-        {
-            logger.debug("sending a request again", metadata: ["target": "\(request.target)"])
-            return try await exchangeOnce(request, token: token, upTo: limit)
-        }
-    }
-
-    private func exchangeOnce(_ request: CompanionRequest, token: String?, upTo limit: Int) async throws -> ByteBuffer {
-        let answered = NIOLockedValueBox(false)
-        do {
-            return try await withTimeLimit(configuration.timeouts.request) {
-                let response = try await execute(request, token: token, timeout: configuration.timeouts.request)
-                answered.withLockedValue { $0 = true }
-                return try await readBody(of: response, upTo: limit)
+        let timeout = configuration.timeouts.request
+        return try await repeatingLost(request.target, if: request.isRepeatable, logger: logger) {
+            try await exchangeOnce(within: timeout) {
+                try await execute(request, token: token, timeout: timeout)
+            } read: {
+                try await readBody(of: $0, upTo: limit)
+            } failure: {
+                try await transport($0, answered: $1)
             }
-        } catch {
-            throw try await transport(error, answered: answered.withLockedValue { $0 })
         }
     }
 

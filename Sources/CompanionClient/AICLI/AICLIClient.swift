@@ -31,16 +31,12 @@ package struct AICLIClient: Sendable {
         isolation: isolated (any Actor)? = #isolation,
         _ body: (AICLIClient) async throws -> Result
     ) async throws -> Result {
-        try CompanionAPIClient.checkAddress(of: endpoint)
+        try endpoint.requireLocal()
         guard token.map(AICLIPayload.isToken) ?? true else {
             throw CompanionClientError(.badRequest, "The token has characters that none has.", delivery: .notSent)
         }
         return try await HTTPClient.withHTTPClient(
-            configuration: CompanionAPIClient.httpConfiguration(
-                endpoint: endpoint,
-                security: .plain,
-                configuration: configuration
-            )
+            configuration: .local(endpoint, timeouts: configuration.timeouts)
         ) { http in
             try await body(
                 AICLIClient(

@@ -160,9 +160,3 @@ extension CompanionAPIClient {
         )
     }
 }
-
-extension HTTPClientResponse {
-    var serverDate: Date? {
-        headers.first(name: "Date").flatMap(HTTPDate.date(from:))
-    }
-}

@@ -1,4 +1,6 @@
+import AsyncHTTPClient
 import FoundationEssentials
+import NIOHTTP1
 
 /// The time of a `Date` header: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7; the obsolete forms are not
 /// read).
@@ -37,5 +39,12 @@ enum HTTPDate {
         let monthFromMarch = (month + 9) % 12
         let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
         return 365 * year + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
+    }
+}
+
+extension HTTPClientResponse {
+    /// The time in the `Date` header.
+    var serverDate: Date? {
+        headers.first(name: "Date").flatMap(HTTPDate.date(from:))
     }
 }

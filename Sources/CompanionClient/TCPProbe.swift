@@ -11,7 +11,7 @@ package enum TCPProbe {
         to endpoint: CompanionEndpoint,
         timeouts: CompanionClientConfiguration.Timeouts
     ) async throws {
-        try CompanionAPIClient.checkAddress(of: endpoint)
+        try endpoint.requireLocal()
         do {
             let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .connectTimeout(TimeAmount(timeouts.connect))

@@ -3,6 +3,17 @@ import Testing
 
 @Suite struct EncodingTests {
     @Test(
+        "Bytes that are written as a percent sign and two hex digits are read, and nothing like it",
+        arguments: [
+            ("", []), ("a%2Bb", [0x61, 0x2B, 0x62]), ("%ff%00", [0xFF, 0x00]), ("+", [0x2B]), ("é", [0xC3, 0xA9]),
+            ("%", nil), ("%4", nil), ("%+5", nil), ("% 5", nil), ("%4é", nil), ("a%ZZ", nil),
+        ] as [(Substring, [UInt8]?)]
+    )
+    func percent(text: Substring, bytes: [UInt8]?) {
+        #expect(percentDecoded(text) == bytes)
+    }
+
+    @Test(
         "base64 is written and read as in RFC 4648, section 10",
         arguments: [
             ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),

@@ -2,7 +2,6 @@ import AsyncHTTPClient
 package import CompanionWire
 import FoundationEssentials
 package import Logging
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
@@ -32,16 +31,12 @@ package struct AICLIClient: Sendable {
         isolation: isolated (any Actor)? = #isolation,
         _ body: (AICLIClient) async throws -> Result
     ) async throws -> Result {
-        try CompanionAPIClient.checkAddress(of: endpoint)
+        try endpoint.requireLocal()
         guard token.map(AICLIPayload.isToken) ?? true else {
             throw CompanionClientError(.badRequest, "The token has characters that none has.", delivery: .notSent)
         }
         return try await HTTPClient.withHTTPClient(
-            configuration: CompanionAPIClient.httpConfiguration(
-                endpoint: endpoint,
-                security: .plain,
-                configuration: configuration
-            )
+            configuration: .local(endpoint, timeouts: configuration.timeouts)
         ) { http in
             try await body(
                 AICLIClient(
@@ -102,31 +97,23 @@ extension AICLIClient {
         _ body: AICLIValue?,
         isAnonymous: Bool
     ) async throws -> Answer {
-        let answered = NIOLockedValueBox(false)
-        do {
-            return try await withTimeLimit(configuration.timeouts.request) {
-                let response = try await execute(method, target, body, isAnonymous: isAnonymous)
-                answered.withLockedValue { $0 = true }
-                let bytes = try await collect(response)
-                let status = Int(response.status.code)
-                if response.isHTML || bytes.looksLikeHTML {
-                    // Unknown routes are answered with pages, by servers of this family too.
-                    guard status == 404 else { throw stranger(status) }
-                    return Answer(status: status, value: .null)
-                }
-                guard let value = try? AICLIValue(json: bytes.readableBytesView) else {
-                    guard (200..<300).contains(status) else { return Answer(status: status, value: .null) }
-                    throw CompanionClientError(.badAnswer, "\(endpoint) answered with something else than JSON.")
-                }
-                return Answer(status: status, value: value)
+        try await exchangeOnce(within: configuration.timeouts.request) {
+            try await execute(method, target, body, isAnonymous: isAnonymous)
+        } read: { response in
+            let bytes = try await response.bytes(upTo: configuration.limits.body, from: endpoint)
+            let status = Int(response.status.code)
+            if response.isHTML || bytes.looksLikeHTML {
+                // Unknown routes are answered with pages, by servers of this family too.
+                guard status == 404 else { throw stranger(status) }
+                return Answer(status: status, value: .null)
             }
-        } catch {
-            throw CompanionClientError.transport(
-                error,
-                endpoint: endpoint,
-                answered: answered.withLockedValue { $0 },
-                timeouts: configuration.timeouts
-            )
+            guard let value = try? AICLIValue(json: bytes.readableBytesView) else {
+                guard (200..<300).contains(status) else { return Answer(status: status, value: .null) }
+                throw CompanionClientError(.badAnswer, "\(endpoint) answered with something else than JSON.")
+            }
+            return Answer(status: status, value: value)
+        } failure: {
+            CompanionClientError.transport($0, endpoint: endpoint, answered: $1, timeouts: configuration.timeouts)
         }
     }
 
@@ -161,20 +148,5 @@ extension AICLIClient {
         )
         logger.debug("answered", metadata: ["target": "\(target)", "status": "\(response.status.code)"])
         return response
-    }
-
-    private func collect(_ response: HTTPClientResponse) async throws -> ByteBuffer {
-        let limit = configuration.limits.body
-        let tooLarge = CompanionClientError(.tooLarge, "\(endpoint) sent an answer of more than \(limit) bytes.")
-        if let length = response.headers.first(name: "Content-Length").flatMap(Int.init), length > limit {
-            throw tooLarge
-        }
-        var body = ByteBuffer()
-        for try await part in response.body {
-            guard body.readableBytes + part.readableBytes <= limit else { throw tooLarge }
-            body.writeImmutableBuffer(part)
-        }
-        try Task.checkCancellation()
-        return body
     }
 }

@@ -1,81 +1,33 @@
 import CompanionWire
 import FoundationEssentials
-import NIOConcurrencyHelpers
 import NIOCore
-import NIOHTTP1
-import NIOPosix
 import NIOWebSocket
 
 /// One WebSocket to an AICLI server (RFC 6455), over plain TCP.
 struct AICLISocket: Sendable {
-    typealias Frames = NIOAsyncChannel<WebSocketFrame, WebSocketFrame>
-
     /// The most bytes of a message, and of a frame of it. Nothing is allocated for a frame that says that it has more.
     static let largestMessage = 8 << 20
 
-    private let frames: Frames
+    private let frames: WebSocketOpening.Frames
     private let line: LineGuard
 
     /// - Parameter longestSilence: After so long without a frame the connection is dead, and is closed.
     /// - Returns: Nil where the server answers with something else than a WebSocket, or ends the connection instead.
     init?(client: AICLIClient, longestSilence: Duration) async throws {
-        var headers = HTTPHeaders([("Host", client.endpoint.authority)])
-        for (name, value) in client.credentials { headers.add(name: name, value: value) }
-        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/ws", headers: headers)
-        let opening = NIOLockedValueBox<(any Channel)?>(nil)
-        let line = LineGuard()
-        let limit = TimeAmount(client.configuration.timeouts.request)
-        let upgraded = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-            .connectTimeout(TimeAmount(client.configuration.timeouts.connect))
-            .connect(host: client.endpoint.connectName, port: client.endpoint.port) { channel in
-                opening.withLockedValue { $0 = channel }
-                return channel.eventLoop.makeCompletedFuture {
-                    let upgraded = try Self.configureUpgrade(
-                        of: channel,
-                        head: head,
-                        line: line,
-                        longestSilence: TimeAmount(longestSilence)
-                    )
-                    // Closing fails the upgrade: who never answers is waited for no longer than for any request.
-                    let deadline = channel.eventLoop.scheduleTask(in: limit) { channel.close(promise: nil) }
-                    upgraded.whenComplete { _ in deadline.cancel() }
-                    return upgraded
-                }
-            }
-        let frames = await withTaskCancellationHandler {
-            try? await upgraded.get()
-        } onCancel: {
-            opening.withLockedValue { $0 }?.close(promise: nil)
-        }
+        let opening = WebSocketOpening(
+            endpoint: client.endpoint,
+            path: "/ws",
+            headers: client.credentials,
+            timeouts: client.configuration.timeouts,
+            largestFrame: Self.largestMessage,
+            longestSilence: TimeAmount(longestSilence)
+        )
+        let upgrade = try await opening.connect()
+        let frames = try? await upgrade.frames()
         try Task.checkCancellation()
         guard let frames else { return nil }
         self.frames = frames
-        self.line = line
-    }
-
-    private static func configureUpgrade(
-        of channel: any Channel,
-        head: HTTPRequestHead,
-        line: LineGuard,
-        longestSilence: TimeAmount
-    ) throws -> EventLoopFuture<Frames?> {
-        let upgrader = NIOTypedWebSocketClientUpgrader<Frames?>(maxFrameSize: largestMessage) { channel, _ in
-            channel.eventLoop.makeCompletedFuture {
-                try channel.pipeline.syncOperations.addHandlers([
-                    IdleStateHandler(readTimeout: longestSilence), line,
-                ])
-                return try Frames(wrappingChannelSynchronously: channel)
-            }
-        }
-        let configuration = NIOTypedHTTPClientUpgradeConfiguration<Frames?>(
-            upgradeRequestHead: head,
-            upgraders: [upgrader],
-            notUpgradingCompletionHandler: { channel in channel.close().map { nil } }
-        )
-        var pipeline = NIOUpgradableHTTPClientPipelineConfiguration(upgradeConfiguration: configuration)
-        // The first frame may come together with the answer to the upgrade.
-        pipeline.leftOverBytesStrategy = .forwardBytes
-        return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(configuration: pipeline)
+        line = opening.line
     }
 
     /// Gives what comes until the connection ends, and sends what is asked for.
@@ -162,24 +114,5 @@ struct AICLISocket: Sendable {
 
     private static var isGarbage: AICLIClosure {
         AICLIClosure(error: CompanionClientError(.badAnswer, "The host sends what is no message of its protocol."))
-    }
-}
-
-/// Closes a connection on which nothing comes any more, and keeps what was wrong with its frames.
-private final class LineGuard: ChannelInboundHandler, Sendable {
-    typealias InboundIn = WebSocketFrame
-
-    private let found = NIOLockedValueBox<NIOWebSocketError?>(nil)
-
-    var fault: NIOWebSocketError? { found.withLockedValue(\.self) }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if let error = error as? NIOWebSocketError { found.withLockedValue { $0 = $0 ?? error } }
-        context.fireErrorCaught(error)
-    }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event is IdleStateHandler.IdleStateEvent { context.close(promise: nil) }
-        context.fireUserInboundEventTriggered(event)
     }
 }

@@ -55,31 +55,18 @@ extension CompanionAPIClient {
         return try await withSession { try await exchange(request, token: $0, upTo: limit) }
     }
 
-    /// Sends a request and returns the body of a 2xx answer that is not a page.
-    ///
-    /// A GET whose connection closed before an answer began is sent once more, since a host may close an idle
-    /// connection at the moment that it is used again. Nothing else is ever sent twice.
+    /// Sends a request and returns the body of a 2xx answer that is not a page. A GET that is lost is sent once more; nothing
+    /// else is ever sent twice.
     private func exchange(_ request: CompanionRequest, token: String?, upTo limit: Int) async throws -> ByteBuffer {
-        do {
-            return try await exchangeOnce(request, token: token, upTo: limit)
-        } catch let error as CompanionClientError
-            where request.isRepeatable && error.code == .unreachable && error.delivery == .unknown
-        {
-            logger.debug("sending a request again", metadata: ["target": "\(request.target)"])
-            return try await exchangeOnce(request, token: token, upTo: limit)
-        }
-    }
-
-    private func exchangeOnce(_ request: CompanionRequest, token: String?, upTo limit: Int) async throws -> ByteBuffer {
-        let answered = NIOLockedValueBox(false)
-        do {
-            return try await withTimeLimit(configuration.timeouts.request) {
-                let response = try await execute(request, token: token, timeout: configuration.timeouts.request)
-                answered.withLockedValue { $0 = true }
-                return try await readBody(of: response, upTo: limit)
+        let timeout = configuration.timeouts.request
+        return try await repeatingLost(request.target, if: request.isRepeatable, logger: logger) {
+            try await exchangeOnce(within: timeout) {
+                try await execute(request, token: token, timeout: timeout)
+            } read: {
+                try await readBody(of: $0, upTo: limit)
+            } failure: {
+                try await transport($0, answered: $1)
             }
-        } catch {
-            throw try await transport(error, answered: answered.withLockedValue { $0 })
         }
     }
 
@@ -141,7 +128,7 @@ extension CompanionAPIClient {
 
     private func readBody(of response: HTTPClientResponse, upTo limit: Int) async throws -> ByteBuffer {
         try await checkStatus(of: response)
-        let body = try await collect(response, upTo: limit)
+        let body = try await response.bytes(upTo: limit, from: endpoint)
         if response.isHTML || body.looksLikeHTML { throw stranger(response) }
         return body
     }
@@ -150,8 +137,8 @@ extension CompanionAPIClient {
     func checkStatus(of response: HTTPClientResponse) async throws {
         let status = Int(response.status.code)
         guard !(200..<300).contains(status) else { return }
-        // 64 KiB hold any error; of a page, its beginning is enough.
-        let body = (try? await collect(response, upTo: 64 << 10)) ?? ByteBuffer()
+        // 64 KiB hold any error.
+        let body = (try? await response.bytes(upTo: 64 << 10, from: endpoint)) ?? ByteBuffer()
         try Task.checkCancellation()
         let answer = try? CompanionJSON.decoder().decode(CompanionErrorResponse.self, from: Data(buffer: body))
         if let time = answer?.serverTime { offset.withLockedValue { $0 = .seconds(time.timeIntervalSince(Date())) } }
@@ -171,40 +158,5 @@ extension CompanionAPIClient {
             httpStatus: Int(response.status.code),
             serverDate: response.serverDate
         )
-    }
-
-    private func collect(_ response: HTTPClientResponse, upTo limit: Int) async throws -> ByteBuffer {
-        let tooLarge = CompanionClientError(
-            .tooLarge,
-            "\(endpoint) sent an answer of more than \(limit) bytes.",
-            httpStatus: Int(response.status.code)
-        )
-        if let length = response.headers.first(name: "Content-Length").flatMap(Int.init), length > limit {
-            throw tooLarge
-        }
-        var body = ByteBuffer()
-        for try await part in response.body {
-            guard body.readableBytes + part.readableBytes <= limit else { throw tooLarge }
-            body.writeImmutableBuffer(part)
-        }
-        // A reader whose task was cancelled sees an end like any other.
-        try Task.checkCancellation()
-        return body
-    }
-}
-
-extension HTTPClientResponse {
-    var serverDate: Date? {
-        headers.first(name: "Date").flatMap(HTTPDate.date(from:))
-    }
-
-    var isHTML: Bool {
-        headers.first(name: "Content-Type")?.lowercased().contains("html") ?? false
-    }
-}
-
-extension ByteBuffer {
-    var looksLikeHTML: Bool {
-        readableBytesView.first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) } == UInt8(ascii: "<")
     }
 }

@@ -34,8 +34,8 @@ extension CompanionClientError {
         case let failure as IOError:
             let delivery: Delivery = connectOnly.contains(failure.errnoCode) ? .notSent : .unknown
             return make(.unreachable, "No connection to \(endpoint): \(reason(failure.errnoCode)).", delivery)
-        case let tls as NIOSSLError:
-            guard isHandshakeFailure(tls) else {
+        case is NIOSSLError, is NIOSSLExtraError:
+            guard isHandshakeFailure(error) else {
                 return make(.unreachable, "\(endpoint) closed the connection before its answer was complete.", .unknown)
             }
             return make(
@@ -54,6 +54,10 @@ extension CompanionClientError {
 
     /// Whether a TLS connection was never made.
     static func isHandshakeFailure(_ error: any Error) -> Bool {
+        // The certificate is another host's.
+        if let extra = error as? NIOSSLExtraError {
+            return [.failedToValidateHostname, .serverHostnameImpossibleToMatch].contains(extra)
+        }
         guard case .handshakeFailed? = error as? NIOSSLError else { return error is BoringSSLError }
         return true
     }

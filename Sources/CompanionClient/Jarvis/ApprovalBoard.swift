@@ -5,11 +5,6 @@ package struct ApprovalBoard: Sendable {
 
     package init() {}
 
-    /// The requests that wait, as far as is known.
-    package var approvals: [JarvisApproval] { Array(waiting.values) }
-
-    package func approval(_ id: JarvisApprovalID) -> JarvisApproval? { waiting[id] }
-
     /// Takes a list.
     ///
     /// - Returns: The requests that were not there before, in the order of the list, and those that were and are no more.

@@ -36,22 +36,24 @@ extension JarvisClient {
     private func decideHere(_ id: JarvisApprovalID, _ decision: JarvisDecision) async throws -> JarvisReceipt {
         guard let before = try await state(of: id) else { throw gone(id) }
         guard before.status == .pending else { throw decided(before) }
+        let receipt: JarvisReceipt
         do {
-            let receipt = try await send(decision, for: before.id)
-            if receipt.id.uppercased == id.uppercased, receipt.status == decision.status { return receipt }
-            return try await confirm(decision, for: before.id) {
-                JarvisDecisionError(
-                    .undecided,
-                    id,
-                    status: $0.status,
-                    "the daemon at \(base) took the decision, but calls the request \($0.status)"
-                )
-            }
-        } catch let error as CompanionClientError where error.code == .server || error.delivery == .unknown {
-            // A 500 is how daemons say that they do not know the id (jarvis, Errors).
+            receipt = try await send(decision, for: before.id)
+        } catch let error as CompanionClientError where error.delivery != .notSent {
+            // What arrived may have been done, whatever became of the answer. A 500 is also how daemons say that they do not
+            // know the id (jarvis, Errors).
             return try await confirm(decision, for: before.id) { state -> any Error in
                 if state.status == .pending { error } else { decided(state) }
             }
+        }
+        if receipt.id.uppercased == id.uppercased, receipt.status == decision.status { return receipt }
+        return try await confirm(decision, for: before.id) {
+            JarvisDecisionError(
+                .undecided,
+                id,
+                status: $0.status,
+                "the daemon at \(base) took the decision, but calls the request \($0.status)"
+            )
         }
     }
 

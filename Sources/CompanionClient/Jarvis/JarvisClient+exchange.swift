@@ -2,7 +2,6 @@ import AsyncHTTPClient
 import CompanionWire
 import FoundationEssentials
 import Logging
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
@@ -38,93 +37,59 @@ extension JarvisClient {
         }
     }
 
-    /// A GET whose connection closed before an answer began is sent once more, since a host may close an idle connection
-    /// at the moment that it is used again. Nothing else is ever sent twice.
+    /// A GET that is lost is sent once more; nothing else is ever sent twice.
     private func exchange(
         _ method: HTTPMethod,
         _ path: String,
         _ body: Data?,
         at base: JarvisBase
     ) async throws -> ByteBuffer {
-        do {
-            return try await exchangeOnce(method, path, body, at: base)
-        } catch let error as CompanionClientError
-            where method == .GET && error.code == .unreachable && error.delivery == .unknown
-        {
-            logger.debug("sending a request again", metadata: ["path": "\(path)"])
-            return try await exchangeOnce(method, path, body, at: base)
+        try await repeatingLost(path, if: method == .GET, logger: logger) {
+            try await exchangeOnce(within: configuration.timeouts.request) {
+                try await execute(method, path, body, at: base)
+            } read: {
+                try await read($0, at: base)
+            } failure: {
+                CompanionClientError.transport($0, endpoint: base, answered: $1, timeouts: configuration.timeouts)
+            }
         }
     }
 
-    private func exchangeOnce(
+    private func execute(
         _ method: HTTPMethod,
         _ path: String,
         _ body: Data?,
         at base: JarvisBase
-    ) async throws -> ByteBuffer {
-        let answered = NIOLockedValueBox(false)
-        let limit = configuration.timeouts.request
-        do {
-            return try await withTimeLimit(limit) {
-                var message = HTTPClientRequest(url: base.origin + JarvisBase.prefix + path)
-                message.method = method
-                message.headers.add(name: "Accept", value: "application/json")
-                message.headers.add(name: "User-Agent", value: "pairtool")
-                if let body {
-                    message.headers.add(name: "Content-Type", value: "application/json")
-                    message.body = .bytes(ByteBuffer(data: body))
-                }
-                let response = try await http.execute(message, deadline: .now() + TimeAmount(limit), logger: logger)
-                answered.withLockedValue { $0 = true }
-                logger.debug(
-                    "answered",
-                    metadata: ["method": "\(method)", "path": "\(path)", "status": "\(response.status.code)"]
-                )
-                return try await read(response, at: base)
-            }
-        } catch {
-            throw CompanionClientError.transport(
-                error,
-                endpoint: base,
-                answered: answered.withLockedValue { $0 },
-                timeouts: configuration.timeouts
-            )
+    ) async throws -> HTTPClientResponse {
+        var message = HTTPClientRequest(url: base.origin + JarvisBase.prefix + path)
+        message.method = method
+        message.headers.add(name: "Accept", value: "application/json")
+        message.headers.add(name: "User-Agent", value: "pairtool")
+        if let body {
+            message.headers.add(name: "Content-Type", value: "application/json")
+            message.body = .bytes(ByteBuffer(data: body))
         }
+        let limit = TimeAmount(configuration.timeouts.request)
+        let response = try await http.execute(message, deadline: .now() + limit, logger: logger)
+        logger.debug(
+            "answered",
+            metadata: ["method": "\(method)", "path": "\(path)", "status": "\(response.status.code)"]
+        )
+        return response
     }
 
     private func read(_ response: HTTPClientResponse, at base: JarvisBase) async throws -> ByteBuffer {
         let status = Int(response.status.code)
         guard (200..<300).contains(status) else {
-            // 64 KiB hold any refusal; of a page, its beginning is enough.
-            let body = (try? await collect(response, upTo: 64 << 10, at: base)) ?? ByteBuffer()
+            // 64 KiB hold any refusal.
+            let body = (try? await response.bytes(upTo: 64 << 10, from: base)) ?? ByteBuffer()
             try Task.checkCancellation()
             let isPage = response.isHTML || body.looksLikeHTML
             let reason = try? JSONDecoder().decode(JarvisRefusal.self, from: Data(buffer: body)).reason
             throw Self.refusal(status, reason: isPage ? nil : reason, isPage: isPage, at: base)
         }
-        let body = try await collect(response, upTo: configuration.limits.body, at: base)
+        let body = try await response.bytes(upTo: configuration.limits.body, from: base)
         guard !response.isHTML, !body.looksLikeHTML else { throw Self.stranger(status, at: base) }
-        return body
-    }
-
-    private func collect(_ response: HTTPClientResponse, upTo limit: Int, at base: JarvisBase) async throws
-        -> ByteBuffer
-    {
-        let tooLarge = CompanionClientError(
-            .tooLarge,
-            "\(base) sent an answer of more than \(limit) bytes.",
-            httpStatus: Int(response.status.code)
-        )
-        if let length = response.headers.first(name: "Content-Length").flatMap(Int.init), length > limit {
-            throw tooLarge
-        }
-        var body = ByteBuffer()
-        for try await part in response.body {
-            guard body.readableBytes + part.readableBytes <= limit else { throw tooLarge }
-            body.writeImmutableBuffer(part)
-        }
-        // A reader whose task was cancelled sees an end like any other.
-        try Task.checkCancellation()
         return body
     }
 

@@ -2,7 +2,6 @@ import AsyncHTTPClient
 package import CompanionWire
 package import Logging
 import NIOConcurrencyHelpers
-import NIOCore
 
 /// A client of one Jarvis daemon: its requests for approval, read and decided.
 ///
@@ -41,12 +40,8 @@ package struct JarvisClient: Sendable {
         isolation: isolated (any Actor)? = #isolation,
         _ body: (JarvisClient) async throws -> Result
     ) async throws -> Result {
-        try CompanionAPIClient.checkAddress(of: endpoint)
-        var settings = try CompanionAPIClient.httpConfiguration(
-            endpoint: endpoint,
-            security: .plain,
-            configuration: configuration
-        )
+        try endpoint.requireLocal()
+        var settings = HTTPClient.Configuration.local(endpoint, timeouts: configuration.timeouts)
         if let names = fallback?.endpoint?.nameOverrides { settings.dnsOverride.merge(names) { $1 } }
         return try await HTTPClient.withHTTPClient(configuration: settings) { http in
             let local = JarvisBase(endpoint)

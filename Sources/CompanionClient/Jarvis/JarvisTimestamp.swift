@@ -21,20 +21,10 @@ package enum JarvisTimestamp {
             }
         }
         guard let offset = reader.offset(), reader.rest.isEmpty, hour < 24, minute < 60, second < 61,
-            let days = daysSince1970(year: year, month: month, day: day)
+            let days = GregorianCalendar.daysSince1970(year: year, month: month, day: day)
         else { return nil }
         let seconds = days * 86_400 + hour * 3600 + minute * 60 + second - offset
         return Date(timeIntervalSince1970: Double(seconds) + fraction)
-    }
-
-    /// Days of the Gregorian calendar; nil for a day that the month does not have.
-    private static func daysSince1970(year: Int, month: Int, day: Int) -> Int? {
-        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-        let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-        guard (1...12).contains(month), (1...lengths[month - 1]).contains(day), year >= 1 else { return nil }
-        let before = year - 1
-        let days = before * 365 + before / 4 - before / 100 + before / 400
-        return days + lengths[..<(month - 1)].reduce(0, +) + day - 1 - 719_162
     }
 
     private struct Reader {

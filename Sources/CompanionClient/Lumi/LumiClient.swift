@@ -44,7 +44,7 @@ package actor LumiClient {
         isolation: isolated (any Actor)? = #isolation,
         _ body: (LumiClient) async throws -> R
     ) async throws -> R {
-        try CompanionAPIClient.checkAddress(of: endpoint)
+        try endpoint.requireLocal()
         let inbox = LumiInbox(logger: logger)
         let channel: any Channel
         do {

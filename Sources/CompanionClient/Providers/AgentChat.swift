@@ -33,7 +33,8 @@ package struct AgentChat: TurnRunning {
     /// - Throws: ``ProviderError/Code/noAgent``.
     package func makeChat(projectID: String, title: String) async throws -> String {
         let id = UUID()
-        guard let agent = try agent(UUID(uuidString: projectID)) else {
+        let agentID = UUID(uuidString: projectID)
+        guard let agent = try store.loadAgents()?.items.first(where: { $0.id == agentID }) else {
             throw ProviderError(.noAgent, nil, "There is no agent to start a chat with.")
         }
         let conversation = LumiConversation(id: id, title: title, participantIds: [agent.id], createdAt: now())
@@ -45,21 +46,12 @@ package struct AgentChat: TurnRunning {
     ///
     /// Throws ``ProviderError`` and ``LumiStoreError`` too. A prompt that got no answer at all is not kept.
     package func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs {
-        TurnOutputs { emit in
-            let record = TurnRecord(store: store, now: now)
-            do {
-                emit(.finished(try await run(chatID: chatID, request, record, emit)))
-            } catch {
-                record.keepPart()
-                throw error
-            }
-        }
+        TurnOutputs { emit in emit(.finished(try await run(chatID: chatID, request, emit))) }
     }
 
     private func run(
         chatID: String,
         _ request: TurnRequest,
-        _ record: TurnRecord,
         _ show: (ChatTurn.Output) -> Void
     ) async throws -> ChatTurnSummary {
         let (conversation, agent) = try find(chatID, request.projectPath)
@@ -80,36 +72,44 @@ package struct AgentChat: TurnRunning {
             maxTokens: agent.configuration.maxTokens,
             messages: PromptHistory.messages(of: conversation, then: request)
         )
-        record.begin(conversation, prompt: request, agent: agent.id)
+        var record = TurnRecord(request, agent: agent.id, at: now())
         var usage: ContinueChatUsage?
         var ending = ProviderEvent.Reason.complete
-        try await client.answer(prompt, from: endpoint) { event in
-            switch event {
-            case .text(let text):
-                record.add(text)
-                show(.text(text))
-            case .usage(let input, let output):
-                let input = input ?? usage?.inputTokens
-                let output = output ?? usage?.outputTokens
-                usage = ContinueChatUsage(
-                    inputTokens: input,
-                    outputTokens: output,
-                    totalTokens: input.flatMap { input in
-                        output.flatMap { output in
-                            let (total, isTooLarge) = input.addingReportingOverflow(output)
-                            return isTooLarge ? nil : total
-                        }
-                    },
-                    model: model
-                )
-            case .finished(let reason): ending = reason
+        do {
+            try await client.answer(prompt, from: endpoint) { event in
+                switch event {
+                case .text(let text):
+                    record.answer += text
+                    show(.text(text))
+                case .usage(let input, let output):
+                    let input = input ?? usage?.inputTokens
+                    let output = output ?? usage?.outputTokens
+                    usage = ContinueChatUsage(
+                        inputTokens: input,
+                        outputTokens: output,
+                        totalTokens: input.flatMap { input in
+                            output.flatMap { output in
+                                let (total, isTooLarge) = input.addingReportingOverflow(output)
+                                return isTooLarge ? nil : total
+                            }
+                        },
+                        model: model
+                    )
+                case .finished(let reason): ending = reason
+                }
             }
+        } catch {
+            // Best effort: another error is on its way to the user.
+            if !record.answer.isEmpty {
+                try? store.append(record.messages(isWhole: false, at: now()), to: conversation)
+            }
+            throw error
         }
         let answer = record.answer
         if ending == .blocked, answer.isEmpty {
             throw ProviderError(.blocked, provider, "\(provider.displayName)'s filter let no answer through.")
         }
-        try record.keepWhole()
+        try store.append(record.messages(isWhole: true, at: now()), to: conversation)
         made.withLockedValue { $0[conversation.id] = nil }
         if let usage { show(.usage(usage)) }
         switch ending {
@@ -122,20 +122,17 @@ package struct AgentChat: TurnRunning {
 
     /// The conversation, and the agent that answers in it: the first of its agents that is still there.
     private func find(_ chatID: String, _ path: String?) throws -> (LumiConversation, LumiAgent) {
+        let agents = try store.loadAgents()?.items ?? []
         let id = UUID(uuidString: chatID)
         let known = try id.flatMap { id in try store.conversation(id) ?? made.withLockedValue { $0[id] } }
         for participant in known?.participantIds ?? [] {
-            if let known, let agent = try agent(participant) { return (known, agent) }
+            if let known, let agent = agents.first(where: { $0.id == participant }) { return (known, agent) }
         }
-        guard let agent = try agent(LumiStore.agentID(path: path)) else {
+        let agentID = LumiStore.agentID(path: path)
+        guard let agent = agents.first(where: { $0.id == agentID }) else {
             throw ProviderError(.noAgent, nil, "None of the agents of that chat is there any more.")
         }
         let new = LumiConversation(id: id ?? UUID(), participantIds: [agent.id], createdAt: now())
         return (known ?? new, agent)
-    }
-
-    private func agent(_ id: UUID?) throws -> LumiAgent? {
-        guard let id else { return nil }
-        return try store.loadAgents()?.items.first { $0.id == id }
     }
 }

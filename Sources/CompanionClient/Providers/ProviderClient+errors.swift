@@ -32,7 +32,7 @@ extension ProviderClient {
         switch error {
         case let error as HTTPClientError where [.deadlineExceeded, .readTimeout].contains(error):
             return ProviderError(.timedOut, endpoint.provider, "\(name) did not answer in time.", underlying: error)
-        case is NIOSSLError, is BoringSSLError:
+        case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
             return ProviderError(
                 .unreachable,
                 endpoint.provider,

@@ -55,13 +55,7 @@ package struct ProviderClient: Sendable {
         isolation: isolated (any Actor)? = #isolation,
         _ body: (ProviderClient) async throws -> Result
     ) async throws -> Result {
-        var configuration = HTTPClient.Configuration(
-            redirectConfiguration: .disallow,
-            timeout: .init(connect: TimeAmount(limits.connect), read: TimeAmount(limits.idle)),
-            decompression: .disabled
-        )
-        configuration.httpVersion = .http1Only
-        configuration.connectionPool.retryConnectionEstablishment = false
+        let configuration = HTTPClient.Configuration.direct(connect: limits.connect, idle: limits.idle)
         return try await HTTPClient.withHTTPClient(configuration: configuration) { http in
             try await body(ProviderClient(http: http, limits: limits, logger: logger))
         }

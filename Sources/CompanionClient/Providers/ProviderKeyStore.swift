@@ -1,4 +1,3 @@
-import CompanionWire
 import FoundationEssentials
 import PairingAgent
 
@@ -74,15 +73,6 @@ package struct ProviderKeyStore: Sendable {
     }
 
     private func update<R>(_ change: (inout Content) -> R) throws -> R {
-        try PrivateFile.withLock(directory + "/provider_keys.lock") {
-            var content = try load()
-            let before = content
-            let result = change(&content)
-            if content != before {
-                let data = try CompanionJSON.encoder(sorted: true).encode(content)
-                try data.withUnsafeBytes { try PrivateFile.write($0, to: path) }
-            }
-            return result
-        }
+        try PrivateFile.update(path, lock: directory + "/provider_keys.lock", load: load, change)
     }
 }

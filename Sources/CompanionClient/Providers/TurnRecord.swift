@@ -1,70 +1,34 @@
 import FoundationEssentials
-import NIOConcurrencyHelpers
 
-/// What is said in a turn, kept once: whole, or as far as it came when it was broken off.
-final class TurnRecord: Sendable {
-    private struct State {
-        var conversation: LumiConversation?
-        var prompt: LumiMessage?
-        var agent: UUID?
-        var answer = ""
-        var isKept = false
-    }
+/// What is said in a turn: the prompt, and the answer as far as it came.
+struct TurnRecord {
+    private let prompt: LumiMessage
+    private let agent: UUID
+    var answer = ""
 
-    private let store: LumiStore
-    private let now: @Sendable () -> Date
-    private let state = NIOLockedValueBox(State())
-
-    init(store: LumiStore, now: @escaping @Sendable () -> Date) {
-        self.store = store
-        self.now = now
-    }
-
-    var answer: String { state.withLockedValue(\.answer) }
-
-    func begin(_ conversation: LumiConversation, prompt: TurnRequest, agent: UUID) {
-        let message = LumiMessage(
+    init(_ request: TurnRequest, agent: UUID, at time: Date) {
+        prompt = LumiMessage(
             id: UUID(),
             role: "user",
-            content: prompt.prompt,
-            timestamp: now(),
-            imageData: prompt.images.first.map { Data($0.bytes) }
+            content: request.prompt,
+            timestamp: time,
+            imageData: request.images.first.map { Data($0.bytes) }
         )
-        state.withLockedValue { state in
-            state.conversation = conversation
-            state.prompt = message
-            state.agent = agent
-        }
+        self.agent = agent
     }
 
-    func add(_ text: String) {
-        state.withLockedValue { $0.answer += text }
-    }
-
-    func keepWhole() throws {
-        try keep(isWhole: true)
-    }
-
-    /// Keeps what came of an answer; nothing where nothing came. Best effort: another error is on its way to the user.
-    func keepPart() {
-        try? keep(isWhole: false)
-    }
-
-    private func keep(isWhole: Bool) throws {
-        let taken: State? = state.withLockedValue { state in
-            guard !state.isKept, isWhole || !state.answer.isEmpty else { return nil }
-            state.isKept = true
-            return state
-        }
-        guard let taken, let conversation = taken.conversation, let prompt = taken.prompt else { return }
+    /// As they are kept.
+    ///
+    /// - Parameter isWhole: Whether the answer came to its end.
+    func messages(isWhole: Bool, at time: Date) -> [LumiMessage] {
         let answer = LumiMessage(
             id: UUID(),
             role: "agent",
-            content: taken.answer,
-            agentId: taken.agent,
-            timestamp: now(),
+            content: answer,
+            agentId: agent,
+            timestamp: time,
             isStreaming: !isWhole
         )
-        try store.append([prompt, answer], to: conversation)
+        return [prompt, answer]
     }
 }

@@ -27,7 +27,7 @@ final class HostDatabase: Sendable {
             )
         }
         let descriptor = try Self.lock(path: path)
-        lockDescriptor = NIOLockedValueBox(descriptor)
+        let pool: DatabasePool
         do {
             pool = try Self.open(path: path)
             try Self.migrator.migrate(pool)
@@ -39,6 +39,9 @@ final class HostDatabase: Sendable {
                 underlying: error
             )
         }
+        // Not before: what has all its properties is taken down by `deinit` too.
+        self.pool = pool
+        lockDescriptor = NIOLockedValueBox(descriptor)
     }
 
     deinit {

@@ -43,26 +43,10 @@ package struct AICLIPayload: Sendable, Hashable {
 
     private static func token(in query: Substring) -> String? {
         let values = query.split(separator: "&").filter { $0.hasPrefix("token=") }.map { $0.dropFirst("token=".count) }
-        guard let value = values.first, values.count == 1, let token = decoded(value), isToken(token) else {
-            return nil
-        }
+        guard
+            let value = values.first, values.count == 1, let bytes = percentDecoded(value),
+            let token = String(validating: bytes, as: UTF8.self), isToken(token)
+        else { return nil }
         return token
-    }
-
-    private static func decoded(_ text: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = Substring(text).utf8
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
-                return nil
-            }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
     }
 }

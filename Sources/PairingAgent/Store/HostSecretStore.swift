@@ -47,13 +47,6 @@ package struct HostSecretStore: Sendable {
     }
 
     private func update(_ change: (inout Content) -> Void) throws {
-        try PrivateFile.withLock(directory + "/secrets.lock") {
-            var content = try load()
-            let before = content
-            change(&content)
-            guard content != before else { return }
-            let data = try CompanionJSON.encoder(sorted: true).encode(content)
-            try data.withUnsafeBytes { try PrivateFile.write($0, to: path) }
-        }
+        try PrivateFile.update(path, lock: directory + "/secrets.lock", load: load, change)
     }
 }

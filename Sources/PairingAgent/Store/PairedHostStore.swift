@@ -67,17 +67,8 @@ package struct PairedHostStore: Sendable {
 
     /// Changes the records: read, change and atomic write, while no other process does the same.
     package func update<R>(_ change: (inout PairedHosts) throws -> R) throws -> R {
-        try PrivateFile.withLock(directory + "/hosts.lock") {
-            var hosts = try load()
-            let before = hosts
-            let result = try change(&hosts)
-            if hosts != before {
-                let encoder = CompanionJSON.encoder(sorted: true)
-                encoder.outputFormatting.insert(.prettyPrinted)
-                let data = try encoder.encode(hosts)
-                try data.withUnsafeBytes { try PrivateFile.write($0, to: path) }
-            }
-            return result
-        }
+        let encoder = CompanionJSON.encoder(sorted: true)
+        encoder.outputFormatting.insert(.prettyPrinted)
+        return try PrivateFile.update(path, lock: directory + "/hosts.lock", encoder: encoder, load: load, change)
     }
 }

@@ -42,13 +42,6 @@ package struct SessionTokenStore: Sendable {
     }
 
     private func update(_ change: (inout Content) -> Void) throws {
-        try PrivateFile.withLock(directory + "/sessions.lock") {
-            var content = load()
-            let before = content
-            change(&content)
-            guard content != before else { return }
-            let data = try CompanionJSON.encoder(sorted: true).encode(content)
-            try data.withUnsafeBytes { try PrivateFile.write($0, to: path) }
-        }
+        try PrivateFile.update(path, lock: directory + "/sessions.lock", load: load, change)
     }
 }

@@ -26,7 +26,8 @@ import Testing
         #expect(board.settle(.deploy, as: .approved) == deploy)
         #expect(board.settle(.deploy, as: .approved) == nil)
         #expect(board.take([mail]).missing.isEmpty)
-        #expect(board.settle(.mail, as: nil) == mail && board.approvals.isEmpty)
+        #expect(board.settle(.mail, as: nil) == mail)
+        #expect(board.take([]).missing.isEmpty)
     }
 }
 

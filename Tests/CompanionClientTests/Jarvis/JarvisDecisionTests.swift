@@ -77,6 +77,40 @@ import Testing
         }
     }
 
+    @Test(
+        "An answer that breaks off, or cannot be read, says nothing of the decision: the request does",
+        arguments: [FakeJarvisFault.Kind.cutBody, .json(status: 200, #"{"status":"approved"}"#), .page(status: 404)]
+    )
+    func unreadableAnswer(fault: FakeJarvisFault.Kind) async throws {
+        try await withJarvis(.fault(.obeys(then: fault), on: "/approval/approve")) { jarvis, client in
+            let receipt = try await client.decide(.deploy, .approve)
+            #expect(receipt.status == .approved && receipt.message == nil)
+            #expect(jarvis.requests("POST", "/").count == 1)
+        }
+        try await withJarvis(.fault(fault, on: "/approval/approve")) { jarvis, client in
+            _ = try await clientError { try await client.decide(.deploy, .approve) }
+            #expect(jarvis.requests("POST", "/").count == 1 && jarvis.status(of: FakeJarvisScript.deploy) == "pending")
+        }
+    }
+
+    @Test("A look at what became of a decision that fails is not taken again")
+    func failingLook() async throws {
+        let answer = #"{"id":"\#(FakeJarvisScript.deploy)","status":"rejected","message":"ok"}"#
+        let script = FakeJarvisScript.with {
+            $0.faults = [
+                FakeJarvisFault(.json(status: 200, answer), on: "/approval/approve"),
+                // The look before the decision is answered as it should be.
+                FakeJarvisFault(.drip, on: "/approval/status", times: 1),
+                FakeJarvisFault(.json(status: 500, #"{"error":true,"reason":"busy"}"#), on: "/approval/status"),
+            ]
+        }
+        try await withJarvis(script) { jarvis, client in
+            let error = try await clientError { try await client.decide(.deploy, .approve) }
+            #expect(error.code == .server)
+            #expect(jarvis.requests("GET", "/approval/status").count == 2)
+        }
+    }
+
     @Test("A daemon that calls it something else, or answers about another request, is not believed")
     func contradiction() async throws {
         let answer = #"{"id":"\#(FakeJarvisScript.deploy)","status":"rejected","message":"ok"}"#

@@ -75,7 +75,7 @@ package struct FakeJarvisScript: Sendable {
 
 /// A request that a ``FakeJarvis`` answers in another way than the protocol says.
 package struct FakeJarvisFault: Sendable {
-    package enum Kind: Sendable {
+    package indirect enum Kind: Sendable {
         case redirect(to: String)
         /// A body of this many bytes, with or without saying so first.
         case oversized(bytes: Int, declared: Bool)
@@ -90,6 +90,8 @@ package struct FakeJarvisFault: Sendable {
         case reset
         /// Does what it is asked, and closes the connection instead of an answer.
         case losesAnswer
+        /// Does what it is asked, and answers with another fault.
+        case obeys(then: Kind)
         /// Says that the body is longer than it is, and closes.
         case cutBody
         /// As it should be, one byte at a time.

@@ -52,6 +52,9 @@ extension FakeJarvisState.Contents {
         case .losesAnswer:
             _ = answer(to: request)
             return [.close]
+        case .obeys(let fault):
+            _ = answer(to: request)
+            return misbehave(fault, to: request)
         case .cutBody:
             return [
                 .send("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n[{"), .close,

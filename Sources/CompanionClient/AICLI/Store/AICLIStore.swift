@@ -96,15 +96,11 @@ package struct AICLIStore: Sendable {
         _ empty: Value,
         _ change: (inout Value) throws -> R
     ) throws -> R {
-        try PrivateFile.withLock("\(directory)/lock") {
-            var value: Value = try load(name) ?? empty
-            let before = value
-            let result = try change(&value)
-            if value != before {
-                let data = try CompanionJSON.encoder(sorted: true).encode(value)
-                try data.withUnsafeBytes { try PrivateFile.write($0, to: "\(directory)/\(name)") }
-            }
-            return result
-        }
+        try PrivateFile.update(
+            "\(directory)/\(name)",
+            lock: "\(directory)/lock",
+            load: { try load(name) ?? empty },
+            change
+        )
     }
 }

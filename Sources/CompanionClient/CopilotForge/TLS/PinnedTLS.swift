@@ -25,7 +25,7 @@ package enum PinnedTLS {
         expecting pin: String?,
         configuration: CompanionClientConfiguration = .default
     ) async throws -> PinnedCertificate {
-        try CompanionAPIClient.checkAddress(of: endpoint)
+        try endpoint.requireLocal()
         do {
             return try await withTimeLimit(configuration.timeouts.connect) {
                 try await handshake(with: endpoint, expecting: pin, limit: configuration.timeouts.connect)
@@ -159,9 +159,4 @@ private final class HandshakeEnd: ChannelInboundHandler, Sendable {
         found.fail(NIOSSLError.uncleanShutdown)
         context.fireChannelInactive()
     }
-}
-
-extension CompanionEndpoint {
-    /// The address as the system's resolver reads it, with its zone.
-    var connectName: String { address.description }
 }

@@ -34,6 +34,7 @@ struct GeminiFormat: ProviderFormat {
     }
 
     func request(_ prompt: ProviderPrompt, key: ProviderKey?) throws -> ProviderRequest {
+        let name = prompt.model.hasPrefix("models/") ? String(prompt.model.dropFirst("models/".count)) : prompt.model
         let contents = prompt.messages.map { message in
             Body.Content(
                 role: message.isFromUser ? "user" : "model",
@@ -48,25 +49,11 @@ struct GeminiFormat: ProviderFormat {
             generationConfig: .init(temperature: prompt.temperature, maxOutputTokens: prompt.maxTokens)
         )
         return ProviderRequest(
-            path: "/models/\(Self.segment(prompt.model)):streamGenerateContent?alt=sse",
+            path: "/models/\(percentEncoded(name)):streamGenerateContent?alt=sse",
             // In a header: a URL is written into logs.
             headers: key.map { [("x-goog-api-key", $0.value)] } ?? [],
             body: try Self.encode(body)
         )
-    }
-
-    /// A model's name as one step of a path, whatever a Mac calls it.
-    private static func segment(_ model: String) -> String {
-        let name = model.hasPrefix("models/") ? model.dropFirst("models/".count) : Substring(model)
-        return name.utf8.map { byte in
-            let character = Character(Unicode.Scalar(byte))
-            // Dots are plain too, but not as steps to elsewhere.
-            let isDot = character == "." && !name.allSatisfy { $0 == "." }
-            if isDot || character.isASCII && (character.isLetter || character.isNumber || "-_".contains(character)) {
-                return String(character)
-            }
-            return "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-        }.joined()
     }
 
     private struct Chunk: Decodable {

@@ -1,3 +1,4 @@
+import CompanionWire
 import FoundationEssentials
 import Glibc
 import NIOCore
@@ -31,28 +32,10 @@ struct DesktopBus: Sendable {
     static func path(inAddress address: String) -> String? {
         for entry in address.split(separator: ";") where entry.hasPrefix("unix:") {
             for pair in entry.dropFirst("unix:".count).split(separator: ",") where pair.hasPrefix("path=") {
-                return unescaped(pair.dropFirst("path=".count))
+                return percentDecoded(pair.dropFirst("path=".count)).map { String(decoding: $0, as: UTF8.self) }
             }
         }
         return nil
-    }
-
-    /// Text in which bytes may be written as `%` and two hex digits; nil where a `%` has none.
-    private static func unescaped(_ text: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
-                return nil
-            }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Connects, runs `body`, and disconnects.

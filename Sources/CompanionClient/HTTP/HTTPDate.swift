@@ -1,4 +1,6 @@
+import AsyncHTTPClient
 import FoundationEssentials
+import NIOHTTP1
 
 /// The time of a `Date` header: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7; the obsolete forms are not
 /// read).
@@ -20,9 +22,9 @@ enum HTTPDate {
             time.count == 3,
             let hour = number(time[0], in: 0...23),
             let minute = number(time[1], in: 0...59),
-            let second = number(time[2], in: 0...60)
+            let second = number(time[2], in: 0...60),
+            let days = GregorianCalendar.daysSince1970(year: year, month: month + 1, day: day)
         else { return nil }
-        let days = daysSinceEpoch(year: year, month: month + 1, day: day)
         return Date(timeIntervalSince1970: Double(days * 86_400 + hour * 3600 + minute * 60 + second))
     }
 
@@ -30,12 +32,11 @@ enum HTTPDate {
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let value = Int(text) else { return nil }
         return range.contains(value) ? value : nil
     }
+}
 
-    /// Counts years from March on, so that the day of a leap year comes last.
-    private static func daysSinceEpoch(year: Int, month: Int, day: Int) -> Int {
-        let year = month > 2 ? year : year - 1
-        let monthFromMarch = (month + 9) % 12
-        let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
-        return 365 * year + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
+extension HTTPClientResponse {
+    /// The time in the `Date` header.
+    var serverDate: Date? {
+        headers.first(name: "Date").flatMap(HTTPDate.date(from:))
     }
 }

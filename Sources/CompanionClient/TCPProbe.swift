@@ -18,12 +18,6 @@ package enum TCPProbe {
                 .connect(host: endpoint.connectName, port: endpoint.port)
                 .get()
             channel.close(promise: nil)
-        } catch ChannelError.connectTimeout {
-            throw CompanionClientError(
-                .unreachable,
-                "No connection to \(endpoint) within \(timeouts.connect.forPeople).",
-                delivery: .notSent
-            )
         } catch {
             throw CompanionClientError.transport(error, endpoint: endpoint, answered: false, timeouts: timeouts)
         }

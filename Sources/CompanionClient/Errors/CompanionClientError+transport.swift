@@ -29,6 +29,8 @@ extension CompanionClientError {
             return make(.unreachable, "\(endpoint) closed the connection before its answer was complete.", .answered)
         case is HTTPParserError:
             return make(.notACompanion, "What listens on \(endpoint) does not speak HTTP.", .answered)
+        case ChannelError.connectTimeout:
+            return make(.unreachable, "No connection to \(endpoint) within \(timeouts.connect.forPeople).", .notSent)
         case let connection as NIOConnectionError:
             return make(.unreachable, "No connection to \(endpoint): \(reason(of: connection)).", .notSent)
         case let failure as IOError:

@@ -30,7 +30,7 @@ package enum PinnedTLS {
             return try await withTimeLimit(configuration.timeouts.connect) {
                 try await handshake(with: endpoint, expecting: pin, limit: configuration.timeouts.connect)
             }
-        } catch is TimeLimitExceeded {
+        } catch is TimeLimitExceeded, ChannelError.connectTimeout {
             let limit = configuration.timeouts.connect.forPeople
             throw CompanionClientError(
                 .unreachable,

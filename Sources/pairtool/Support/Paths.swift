@@ -4,7 +4,7 @@ import Glibc
 struct Paths: Sendable {
     /// Keys, paired hosts, the host's database.
     let data: String
-    /// Logs, histories, caches.
+    /// The place of `runtime` where the system names none.
     let state: String
     /// Sockets and locks.
     let runtime: String

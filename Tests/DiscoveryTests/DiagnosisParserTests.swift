@@ -136,6 +136,7 @@ import Testing
         arguments: [
             ("unix:path=/run/dbus/system_bus_socket", "/run/dbus/system_bus_socket"),
             ("tcp:host=localhost;unix:guid=ab,path=/tmp/bus", "/tmp/bus"), ("unix:abstract=/tmp/x", nil), ("", nil),
+            ("unix:path=/tmp/a%20bus%2c1", "/tmp/a bus,1"), ("unix:path=/tmp/%2", nil),
         ]
     )
     func address(address: String, path: String?) {

@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// What the system bus says of the Avahi daemon.
 package enum DaemonReport: Sendable, Hashable {
     /// There is no system bus: no socket at this path.
@@ -21,12 +23,12 @@ package enum DaemonReport: Sendable, Hashable {
         case failure = 4
     }
 
-    /// The path of the socket in an address of a bus, such as `unix:path=/run/dbus/system_bus_socket`; nil where it
-    /// is of another kind.
+    /// The path of the first socket in the addresses of a bus, such as `unix:path=/run/dbus/system_bus_socket` (D-Bus
+    /// specification, Server Addresses); nil where they are of other kinds.
     package static func socketPath(inAddress address: String) -> String? {
         for alternative in address.split(separator: ";") where alternative.hasPrefix("unix:") {
-            for pair in alternative.dropFirst(5).split(separator: ",") where pair.hasPrefix("path=") {
-                return String(pair.dropFirst(5))
+            for pair in alternative.dropFirst("unix:".count).split(separator: ",") where pair.hasPrefix("path=") {
+                return percentDecoded(pair.dropFirst("path=".count)).map { String(decoding: $0, as: UTF8.self) }
             }
         }
         return nil

@@ -1,4 +1,4 @@
-import CompanionWire
+import Discovery
 import FoundationEssentials
 import Glibc
 import NIOCore
@@ -23,19 +23,11 @@ struct DesktopBus: Sendable {
 
     /// The socket of the user's bus: as `DBUS_SESSION_BUS_ADDRESS` says, else where systemd has it. Nil where there is none.
     static func path(environment: [String: String]) -> String? {
-        if let address = environment["DBUS_SESSION_BUS_ADDRESS"], !address.isEmpty { return path(inAddress: address) }
+        if let address = environment["DBUS_SESSION_BUS_ADDRESS"], !address.isEmpty {
+            return DaemonReport.socketPath(inAddress: address)
+        }
         guard let directory = environment["XDG_RUNTIME_DIR"], directory.hasPrefix("/") else { return nil }
         return FileManager.default.fileExists(atPath: directory + "/bus") ? directory + "/bus" : nil
-    }
-
-    /// The first socket with a path in a list of addresses (D-Bus specification, Server Addresses).
-    static func path(inAddress address: String) -> String? {
-        for entry in address.split(separator: ";") where entry.hasPrefix("unix:") {
-            for pair in entry.dropFirst("unix:".count).split(separator: ",") where pair.hasPrefix("path=") {
-                return percentDecoded(pair.dropFirst("path=".count)).map { String(decoding: $0, as: UTF8.self) }
-            }
-        }
-        return nil
     }
 
     /// Connects, runs `body`, and disconnects.

@@ -45,9 +45,9 @@ package enum DirectoryWatch {
 }
 
 /// The inotify descriptor, its timer, and what is known of the directory.
-///
-/// `@unchecked Sendable` is safe because after `init` all that changes is touched on `queue` alone.
 private final class DirectoryWatcher: @unchecked Sendable {
+    // Safe because after `init` all that changes is touched on `queue` alone.
+
     private let directory: String
     private let output: AsyncThrowingStream<WatchedFiles.Output, any Error>.Continuation
     private let queue = DispatchQueue(label: "pairtool.watch")

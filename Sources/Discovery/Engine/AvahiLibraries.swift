@@ -3,10 +3,11 @@ import CAvahiCore
 import Glibc
 
 /// A library of Avahi that is opened when it is first needed, and stays open.
-///
-/// `@unchecked Sendable` is safe because the table is written before the object is published and never again, and its
-/// pointers lead to code of a library that is never closed.
 final class AvahiLibrary<Functions>: @unchecked Sendable {
+    // Safe because
+    // - the table is written before the object is published, and never again,
+    // - its pointers lead to code of a library that is never closed.
+
     let functions: Functions
 
     /// - Parameters:

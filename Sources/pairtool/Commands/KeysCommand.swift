@@ -28,7 +28,8 @@ struct KeysCommand: AsyncParsableCommand {
 
         var state: String {
             if let problem { return problem }
-            return source.map { "key: \($0)" } ?? (provider == Provider.ollama.rawValue ? "needs none" : "no key")
+            if let source { return "key: \(source)" }
+            return Provider(rawValue: provider)?.needsKey == false ? "needs none" : "no key"
         }
     }
 

@@ -1,5 +1,6 @@
 import CompanionClient
 import CompanionWire
+import PairingAgent
 
 extension HostFamily {
     /// The port that hosts of the family listen on, where none is named.
@@ -21,6 +22,18 @@ extension HostFamily {
         case .copilotforge, .aicli: "pairtool projects"
         case .lumi: "pairtool sync"
         case .jarvis: "pairtool approvals"
+        }
+    }
+}
+
+extension PairedHost {
+    /// Removes all that is kept of the host besides its record.
+    func forgetBelongings(_ context: CommandContext) throws {
+        switch family {
+        case .copilotforge: try SessionTokenStore(directory: context.paths.data).forget(hostID: id)
+        case .lumi: try LumiSessions.forget(self, context: context)
+        case .aicli: try AICLISessions.forget(self, context: context)
+        case .jarvis: break
         }
     }
 }

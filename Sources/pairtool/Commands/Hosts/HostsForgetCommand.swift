@@ -19,9 +19,7 @@ struct HostsForgetCommand: AsyncParsableCommand {
             hosts.forget(forgotten.id)
             return forgotten
         }
-        try SessionTokenStore(directory: output.context.paths.data).forget(hostID: forgotten.id)
-        try AICLISessions.forget(forgotten, context: output.context)
-        if forgotten.family == .lumi { try LumiSessions.forget(forgotten, context: output.context) }
+        try forgotten.forgetBelongings(output.context)
         output.result(PairedHostRow(forgotten, isDefault: false), id: forgotten.id) {
             "Forgot \(TerminalText.line(forgotten.name))."
         }

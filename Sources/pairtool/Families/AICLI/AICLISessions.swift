@@ -37,7 +37,6 @@ enum AICLISessions {
 
     /// Forgets all that is kept of a server.
     static func forget(_ host: PairedHost, context: CommandContext) throws {
-        guard host.family == .aicli else { return }
         try HostSecretStore(directory: context.paths.data).forget(hostID: host.id)
         try store(of: host.id, context: context).removeAll()
     }

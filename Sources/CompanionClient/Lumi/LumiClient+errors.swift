@@ -1,24 +1,6 @@
 import CompanionWire
-import NIOCore
 
 extension CompanionClientError {
-    /// What the network library says when no connection could be made.
-    static func lumiConnection(
-        _ error: any Error,
-        endpoint: CompanionEndpoint,
-        limit: Duration
-    ) -> any Error {
-        if case ChannelError.connectTimeout = error {
-            return CompanionClientError(
-                .unreachable,
-                "No connection to \(endpoint) within \(limit.forPeople).",
-                delivery: .notSent,
-                underlying: error
-            )
-        }
-        return transport(error, endpoint: endpoint, answered: false, timeouts: .init(connect: limit))
-    }
-
     /// How a connection ended while an answer was waited for.
     static func lumi(_ end: LumiInbox.End, endpoint: CompanionEndpoint) -> any Error {
         switch end {

@@ -61,7 +61,12 @@ package actor LumiClient {
                 .connect(host: endpoint.connectName, port: endpoint.port)
                 .get()
         } catch {
-            throw CompanionClientError.lumiConnection(error, endpoint: endpoint, limit: configuration.connect)
+            throw CompanionClientError.transport(
+                error,
+                endpoint: endpoint,
+                answered: false,
+                timeouts: .init(connect: configuration.connect)
+            )
         }
         let client = LumiClient(
             endpoint: endpoint,

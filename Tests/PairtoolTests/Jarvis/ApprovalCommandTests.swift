@@ -159,8 +159,11 @@ import Testing
         try await withFakeMac { mac in
             try await withFakeJarvis { jarvis in
                 try await Sandbox.with { user in
+                    let none = await user.run("approvals")
+                    #expect(none.status == 5 && none.err.contains("--family jarvis"), "\(none)")
                     await user.pair(mac)
-                    #expect(await user.run("approvals").status == 5)
+                    let other = await user.run("approvals")
+                    #expect(other.status == 5 && other.err.contains("--family jarvis"), "\(other)")
                     await user.pair(jarvis)
                     #expect(await user.run("approvals", "-q").status == 0)
                     let names = try await user.run("hosts", "--json").json
@@ -169,9 +172,9 @@ import Testing
                     #expect(wrong.status == 1)
                     #expect(wrong.failure == "host.cannot")
                     let daemon = try #require(names.first { $0["family"] == .text("jarvis") }?["id"]?.string)
-                    let other = await user.run("projects", "--host", daemon, "--json")
-                    #expect(other.status == 1)
-                    #expect(other.failure == "host.cannot")
+                    let projects = await user.run("projects", "--host", daemon, "--json")
+                    #expect(projects.status == 1)
+                    #expect(projects.failure == "host.cannot")
                 }
             }
         }

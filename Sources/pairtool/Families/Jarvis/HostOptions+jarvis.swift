@@ -22,7 +22,9 @@ extension HostOptions {
     private func daemon(_ context: CommandContext) throws -> PairedHost {
         do {
             return try paired(.jarvis, for: "approvals", context)
-        } catch let error as CommandError where error.code == "host.cannot" && isUnnamed(context) {
+        } catch let error as CommandError
+            where ["host.cannot", "host.none_paired"].contains(error.code) && isUnnamed(context)
+        {
             // Whoever has not named one is told how they begin: daemons are not found by themselves.
             throw CommandError(
                 .notPaired,

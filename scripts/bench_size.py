@@ -2,11 +2,11 @@
 import json
 import os
 import subprocess
-import sys
 import venv
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from bench_watch import lan
+
 TYPE = "_copilotforge-companion._tcp"
 RUNS = 5
 
@@ -72,14 +72,8 @@ def size(work: Path, row, tool: Path) -> None:
     venv.create(work / "venv", with_pip=True)
     python = work / "venv/bin/python3"
     subprocess.run([python, "-m", "pip", "install", "-q", "zeroconf"], check=True)
-    answer = subprocess.run(
-        [ROOT / "Tests/Support/lan.sh", "-"], input=SCRIPT, capture_output=True, text=True,
-        env={**os.environ, "PAIRTOOL": str(tool), "BENCH_PYTHON": str(python), "BENCH_MEASURE": MEASURE,
-             "BENCH_TYPE": TYPE, "BENCH_RUNS": str(RUNS)},
-    )
-    if answer.returncode != 0:
-        sys.exit(f"the network of 2,000 hosts failed: {answer.stderr}")
-    runs = [json.loads(line) for line in answer.stdout.splitlines() if line.startswith("{")]
+    lines = lan(SCRIPT, tool, BENCH_PYTHON=str(python), BENCH_MEASURE=MEASURE, BENCH_TYPE=TYPE, BENCH_RUNS=str(RUNS))
+    runs = [json.loads(line) for line in lines if line.startswith("{")]
 
     def median(name: str, key: str) -> float:
         values = sorted(run[key] for run in runs if run["tool"] == name)

@@ -61,9 +61,10 @@ waves 90
 """
 
 
-def lan(script: str, tool: Path) -> list[str]:
+def lan(script: str, tool: Path, **environment: str) -> list[str]:
+    """The lines that a script prints on the LAN of the tests, which has the environment as variables."""
     answer = subprocess.run([str(LAN), "-"], input=script, capture_output=True, text=True,
-                            env={**os.environ, "PAIRTOOL": str(tool)})
+                            env={**os.environ, "PAIRTOOL": str(tool), **environment})
     if answer.returncode != 0:
         sys.exit(f"the LAN failed: {answer.stderr}")
     return answer.stdout.splitlines()

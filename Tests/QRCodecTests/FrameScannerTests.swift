@@ -35,6 +35,18 @@ struct FrameScannerTests {
         #expect(renewed.others.count == 2)
     }
 
+    @Test("Where no thread can be had to read on, that is thrown and not waited for", .timeLimit(.minutes(1)))
+    func noThread() async throws {
+        let error = await #expect(throws: QRCodecError.self) {
+            try await FrameScanner.scan(
+                { () throws(QRCodecError) in FedFrames([.blank]) },
+                readerThread: { _ in throw QRCodecError(.io, "There are no more threads.") },
+                where: Self.isOurs
+            )
+        }
+        #expect(error?.code == .io)
+    }
+
     @Test("Codes that are not wanted are told of once, and do not end it")
     func others() async throws {
         let other = try Frame.showing("https://example.org/")

@@ -27,18 +27,28 @@ package enum FrameScanner {
     /// - Parameters:
     ///   - open: Opens the source, on the thread that reads.
     ///   - report: Told what would help.
+    ///   - readerThread: Runs what reads, on a thread of its own, and throws where there is none.
     ///   - isWanted: Whether a payload is one that is looked for.
     /// - Throws: ``QRCodecError`` from the source, or with the code `corrupt` where not a single frame could be decoded;
     ///   `CancellationError`.
     package static func scan(
         _ open: @escaping @Sendable () throws(QRCodecError) -> any FrameSource,
         report: @escaping @Sendable (Progress) -> Void = { _ in },
+        readerThread: @escaping @Sendable (@escaping @Sendable () -> Void) async throws -> Void = OwnThread.run,
         where isWanted: @escaping @Sendable ([UInt8]) -> Bool
     ) async throws -> Outcome {
         let mailbox = FrameMailbox()
         let wake = try WakeSignal()
         let outcome = try await withTaskCancellationHandler {
-            async let reading: Void = OwnThread.run { read(open, into: mailbox, wake) }
+            async let reading: Void = {
+                do {
+                    try await readerThread { read(open, into: mailbox, wake) }
+                } catch {
+                    // Without a thread nothing comes, and nobody else would say so.
+                    mailbox.finish(error as? QRCodecError)
+                    throw error
+                }
+            }()
             let looked: Result<Outcome, any Error>
             do {
                 looked = .success(

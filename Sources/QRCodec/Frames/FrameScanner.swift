@@ -51,21 +51,13 @@ package enum FrameScanner {
             }()
             let looked: Result<Outcome, any Error>
             do {
-                looked = .success(
-                    try await OwnThread.run {
-                        // Whatever ends looking ends reading.
-                        defer {
-                            mailbox.close()
-                            wake.wake()
-                        }
-                        return try look(mailbox, report: report, where: isWanted)
-                    }
-                )
+                looked = .success(try await OwnThread.run { try look(mailbox, report: report, where: isWanted) })
             } catch {
-                mailbox.close()
-                wake.wake()
                 looked = .failure(error)
             }
+            // Whatever ends looking ends reading.
+            mailbox.close()
+            wake.wake()
             try await reading
             return try looked.get()
         } onCancel: {

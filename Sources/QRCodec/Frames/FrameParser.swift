@@ -61,7 +61,7 @@ package struct FrameParser {
         let format = ImageFormat(beginning)
         switch format {
         case .jpeg: return
-        case .other(let name) where name == "file of an unknown kind" || name == "text file": return
+        case .other(ImageFormat.unknownKind), .other(ImageFormat.textFile): return
         default: throw unknown(format)
         }
     }

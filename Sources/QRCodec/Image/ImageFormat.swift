@@ -11,6 +11,9 @@ enum ImageFormat: Equatable {
     /// Something else, named in the singular: "GIF image".
     case other(String)
 
+    /// Names of what is told by nothing of its own.
+    static let (unknownKind, textFile) = ("file of an unknown kind", "text file")
+
     init(_ data: [UInt8]) {
         if data.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
             self = .png
@@ -73,7 +76,7 @@ enum ImageFormat: Equatable {
         if let known = magics.first(where: { data.starts(with: $0.bytes) }) { return known.name }
         if data.starts(with: "RIFF".utf8) { return "RIFF file" }
         if data.dropFirst(4).starts(with: "ftyp".utf8) { return mediaName(brand: data.dropFirst(8).prefix(4)) }
-        return textName(data) ?? "file of an unknown kind"
+        return textName(data) ?? unknownKind
     }
 
     /// The kinds of ISO base media file, by their major brand.
@@ -100,6 +103,6 @@ enum ImageFormat: Equatable {
         guard incomplete.contains(where: { String(validating: start.dropLast($0), as: UTF8.self) != nil }) else {
             return nil
         }
-        return "text file"
+        return textFile
     }
 }

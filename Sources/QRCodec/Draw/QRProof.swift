@@ -18,8 +18,7 @@ enum QRProof {
                 }
             }
         }
-        let reader = try ZBarScanner()
-        try reader.configure()
+        let reader = try ZBarScanner.forQR()
         if try reader.scan(image).contains(where: { $0.bytes == symbol.bytes }) { return }
         guard try QRScanner.scan(image).contains(where: { $0.bytes == symbol.bytes }) else {
             throw QRCodecError(.encoderFailed, "The drawing of the QR code cannot be read: it was not shown.")

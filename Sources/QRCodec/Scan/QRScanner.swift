@@ -40,9 +40,7 @@ package enum QRScanner {
         _ image: QRImage,
         where isWanted: ([UInt8]) -> Bool = { _ in true }
     ) throws(QRCodecError) -> [ScannedSymbol] {
-        let reader = try ZBarScanner()
-        try reader.configure()
-        var search = SymbolSearch(image, reader: reader)
+        var search = SymbolSearch(image, reader: try .forQR())
         try search.run(until: isWanted)
         var found = search.found
         if !found.contains(where: { isWanted($0.bytes) }), let enlarged = EnlargedImage(image) {
@@ -64,9 +62,7 @@ package enum QRScanner {
         frame: QRImage,
         where isWanted: ([UInt8]) -> Bool
     ) throws(QRCodecError) -> (symbols: [ScannedSymbol], sighting: SymbolSighting?) {
-        let reader = try ZBarScanner()
-        try reader.configure()
-        var search = SymbolSearch(frame, reader: reader, effort: .frame)
+        var search = SymbolSearch(frame, reader: try .forQR(), effort: .frame)
         try search.run(until: isWanted)
         return (search.found, search.sighting)
     }

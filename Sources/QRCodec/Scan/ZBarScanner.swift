@@ -1,13 +1,20 @@
 import CZBar
 
-/// Owns a zbar scanner that, once configured, looks for QR codes only and hands over their bytes unchanged.
+/// Owns a zbar scanner that looks for QR codes only and hands over their bytes unchanged.
 struct ZBarScanner: ~Copyable {
     private let scanner: OpaquePointer
 
     /// zbar's name for 8-bit grey: the four characters `Y800`, the first in the lowest byte.
     private static let greyFormat = "Y800".utf8.reversed().reduce(UInt(0)) { $0 << 8 | UInt($1) }
 
-    init() throws(QRCodecError) {
+    /// - Throws: ``QRCodecError`` with the code `decoderFailed`.
+    static func forQR() throws(QRCodecError) -> ZBarScanner {
+        let scanner = try ZBarScanner()
+        try scanner.configure()
+        return scanner
+    }
+
+    private init() throws(QRCodecError) {
         guard let scanner = zbar_image_scanner_create() else {
             throw QRCodecError(.decoderFailed, "The QR code reader could not be started.")
         }
@@ -17,7 +24,7 @@ struct ZBarScanner: ~Copyable {
     deinit { zbar_image_scanner_destroy(scanner) }
 
     /// Turns every symbology off but the one that is wanted.
-    func configure() throws(QRCodecError) {
+    private func configure() throws(QRCodecError) {
         let settings: [(zbar_symbol_type_t, zbar_config_t, Int32)] = [
             (ZBAR_NONE, ZBAR_CFG_ENABLE, 0),
             (ZBAR_QRCODE, ZBAR_CFG_ENABLE, 1),

@@ -5,8 +5,6 @@ struct ModuleReader {
 
     /// Modules on either side of one that it is compared with.
     private static let reach = 4
-    /// Pixels a module of the drawing, and modules of quiet zone.
-    private static let (scale, quietZone) = (3, 4)
     /// Bits of a copy of the format information that may be wrong.
     private static let mostFormatErrors = 2
 
@@ -91,7 +89,9 @@ struct ModuleReader {
                 modules[y * size + x] = format >> bit & 1 == 1
             }
         }
-        return Self.draw(modules, size: size)
+        return QRImage(modules: size) { x, y in
+            (0..<size).contains(x) && (0..<size).contains(y) && modules[y * size + x]
+        }
     }
 
     /// The format information, of which there are two copies: either with hardly a fault, or both alike.
@@ -107,21 +107,5 @@ struct ModuleReader {
         let best = copies[0].errors <= copies[1].errors ? copies[0] : copies[1]
         guard best.errors > Self.mostFormatErrors else { return best.word }
         return copies[0].word == copies[1].word && best.errors <= Self.mostFormatErrors + 1 ? best.word : nil
-    }
-
-    private static func draw(_ modules: [Bool], size: Int) -> QRImage {
-        let side = (size + 2 * quietZone) * scale
-        var image = QRImage(width: side, height: side, filledWith: 255)
-        image.luminance.withUnsafeMutableBufferPointer { pixels in
-            for y in 0..<size {
-                for x in 0..<size where modules[y * size + x] {
-                    let start = (y + quietZone) * scale * side + (x + quietZone) * scale
-                    for row in 0..<scale {
-                        for column in 0..<scale { pixels[start + row * side + column] = 0 }
-                    }
-                }
-            }
-        }
-        return image
     }
 }

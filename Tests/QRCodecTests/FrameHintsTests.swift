@@ -5,9 +5,9 @@ import Testing
 
 @Suite("Hints for who holds a code")
 struct FrameHintsTests {
-    private static let day = FrameLight(dark: 30, mean: 120, light: 220)
-    private static let night = FrameLight(dark: 5, mean: 20, light: 50)
-    private static let glare = FrameLight(dark: 215, mean: 240, light: 255)
+    private static let day = FrameLight(dark: 30, light: 220)
+    private static let night = FrameLight(dark: 5, light: 50)
+    private static let glare = FrameLight(dark: 215, light: 255)
 
     private static func view(
         _ light: FrameLight = day,
@@ -58,8 +58,8 @@ struct FrameHintsTests {
         let width = 320
         let shades = (0..<width * 200).map { UInt8($0 % width < 32 ? 10 : $0 % width < 288 ? 100 : 250) }
         let light = FrameLight(QRImage(width: width, height: 200, luminance: shades))
-        #expect(light == FrameLight(dark: 10, mean: 106, light: 250))
+        #expect(light == FrameLight(dark: 10, light: 250))
         let black = FrameLight(QRImage(width: 1, height: 1, luminance: [7]))
-        #expect(black == FrameLight(dark: 7, mean: 7, light: 7))
+        #expect(black == FrameLight(dark: 7, light: 7))
     }
 }

@@ -6,7 +6,6 @@ extension Place {
     var length: Double { (x * x + y * y).squareRoot() }
     /// Twice the area of the triangle with `other`; positive where `other` lies clockwise on a screen.
     func cross(_ other: Place) -> Double { x * other.y - y * other.x }
-    func dot(_ other: Place) -> Double { x * other.x + y * other.y }
 }
 
 /// A perspective: takes places of a flat symbol to places of the picture that shows it.

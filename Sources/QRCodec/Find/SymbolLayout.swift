@@ -10,10 +10,8 @@ struct SymbolLayout: Sendable {
     private(set) var landmarks: [Landmark] = []
     /// Those of the timing patterns alone.
     private(set) var timing: [Landmark] = []
-    /// The rows and columns in which alignment patterns have their centres.
-    let alignmentCentres: [Int]
 
-    enum Module: UInt8 {
+    enum Module {
         case data
         case light
         case dark
@@ -33,15 +31,12 @@ struct SymbolLayout: Sendable {
         self.version = version
         size = 17 + 4 * version
         modules = Array(repeating: .data, count: size * size)
-        alignmentCentres = Self.alignmentCentres(version: version, size: size)
         drawTiming()
         drawAlignment()
         drawFinders()
         drawFormat()
         drawVersion()
     }
-
-    subscript(x: Int, y: Int) -> Module { modules[y * size + x] }
 
     private mutating func set(_ x: Int, _ y: Int, dark: Bool, isLandmark: Bool = true) {
         modules[y * size + x] = dark ? .dark : .light
@@ -50,8 +45,10 @@ struct SymbolLayout: Sendable {
         }
     }
 
+    /// The rows and columns in which alignment patterns have their centres.
+    ///
     /// Annex E, as a rule: evenly spaced from the end, the odd space at the start; version 32 is an exception.
-    private static func alignmentCentres(version: Int, size: Int) -> [Int] {
+    private func alignmentCentres() -> [Int] {
         guard version > 1 else { return [] }
         let count = version / 7 + 2
         let step = version == 32 ? 26 : (version * 4 + count * 2 + 1) / (count * 2 - 2) * 2
@@ -67,8 +64,9 @@ struct SymbolLayout: Sendable {
     }
 
     private mutating func drawAlignment() {
-        for row in alignmentCentres {
-            for column in alignmentCentres {
+        let centres = alignmentCentres()
+        for row in centres {
+            for column in centres {
                 let isFinder = (row == 6 && (column == 6 || column == size - 7)) || (row == size - 7 && column == 6)
                 guard !isFinder else { continue }
                 for y in -2...2 {

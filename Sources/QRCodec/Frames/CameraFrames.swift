@@ -7,7 +7,6 @@ import ZBarWithoutDBus
 /// It is asked for 1280 × 720 in Motion JPEG, which USB has room for thirty times a second, else for what zbar can make grey.
 package struct CameraFrames: FrameSource {
     private let video: Video
-    private let path: String
 
     package let isLive = true
 
@@ -20,7 +19,7 @@ package struct CameraFrames: FrameSource {
     ///   `cameraFailed`.
     package init(path: String?, directory: String = "/dev") throws(QRCodecError) {
         if let path {
-            (self.path, video) = (path, try Video(path: path))
+            video = try Video(path: path)
             return
         }
         let paths = Self.devices(in: directory)
@@ -31,7 +30,7 @@ package struct CameraFrames: FrameSource {
         var failure: QRCodecError?
         for path in paths {
             do throws(QRCodecError) {
-                (self.path, video) = (path, try Video(path: path))
+                video = try Video(path: path)
                 return
             } catch {
                 if failure == nil || failure?.code == .notACamera { failure = error }

@@ -2,25 +2,21 @@
 package struct FrameLight: Sendable, Hashable {
     /// The shade that 5 % of the pixels are darker than.
     package var dark: Int
-    /// The mean shade.
-    package var mean: Int
     /// The shade that 5 % of the pixels are lighter than.
     package var light: Int
 
-    package init(dark: Int, mean: Int, light: Int) {
-        (self.dark, self.mean, self.light) = (dark, mean, light)
+    package init(dark: Int, light: Int) {
+        (self.dark, self.light) = (dark, light)
     }
 
     /// Looks at every eighth pixel of every eighth row.
     init(_ image: QRImage) {
         var counts = [Int](repeating: 0, count: 256)
-        var (sum, total) = (0, 0)
+        var total = 0
         image.luminance.withUnsafeBufferPointer { pixels in
             for y in stride(from: 0, to: image.height, by: 8) {
                 for x in stride(from: 0, to: image.width, by: 8) {
-                    let shade = Int(pixels[y * image.width + x])
-                    counts[shade] += 1
-                    sum += shade
+                    counts[Int(pixels[y * image.width + x])] += 1
                     total += 1
                 }
             }
@@ -32,6 +28,6 @@ package struct FrameLight: Sendable, Hashable {
                 return left < 0
             } ?? 255
         }
-        self.init(dark: shade(below: 5), mean: sum / max(1, total), light: shade(below: 95))
+        self.init(dark: shade(below: 5), light: shade(below: 95))
     }
 }

@@ -16,7 +16,8 @@ struct FrameHintsTests {
         size: Double = 45,
         isRead: Bool = false
     ) -> FrameView {
-        FrameView(light: light, side: 720, symbol: module.map { (x, 360, $0, size) }, isRead: isRead)
+        let symbol = module.map { SymbolSighting(x: x, y: 360, module: $0, size: size) }
+        return FrameView(light: light, side: 720, symbol: symbol, isRead: isRead)
     }
 
     @Test("The first frame says at once what would help")

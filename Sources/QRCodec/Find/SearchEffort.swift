@@ -24,25 +24,3 @@ struct SearchEffort: Sendable {
     /// One of thirty a second: what is hard to read in this one is easier in the next.
     static let frame = SearchEffort(mostTriples: 16, mostFits: 6, sharpenings: [0, 0.7, 1.5])
 }
-
-/// Three finder patterns that look like those of one symbol, in pixels of the picture.
-struct SymbolSighting: Sendable, Hashable {
-    /// Half way between the outer two patterns: about the symbol's middle.
-    var x: Double
-    var y: Double
-    /// The mean width of a module.
-    var module: Double
-    /// Modules along a side, as far as the patterns tell.
-    var size: Double
-
-    init(_ triple: FinderTriple, scale: Int) {
-        let middle = (triple.right.centre + triple.below.centre) / 2 * Double(scale)
-        (x, y) = (middle.x, middle.y)
-        module = (triple.corner.module + triple.right.module + triple.below.module) / 3 * Double(scale)
-        size = triple.distance + 7
-    }
-
-    init(x: Double, y: Double, module: Double, size: Double) {
-        (self.x, self.y, self.module, self.size) = (x, y, module, size)
-    }
-}

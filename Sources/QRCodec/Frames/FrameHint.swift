@@ -15,15 +15,15 @@ package struct FrameView: Sendable {
     package var light: FrameLight
     /// The shorter side, in pixels.
     package var side: Int
-    /// The middle of what looks like a symbol and the width of its modules, in pixels; `nil` where nothing does.
-    package var symbol: (x: Double, y: Double, module: Double, size: Double)?
+    /// What looks like a symbol; `nil` where nothing does.
+    package var symbol: SymbolSighting?
     /// Whether it could be read.
     package var isRead: Bool
 
     package init(
         light: FrameLight,
         side: Int,
-        symbol: (x: Double, y: Double, module: Double, size: Double)? = nil,
+        symbol: SymbolSighting? = nil,
         isRead: Bool = false
     ) {
         (self.light, self.side, self.symbol, self.isRead) = (light, side, symbol, isRead)

@@ -130,7 +130,7 @@ extension FrameView {
         self.init(
             light: FrameLight(image),
             side: min(image.width, image.height),
-            symbol: sighting.map { ($0.x, $0.y, $0.module, $0.size) },
+            symbol: sighting,
             isRead: isRead
         )
     }

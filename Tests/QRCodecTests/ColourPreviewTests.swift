@@ -57,10 +57,15 @@ struct ColourPreviewTests {
         let png = Self.png()
         let huge = PNGWriter(width: 60_000, height: 60_000, colourType: 2).file(pixels: [])
         let claims = PNGWriter(width: 10_000, height: 10_000, colourType: 2).file(pixels: [0x78, 0x01])
+        // One stored block of two black rows, and a checksum that is not theirs.
+        let block: [UInt8] = [0x78, 0x01, 0x01, 26, 0, 0xE5, 0xFF] + Array(repeating: 0, count: 26)
+        let wrongSum = PNGWriter(width: 4, height: 2, colourType: 2).file(pixels: block + [0, 0, 0, 0])
+        let rightSum = PNGWriter(width: 4, height: 2, colourType: 2).file(pixels: block + [0, 26, 0, 1])
+        #expect(throws: Never.self) { try ColourPreview(rightSum, columns: 80, rows: 24) }
         for (bytes, code) in [
             ([], QRCodecError.Code.unsupportedFormat), (Array("<html>".utf8), .unsupportedFormat),
-            (Array(png.prefix(20)), .corrupt), (Array(png.prefix(png.count - 30)), .corrupt),
-            ([0xFF, 0xD8, 0xFF, 0xE0], .corrupt), (huge, .tooLarge), (claims, .truncated),
+            (Array(png.prefix(20)), .truncated), (Array(png.prefix(png.count - 30)), .truncated),
+            ([0xFF, 0xD8, 0xFF, 0xE0], .corrupt), (huge, .tooLarge), (claims, .truncated), (wrongSum, .corrupt),
         ] as [([UInt8], QRCodecError.Code)] {
             let error = #expect(throws: QRCodecError.self) { try ColourPreview(bytes, columns: 80, rows: 24) }
             #expect(error?.code == code)

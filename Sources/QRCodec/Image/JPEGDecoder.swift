@@ -20,6 +20,15 @@ enum JPEGDecoder {
             : try decompressor.decodeGrey(data, header: header, reduction: mayReduce ? reduction(of: header) : 1)
     }
 
+    /// All pixels, three bytes each: red, green and blue; damaged ones are as far as they could be read.
+    static func decodeColour(_ data: [UInt8], limits: ImageLimits) throws(QRCodecError) -> ColourImage {
+        let decompressor = try Decompressor()
+        let header = try decompressor.header(of: data)
+        // Three bytes a pixel here, and up to six in the decoder, which keeps all coefficients of progressive images.
+        try limits.check(width: header.width, height: header.height, kind: "JPEG image", bytesPerPixel: 9)
+        return try decompressor.decodeColour(data, header: header)
+    }
+
     /// TurboJPEG gives a half, a quarter or an eighth, as the mean of the pixels.
     private static func reduction(of header: JPEGHeader) -> Int {
         var reduction = 1
@@ -113,6 +122,12 @@ private struct Decompressor: ~Copyable {
             image.luminance[index] = UInt8(UInt32(grey) * UInt32(inks[4 * index + 3]) / 255)
         }
         return DecodedImage(image: image, damage: damage)
+    }
+
+    func decodeColour(_ data: [UInt8], header: JPEGHeader) throws(QRCodecError) -> ColourImage {
+        var image = ColourImage(width: header.width, height: header.height)
+        _ = try decompress(data, into: &image.bytes, width: image.width, height: image.height, format: TJPF_RGB)
+        return image
     }
 
     /// Fills `pixels`.

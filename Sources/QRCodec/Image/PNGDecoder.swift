@@ -3,14 +3,31 @@ import CSpng
 /// Reads PNG images with libspng: every colour type and bit depth, interlaced or not, transparency laid over white.
 enum PNGDecoder {
     static func decode(_ data: [UInt8], limits: ImageLimits) throws(QRCodecError) -> DecodedImage {
-        let context = try Context()
+        try open(data, ignoresAdler: true) { context, header, fileBytes throws(QRCodecError) in
+            try header.check(fileBytes: fileBytes, limits: limits)
+            return try context.decodePixels(header)
+        }
+    }
+
+    /// All pixels, three bytes each: red, green and blue. Transparency is left out.
+    static func decodeColour(_ data: [UInt8], limits: ImageLimits) throws(QRCodecError) -> ColourImage {
+        try open(data, ignoresAdler: false) { context, header, fileBytes throws(QRCodecError) in
+            try header.check(fileBytes: fileBytes, limits: limits, bytesPerPixel: 3)
+            return try context.decodeColour(header)
+        }
+    }
+
+    private static func open<R>(
+        _ data: [UInt8],
+        ignoresAdler: Bool,
+        _ body: (borrowing Context, PNGHeader, _ fileBytes: Int) throws(QRCodecError) -> R
+    ) throws(QRCodecError) -> R {
+        let context = try Context(ignoresAdler: ignoresAdler)
         // The context keeps the pointer, so all of its use lies within this closure.
-        let result: Result<DecodedImage, QRCodecError> = PNGChunks.withoutMetadata(data).withUnsafeBytes { bytes in
+        let result: Result<R, QRCodecError> = PNGChunks.withoutMetadata(data).withUnsafeBytes { bytes in
             Result { () throws(QRCodecError) in
                 try context.open(bytes)
-                let header = try context.header()
-                try header.check(fileBytes: bytes.count, limits: limits)
-                return try context.decodePixels(header)
+                return try body(context, try context.header(), bytes.count)
             }
         }
         return try result.get()
@@ -21,9 +38,10 @@ enum PNGDecoder {
 private struct Context: ~Copyable {
     private let pointer: OpaquePointer
 
-    init() throws(QRCodecError) {
-        // The chunks' own checksums cover the same bytes as the one inside the deflate stream.
-        guard let pointer = spng_ctx_new(Int32(SPNG_CTX_IGNORE_ADLER32.rawValue)) else {
+    /// - Parameter ignoresAdler: Whether the checksum inside the deflate stream is left alone, where time matters: the
+    ///   chunks' own cover the same bytes.
+    init(ignoresAdler: Bool) throws(QRCodecError) {
+        guard let pointer = spng_ctx_new(ignoresAdler ? Int32(SPNG_CTX_IGNORE_ADLER32.rawValue) : 0) else {
             throw QRCodecError(.decoderFailed, "The PNG decoder could not be started.")
         }
         self.pointer = pointer
@@ -77,6 +95,12 @@ private struct Context: ~Copyable {
         // What follows the pixels holds nothing of ours, but its absence or damage is worth telling.
         if status == Int32(SPNG_EOI.rawValue) { status = spng_decode_chunks(pointer) }
         return DecodedImage(image: image, damage: Self.failure(status))
+    }
+
+    func decodeColour(_ header: PNGHeader) throws(QRCodecError) -> ColourImage {
+        var image = ColourImage(width: header.width, height: header.height)
+        try check(spng_decode_image(pointer, &image.bytes, image.bytes.count, Int32(SPNG_FMT_RGB8.rawValue), 0))
+        return image
     }
 
     private func check(_ status: Int32) throws(QRCodecError) {

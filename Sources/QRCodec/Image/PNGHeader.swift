@@ -38,8 +38,10 @@ struct PNGHeader {
 
     /// Refuses what is too large, and what the file cannot hold: deflate makes at most 1,032 bytes of one
     /// (a match of 258 bytes takes at least two bits), so a short file with a huge claim costs no memory.
-    func check(fileBytes: Int, limits: ImageLimits) throws(QRCodecError) {
-        try limits.check(width: width, height: height, kind: "PNG image", bytesPerPixel: 1)
+    ///
+    /// - Parameter bytesPerPixel: What is held for one pixel while decoding. Default: 1, its luminance.
+    func check(fileBytes: Int, limits: ImageLimits, bytesPerPixel: Int = 1) throws(QRCodecError) {
+        try limits.check(width: width, height: height, kind: "PNG image", bytesPerPixel: bytesPerPixel)
         let unpacked = height * ((width * bitsPerPixel + 7) / 8)
         guard unpacked / 1_032 <= fileBytes else {
             throw QRCodecError(

@@ -22,15 +22,12 @@ final class LinkSocket {
             Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue),
             0
         )
-        guard descriptor >= 0 else { return nil }
-        guard listens ? listen() : prepareToSend() else {
-            close(descriptor)
-            return nil
-        }
+        // What is given up here is closed by deinit, too.
+        guard descriptor >= 0, listens ? listen() : prepareToSend() else { return nil }
     }
 
     deinit {
-        close(descriptor)
+        if descriptor >= 0 { close(descriptor) }
     }
 
     /// Multicasts a packet. What the network refuses is lost, as on the way.

@@ -149,6 +149,19 @@ import Testing
         }
     }
 
+    @Test("A picture that is larger than what is read is refused as that")
+    func clipboardTooLarge() async throws {
+        try await Sandbox.with { user in
+            let environment = try await fake("wl-paste", types: "image/png\\n", content: [], user)
+            let limit = ImageLimits.default.maxFileBytes
+            #expect(try await user.shell("truncate -s \(limit + 1) copied").status == 0)
+            let result = await user.run("scan", "--clipboard", "--json", environment: environment)
+            #expect(result.status == 1, "\(result)")
+            #expect(result.failed(with: "desktop.too_large"))
+            #expect(result.err.contains("\(limit) bytes"))
+        }
+    }
+
     @Test(
         "The program that is missing is named",
         arguments: [("WAYLAND_DISPLAY", "wl-clipboard"), ("DISPLAY", "xclip")]

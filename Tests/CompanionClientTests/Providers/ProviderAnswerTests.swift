@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func eachProviderGetsTheKeyInItsOwnHeaderAndNoneInTheURL() async throws {
-        let text = keyText()
+        let text = madeKeyText()
         let key = try #require(ProviderKey(text))
         try await withFakeProviders(key: text) { fake in
             for provider in Provider.allCases {

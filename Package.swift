@@ -50,7 +50,6 @@ let modules: [Target] = [
         dependencies: [
             "CXCB", "QRCodec",
             .product(name: "Subprocess", package: "swift-subprocess"),
-            .product(name: "SystemPackage", package: "swift-system"),
         ],
         swiftSettings: strict
     ),
@@ -163,15 +162,7 @@ let tests: [Target] = [
         swiftSettings: strict,
         linkerSettings: [.linkedLibrary("heif")]
     ),
-    .testTarget(
-        name: "DesktopTests",
-        dependencies: [
-            "Desktop", "QRCodec",
-            .product(name: "Subprocess", package: "swift-subprocess"),
-            .product(name: "SystemPackage", package: "swift-system"),
-        ],
-        swiftSettings: strict
-    ),
+    .testTarget(name: "DesktopTests", dependencies: ["Desktop", "QRCodec"], swiftSettings: strict),
     .testTarget(
         name: "PairingAgentTests",
         dependencies: [
@@ -185,6 +176,7 @@ let tests: [Target] = [
         name: "CompanionClientTests",
         dependencies: [
             "CompanionClient", "CompanionTestSupport", "CompanionWire", "PairingAgent",
+            .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
@@ -213,9 +205,8 @@ let tests: [Target] = [
     .testTarget(
         name: "PairtoolTests",
         dependencies: [
-            "pairtool", "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire", "Desktop",
-            "Discovery",
-            "PairingAgent", "QRCodec",
+            "pairtool", "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire",
+            "Discovery", "PairingAgent", "QRCodec",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),

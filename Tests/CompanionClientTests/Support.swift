@@ -1,7 +1,7 @@
 import CompanionClient
 import CompanionTestSupport
 import CompanionWire
-import NIOConcurrencyHelpers
+import FoundationEssentials
 import Testing
 
 extension FakeMac {
@@ -64,23 +64,9 @@ extension ContinueChatRequest {
     }
 }
 
-/// A clock on which time passes by sleeping, at once.
-final class ImmediateClock: Clock {
-    struct Instant: InstantProtocol {
-        var offset: Duration
-        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        func duration(to other: Instant) -> Duration { other.offset - offset }
-        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
-    }
-
-    private let elapsed = NIOLockedValueBox(Duration.zero)
-
-    var now: Instant { Instant(offset: elapsed.withLockedValue { $0 }) }
-    var minimumResolution: Duration { .nanoseconds(1) }
-
-    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-        try Task.checkCancellation()
-        elapsed.withLockedValue { $0 = max($0, deadline.offset) }
-        await Task.yield()
-    }
+/// A directory that is gone when the test is over.
+func withTemporaryDirectory<R>(_ body: (String) async throws -> R) async throws -> R {
+    let path = FileManager.default.temporaryDirectory.path + "/pairtool-test-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    return try await body(path)
 }

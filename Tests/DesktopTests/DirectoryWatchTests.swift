@@ -1,5 +1,6 @@
 import Desktop
 import FoundationEssentials
+import Glibc
 import Testing
 
 /// A real directory under inotify.
@@ -29,8 +30,10 @@ import Testing
                 try FileManager.default.moveItem(atPath: path + "/.b.part", toPath: path + "/b")
                 #expect(try await told.next() == .complete("b"))
                 try FileManager.default.linkItem(atPath: path + "/before", toPath: path + "/linked")
-                #expect(try await told.next() == .complete("linked"))
-                #expect(try await told.next() == .quiet("a"))
+                // On a slow machine it has been quiet for a while before the link is there.
+                var last: Set<WatchedFiles.Output?> = []
+                for _ in 0..<2 { last.insert(try await told.next()) }
+                #expect(last == [.complete("linked"), .quiet("a")])
             }
         }
     }
@@ -90,6 +93,13 @@ import Testing
                 var told = events.makeAsyncIterator()
                 try write("x", to: path + "/a \u{1B}[31m\nb")
                 #expect(try await told.next() == .complete("a \u{1B}[31m\nb"))
+                let latin = Array(path.utf8) + Array("/caf".utf8) + [0xE9, 0]
+                let file = latin.map(CChar.init(bitPattern:)).withUnsafeBufferPointer {
+                    creat($0.baseAddress!, 0o600)
+                }
+                try #require(file >= 0)
+                #expect(close(file) == 0)
+                #expect(try await told.next() == .complete("caf\u{FFFD}"))
             }
         }
     }

@@ -1,6 +1,7 @@
-import Desktop
 import QRCodec
 import Testing
+
+@testable import Desktop
 
 /// How the pixels of screens become shades of grey.
 @Suite struct PixelFormatTests {
@@ -35,6 +36,16 @@ import Testing
         let packed = try #require(format(24, (0xFF0000, 0xFF00, 0xFF)))
         let row: [UInt8] = [0xFF, 0xFF, 0xFF, 9, 0, 0, 0]
         #expect(row.withUnsafeBytes { packed.image($0, width: 1, height: 2)?.luminance } == [255, 0])
+    }
+
+    @Test("A colour may have 24 bits, and no more")
+    func deep() throws {
+        let deep = try #require(format(32, (0xFFFF_FF00, 0xFFFF_FF00, 0xFFFF_FF00)))
+        let pixels = [UInt8](repeating: 0xFF, count: 4)
+        #expect(pixels.withUnsafeBytes { deep.image($0, width: 1, height: 1)?.luminance } == [255])
+        for mask in [0x1FF_FFFF, 0xFFFF_FF80, .max] as [UInt32] {
+            #expect(format(32, (mask, 0xFF00, 0xFF)) == nil)
+        }
     }
 
     @Test("Palettes, odd sizes and pictures that are cut off are refused")

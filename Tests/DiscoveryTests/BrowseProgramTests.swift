@@ -16,13 +16,13 @@ struct BrowseProgramTests {
         var program = BrowseProgram(types: [.companion, .lumi])
         _ = program.connected(to: .embedded)
         let (first, second) = (ServiceInstance.fixture(), ServiceInstance.fixture("Dead"))
-        #expect(program.react(.found(first)) == [.resolve(first)])
-        #expect(program.react(.found(second)) == [.resolve(second)])
-        #expect(program.react(.allForNow(.companion)) == [])
-        let resolved = program.react(.resolved(first, .fixture()))
+        #expect(program.handle(.found(first)) == [.resolve(first), .tick])
+        #expect(program.handle(.found(second)) == [.resolve(second)])
+        #expect(program.handle(.allForNow(.companion)) == [])
+        let resolved = program.handle(.resolved(first, .fixture()))
         #expect(resolved.count == 1 && !resolved.contains(.emit(.settled)))
-        #expect(program.react(.allForNow(.lumi)) == [])
-        let end = program.react(.resolveFailed(second))
+        #expect(program.handle(.allForNow(.lumi)) == [])
+        let end = program.handle(.resolveFailed(second))
         #expect(end.dropFirst().first == .emit(.settled))
         #expect(Set(end.suffix(2)) == [.release(first), .release(second)])
     }
@@ -31,8 +31,8 @@ struct BrowseProgramTests {
     func settlesEmpty() {
         var program = BrowseProgram(types: [.lumi])
         _ = program.connected(to: .embedded)
-        #expect(program.react(.allForNow(.lumi)) == [.emit(.settled)])
-        #expect(program.react(.allForNow(.lumi)) == [])
+        #expect(program.handle(.allForNow(.lumi)) == [.emit(.settled)])
+        #expect(program.handle(.allForNow(.lumi)) == [])
         var nothing = BrowseProgram(types: [])
         #expect(nothing.connected(to: .embedded) == [.emit(.settled)])
     }
@@ -41,27 +41,27 @@ struct BrowseProgramTests {
     func leftWhileResolving() {
         var program = BrowseProgram(types: [.companion])
         _ = program.connected(to: .embedded)
-        _ = program.react(.found(.fixture()))
-        _ = program.react(.allForNow(.companion))
-        #expect(program.react(.left(.fixture())) == [.release(.fixture()), .emit(.settled)])
-        #expect(program.react(.resolved(.fixture(), .fixture())) == [])
+        _ = program.handle(.found(.fixture()))
+        _ = program.handle(.allForNow(.companion))
+        #expect(program.handle(.left(.fixture())) == [.release(.fixture()), .emit(.settled)])
+        #expect(program.handle(.resolved(.fixture(), .fixture())) == [])
     }
 
     @Test("An instance that is reported twice is resolved once")
     func foundTwice() {
         var program = BrowseProgram(types: [.companion])
         _ = program.connected(to: .embedded)
-        #expect(program.react(.found(.fixture())) == [.resolve(.fixture())])
-        #expect(program.react(.found(.fixture())) == [])
+        #expect(program.handle(.found(.fixture())) == [.resolve(.fixture()), .tick])
+        #expect(program.handle(.found(.fixture())) == [])
     }
 
     @Test("After it has settled, resolvers are released as soon as they have answered")
     func releasesLater() {
         var program = BrowseProgram(types: [.companion])
         _ = program.connected(to: .embedded)
-        _ = program.react(.allForNow(.companion))
-        _ = program.react(.found(.fixture()))
-        let commands = program.react(.resolved(.fixture(), .fixture()))
+        _ = program.handle(.allForNow(.companion))
+        _ = program.handle(.found(.fixture()))
+        let commands = program.handle(.resolved(.fixture(), .fixture()))
         #expect(commands.last == .release(.fixture()))
         #expect(!commands.contains(.emit(.settled)))
     }
@@ -90,16 +90,16 @@ struct BrowseProgramTests {
         for index in 0..<1000 {
             let instance = ServiceInstance.fixture("Host \(index)")
             waiting.append(instance)
-            carryOut(program.react(.found(instance)))
+            carryOut(program.handle(.found(instance)))
         }
-        carryOut(program.react(.allForNow(.companion)))
+        carryOut(program.handle(.allForNow(.companion)))
         while let next = waiting.first(where: open.contains) {
             waiting.removeAll { $0 == next }
-            carryOut(program.react(.resolved(next, .fixture())))
+            carryOut(program.handle(.resolved(next, .fixture())))
         }
         // So many are not believed to be all before it has been quiet for a while.
         #expect(!isSettled)
-        for _ in 0..<2 { carryOut(program.react(.woke)) }
+        for _ in 0..<2 { carryOut(program.handle(.woke)) }
         #expect(resolved == 1000)
         #expect(most == 10)
         #expect(isSettled)
@@ -111,15 +111,15 @@ struct BrowseProgramTests {
         var program = BrowseProgram(types: [.companion])
         _ = program.connected(to: .embedded)
         for name in ["Stays", "Goes"] {
-            _ = program.react(.found(.fixture(name)))
-            _ = program.react(.resolved(.fixture(name), .fixture()))
+            _ = program.handle(.found(.fixture(name)))
+            _ = program.handle(.resolved(.fixture(name), .fixture()))
         }
-        _ = program.react(.allForNow(.companion))
+        _ = program.handle(.allForNow(.companion))
         #expect(program.disconnected(lost) == [.emit(.interrupted(lost, .embedded))])
         #expect(program.connected(to: .embedded) == [.browse(.companion), .emit(.resumed(.embedded))])
-        #expect(program.react(.found(.fixture("Stays"))) == [.resolve(.fixture("Stays"))])
-        #expect(program.react(.resolved(.fixture("Stays"), .fixture())) == [])
-        let end = program.react(.allForNow(.companion))
+        #expect(program.handle(.found(.fixture("Stays"))) == [.resolve(.fixture("Stays")), .tick])
+        #expect(program.handle(.resolved(.fixture("Stays"), .fixture())) == [])
+        let end = program.handle(.allForNow(.companion))
         guard case .emit(.removed(let host)) = end.first else {
             Issue.record("no removal in \(end)")
             return

@@ -16,12 +16,12 @@ struct BrowseProgramWatchingTests {
     @Test("Resolvers stay when all is settled, and go with their instance")
     func keeps() {
         var program = watching()
-        _ = program.react(.found(.fixture()))
-        _ = program.react(.allForNow(.companion))
-        let end = program.react(.resolved(.fixture(), .fixture()))
+        _ = program.handle(.found(.fixture()))
+        _ = program.handle(.allForNow(.companion))
+        let end = program.handle(.resolved(.fixture(), .fixture()))
         #expect(end.last == .emit(.settled))
         #expect(!end.contains(.release(.fixture())))
-        #expect(program.react(.left(.fixture())).contains(.release(.fixture())))
+        #expect(program.handle(.left(.fixture())).contains(.release(.fixture())))
     }
 
     @Test("A host that comes and one that leaves are told of by the very event, with no tick to be waited for")
@@ -45,30 +45,30 @@ struct BrowseProgramWatchingTests {
     )
     func changes(news: ServiceResolution) throws {
         var program = watching()
-        _ = program.react(.found(.fixture()))
-        _ = program.react(.resolved(.fixture(), .fixture()))
-        _ = program.react(.allForNow(.companion))
-        let commands = program.react(.resolved(.fixture(), news))
+        _ = program.handle(.found(.fixture()))
+        _ = program.handle(.resolved(.fixture(), .fixture()))
+        _ = program.handle(.allForNow(.companion))
+        let commands = program.handle(.resolved(.fixture(), news))
         guard case .emit(.changed(let host)) = commands.first, commands.count == 1 else {
             Issue.record("no single change in \(commands)")
             return
         }
         #expect(host.endpoints.map(\.endpoint) == [news.endpoint])
         #expect(host.txt == news.txt.values)
-        #expect(program.react(.resolved(.fixture(), news)) == [])
+        #expect(program.handle(.resolved(.fixture(), news)) == [])
     }
 
     @Test("What does not resolve is tried again after pauses that grow up to a minute")
     func retries() {
         var program = watching()
-        _ = program.react(.found(.fixture()))
-        _ = program.react(.allForNow(.companion))
+        _ = program.handle(.found(.fixture()))
+        _ = program.handle(.allForNow(.companion))
         var pauses: [Duration] = []
         for _ in 0..<8 {
-            for case .retry(_, let pause) in program.react(.resolveFailed(.fixture())) {
+            for case .retry(_, let pause) in program.handle(.resolveFailed(.fixture())) {
                 pauses.append(pause)
             }
-            #expect(program.react(.retryDue(.fixture())) == [.release(.fixture()), .resolve(.fixture())])
+            #expect(program.handle(.retryDue(.fixture())) == [.release(.fixture()), .resolve(.fixture())])
         }
         #expect(pauses == [2, 4, 8, 16, 32, 64, 64, 64].map { .seconds($0) })
     }
@@ -76,47 +76,47 @@ struct BrowseProgramWatchingTests {
     @Test("A retry that is due is forgotten when the instance was resolved, has left or the engine was lost")
     func forgets() {
         var program = watching()
-        _ = program.react(.found(.fixture()))
-        _ = program.react(.resolveFailed(.fixture()))
-        _ = program.react(.resolved(.fixture(), .fixture()))
-        #expect(program.react(.retryDue(.fixture())) == [])
+        _ = program.handle(.found(.fixture()))
+        _ = program.handle(.resolveFailed(.fixture()))
+        _ = program.handle(.resolved(.fixture(), .fixture()))
+        #expect(program.handle(.retryDue(.fixture())) == [])
         // The pauses begin anew.
-        #expect(program.react(.resolveFailed(.fixture())).contains(.retry(.fixture(), after: .seconds(2))))
-        _ = program.react(.left(.fixture()))
-        #expect(program.react(.retryDue(.fixture())) == [])
-        _ = program.react(.found(.fixture()))
-        _ = program.react(.resolveFailed(.fixture()))
+        #expect(program.handle(.resolveFailed(.fixture())).contains(.retry(.fixture(), after: .seconds(2))))
+        _ = program.handle(.left(.fixture()))
+        #expect(program.handle(.retryDue(.fixture())) == [])
+        _ = program.handle(.found(.fixture()))
+        _ = program.handle(.resolveFailed(.fixture()))
         _ = program.disconnected(DiscoveryError(.engineLost, "gone"))
-        #expect(program.react(.retryDue(.fixture())) == [])
+        #expect(program.handle(.retryDue(.fixture())) == [])
     }
 
     @Test("At the limit, the oldest resolver makes room, and what failed still gets another try")
     func limit() {
         var program = watching(limit: 2)
-        for name in ["A", "B"] { _ = program.react(.found(.fixture(name))) }
-        _ = program.react(.resolveFailed(.fixture("A")))
-        _ = program.react(.resolved(.fixture("B"), .fixture()))
-        let third = program.react(.found(.fixture("C")))
+        for name in ["A", "B"] { _ = program.handle(.found(.fixture(name))) }
+        _ = program.handle(.resolveFailed(.fixture("A")))
+        _ = program.handle(.resolved(.fixture("B"), .fixture()))
+        let third = program.handle(.found(.fixture("C")))
         #expect(third == [.release(.fixture("A")), .emit(.incomplete(.unwatched(1))), .resolve(.fixture("C"))])
-        _ = program.react(.resolved(.fixture("C"), .fixture()))
-        #expect(program.react(.retryDue(.fixture("A"))) == [.release(.fixture("B")), .resolve(.fixture("A"))])
+        _ = program.handle(.resolved(.fixture("C"), .fixture()))
+        #expect(program.handle(.retryDue(.fixture("A"))) == [.release(.fixture("B")), .resolve(.fixture("A"))])
     }
 
     @Test("What had resolved and does not any more is removed, stays away while it fails, and is added when it is back")
     func expires() {
         var program = watching()
-        _ = program.react(.found(.fixture()))
-        _ = program.react(.resolved(.fixture(), .fixture()))
-        let commands = program.react(.resolveFailed(.fixture()))
+        _ = program.handle(.found(.fixture()))
+        _ = program.handle(.resolved(.fixture(), .fixture()))
+        let commands = program.handle(.resolveFailed(.fixture()))
         guard case .emit(.removed(let host)) = commands.first else {
             Issue.record("no removal in \(commands)")
             return
         }
         #expect(!host.unresolved)
         #expect(commands.contains(.retry(.fixture(), after: .seconds(2))))
-        #expect(program.react(.retryDue(.fixture())) == [.release(.fixture()), .resolve(.fixture())])
-        #expect(program.react(.resolveFailed(.fixture())) == [.retry(.fixture(), after: .seconds(4))])
-        guard case .emit(.added) = program.react(.resolved(.fixture(), .fixture())).first else {
+        #expect(program.handle(.retryDue(.fixture())) == [.release(.fixture()), .resolve(.fixture())])
+        #expect(program.handle(.resolveFailed(.fixture())) == [.retry(.fixture(), after: .seconds(4))])
+        guard case .emit(.added) = program.handle(.resolved(.fixture(), .fixture())).first else {
             Issue.record("it is not added")
             return
         }
@@ -136,9 +136,9 @@ struct BrowseProgramWatchingTests {
     func plain() {
         var program = BrowseProgram(types: [.companion])
         _ = program.connected(to: .embedded)
-        _ = program.react(.found(.fixture()))
-        let commands = program.react(.resolveFailed(.fixture()))
+        _ = program.handle(.found(.fixture()))
+        let commands = program.handle(.resolveFailed(.fixture()))
         #expect(commands.count == 1)
-        #expect(program.react(.retryDue(.fixture())) == [])
+        #expect(program.handle(.retryDue(.fixture())) == [])
     }
 }

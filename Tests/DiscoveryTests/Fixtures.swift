@@ -29,11 +29,9 @@ extension ServiceResolution {
     }
 }
 
-extension BrowseProgram {
-    /// The commands that an event leads to, but for those that only ask for the next tick.
-    mutating func react(_ event: EngineEvent) -> [EngineCommand<DiscoveryEvent>] {
-        handle(event).filter { if case .wake = $0 { false } else { true } }
-    }
+extension EngineCommand {
+    /// What asks for the next tick.
+    static var tick: Self { .wake(after: .milliseconds(250)) }
 }
 
 extension DiscoveryEvent {

@@ -46,6 +46,20 @@ struct TerminalDrawingTests {
         return QRImage(width: width, height: height, luminance: shades)
     }
 
+    @Test(
+        "The drawing has the size that is announced, with or without a margin, and every line has an end",
+        arguments: QRTerminalStyle.allCases,
+        [0, 1, 2, 4]
+    )
+    func size(style: QRTerminalStyle, quietZone: Int) throws {
+        let symbol = try QRSymbol(bytes: Self.payload, errorCorrection: .high)
+        let size = symbol.terminalSize(style, quietZone: quietZone)
+        let text = try symbol.terminalText(style, quietZone: quietZone, colour: false)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count == size.rows + 1 && lines.last == "")
+        #expect(lines.dropLast().allSatisfy { $0.count == size.columns })
+    }
+
     struct Window: Sendable {
         var columns: Int?
         var rows: Int?
@@ -63,6 +77,7 @@ struct TerminalDrawingTests {
         Window(columns: 80, rows: 22, style: .sextants, quietZone: 2),
         Window(columns: 25, rows: 16, style: .sextants, quietZone: 1),
         Window(columns: 24, rows: 16, style: .sextants, quietZone: 1),
+        Window(columns: 46, style: .quadrants, quietZone: 2), Window(rows: 22, style: .sextants, quietZone: 2),
     ]
 
     @Test("Each window gets the best drawing that it has room for", arguments: windows)
@@ -77,15 +92,19 @@ struct TerminalDrawingTests {
         #expect(found.map(\.bytes) == [Self.payload])
     }
 
-    @Test("A window too small for all of them is refused, with both sizes", arguments: [(23, 40), (80, 15), (5, 5)])
-    func tooSmall(columns: Int, rows: Int) throws {
+    @Test(
+        "A window too small for all of them is refused, with both sizes",
+        arguments: [(23, 40), (80, 15), (5, 5), (20, nil), (nil, 5)] as [(Int?, Int?)]
+    )
+    func tooSmall(columns: Int?, rows: Int?) throws {
         let symbol = try QRSymbol(bytes: Self.payload, errorCorrection: .low)
         let error = #expect(throws: QRCodecError.self) {
             try symbol.terminalDrawing(colour: true, columns: columns, rows: rows)
         }
         #expect(error?.code == .windowTooSmall)
         #expect(error?.message.contains("24 columns and 16 rows") == true)
-        #expect(error?.message.contains("\(columns) columns and \(rows) rows") == true)
+        let present = [columns.map { "\($0) columns" }, rows.map { "\($0) rows" }].compactMap(\.self)
+        #expect(error?.message.contains("the window has \(present.joined(separator: " and ")).") == true)
     }
 
     @Test("A terminal that has half blocks only gets no others")

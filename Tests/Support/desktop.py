@@ -1,6 +1,6 @@
 """A message bus of its own with fake services of a desktop, or a fake Avahi daemon; ends with its standard input.
 
-    desktop.py [notifications | portal --picture FILE | portal --refuse | avahi --state NUMBER]
+    desktop.py [portal --picture FILE | portal --refuse | avahi --state NUMBER]
 
 Prints a line of JSON with the bus's address when all is ready, then one for every call.
 """
@@ -9,29 +9,12 @@ import argparse, json, os, shutil, subprocess, sys, tempfile, threading
 import dbus, dbus.mainloop.glib, dbus.service
 from gi.repository import GLib
 
-NOTIFICATIONS = "org.freedesktop.Notifications"
 PORTAL = "org.freedesktop.portal.Desktop"
 AVAHI = "org.freedesktop.Avahi"
 
 
 def tell(**fields):
     print(json.dumps(fields), flush=True)
-
-
-class Notifications(dbus.service.Object):
-    def __init__(self, bus, options):
-        super().__init__(dbus.service.BusName(NOTIFICATIONS, bus), "/org/freedesktop/Notifications")
-        self.last = 40
-
-    @dbus.service.method(NOTIFICATIONS, out_signature="as")
-    def GetCapabilities(self):
-        return ["actions", "body", "body-markup"]
-
-    @dbus.service.method(NOTIFICATIONS, in_signature="susssasa{sv}i", out_signature="u")
-    def Notify(self, app, replaces, icon, title, body, actions, hints, timeout):
-        self.last += 1
-        tell(call="Notify", app=app, title=title, body=body, actions=list(actions), urgency=int(hints.get("urgency", 1)))
-        return self.last
 
 
 class Request(dbus.service.Object):
@@ -118,7 +101,7 @@ def main():
             loop = GLib.MainLoop()
             bus = dbus.bus.BusConnection(address)
             bus.set_exit_on_disconnect(False)
-            service = {"notifications": Notifications, "portal": Portal, "avahi": Avahi}.get(options.service)
+            service = {"portal": Portal, "avahi": Avahi}.get(options.service)
             keep = service(bus, options) if service else None
             threading.Thread(target=lambda: (sys.stdin.read(), loop.quit()), daemon=True).start()
             tell(address=address)

@@ -4,7 +4,6 @@ Notifications Specification 1.2), steered by lines on standard input:
 
     choose NUMBER ACTION     Somebody has chosen an action of a notification.
     forge NUMBER ACTION      Another program on the bus claims so, to whoever showed the notification.
-    close NUMBER             Somebody has closed it.
 
 The other arguments are its capabilities. A line of JSON tells of each call: {"call": "ready" | "Notify" | "CloseNotification", …}.
 """
@@ -180,11 +179,9 @@ def main():
                 if command == "choose":
                     bus.signal("ActionInvoked", "us", (number, rest[0]))
                     bus.signal("NotificationClosed", "uu", (number, 2))
-                elif command == "forge":
+                else:
                     forger = forger or Bus(sys.argv[1])
                     forger.signal("ActionInvoked", "us", (number, rest[0]), to=shown[number])
-                else:
-                    bus.signal("NotificationClosed", "uu", (number, 2))
         if bus.socket not in ready:
             continue
         for message in bus.messages():

@@ -1,7 +1,5 @@
-import Glibc
 import QRCodec
 import Subprocess
-import SystemPackage
 
 /// What was copied last, by way of the programs that desktops have for it: `wl-paste` on Wayland, `xclip` on X11.
 package struct Clipboard: Sendable {
@@ -55,13 +53,12 @@ package struct Clipboard: Sendable {
     ///   `CancellationError`.
     package func content() async throws -> Content {
         let program = try program()
-        let path = try path(of: program)
-        let offered = try await run(path, program, program.listTypes, limit: 64 << 10)
+        let offered = try await run(program, program.listTypes, limit: 64 << 10)
         let types = Set(String(decoding: offered, as: UTF8.self).split(whereSeparator: \.isWhitespace).map(String.init))
         guard let type = (Self.pictureTypes + Self.textTypes).first(where: types.contains) else {
             throw DesktopError(.empty, "the clipboard has neither a picture nor text")
         }
-        let content = try await run(path, program, program.paste(type), limit: ImageLimits.default.maxFileBytes)
+        let content = try await run(program, program.paste(type), limit: ImageLimits.default.maxFileBytes)
         guard !content.isEmpty else { throw DesktopError(.empty, "the clipboard is empty") }
         return type.hasPrefix("image/") ? .picture(content) : .text(content)
     }
@@ -77,20 +74,7 @@ package struct Clipboard: Sendable {
         )
     }
 
-    private func path(of program: Program) throws(DesktopError) -> String {
-        let folders = environment["PATH", default: "/usr/local/bin:/usr/bin:/bin"].split(separator: ":")
-        let paths = folders.filter { $0.hasPrefix("/") }.map { "\($0)/\(program.name)" }
-        guard let path = paths.first(where: { access($0, X_OK) == 0 }) else {
-            throw DesktopError(
-                .noProgram,
-                "the clipboard is read by \(program.name), which is not installed",
-                remedy: "sudo apt install \(program.package)"
-            )
-        }
-        return path
-    }
-
-    private func run(_ path: String, _ program: Program, _ arguments: [String], limit: Int) async throws -> [UInt8] {
+    private func run(_ program: Program, _ arguments: [String], limit: Int) async throws -> [UInt8] {
         var variables: [Environment.Key: String] = [:]
         for (name, value) in environment { variables[Environment.Key(stringLiteral: name)] = value }
         let settings = Environment.custom(variables)
@@ -98,7 +82,7 @@ package struct Clipboard: Sendable {
             group.addTask {
                 do {
                     let result = try await Subprocess.run(
-                        .path(FilePath(path)),
+                        .name(program.name),
                         arguments: Arguments(arguments),
                         environment: settings,
                         output: .bytes(limit: limit),
@@ -112,6 +96,14 @@ package struct Clipboard: Sendable {
                     return result.standardOutput
                 } catch let error as DesktopError {
                     throw error
+                } catch let error as SubprocessError where error.code == .executableNotFound {
+                    throw DesktopError(
+                        .noProgram,
+                        "the clipboard is read by \(program.name), which is not installed",
+                        remedy: "sudo apt install \(program.package)"
+                    )
+                } catch let error as SubprocessError where error.code == .outputLimitExceeded {
+                    throw DesktopError(.tooLarge, "the clipboard has more than the \(limit) bytes that are read")
                 } catch {
                     try Task.checkCancellation()
                     throw DesktopError(.failed, "\(program.name) could not be run to its end: \(error)")

@@ -1,15 +1,15 @@
-package import QRCodec
+import QRCodec
 
 /// How a screen's pixels lie in memory (X Window System Protocol, GetImage with ZPixmap).
-package struct PixelFormat: Sendable, Hashable {
+struct PixelFormat: Sendable, Hashable {
     /// Where a colour is within a pixel.
     private struct Channel: Hashable {
         var shift: Int
         var most: UInt32
 
         init?(_ mask: UInt32) {
-            guard mask != 0 else { return nil }
             shift = mask.trailingZeroBitCount
+            guard mask != 0, mask >> UInt32(shift) < 1 << 24 else { return nil }
             most = mask >> UInt32(shift)
         }
 
@@ -31,8 +31,8 @@ package struct PixelFormat: Sendable, Hashable {
     ///   - bitsPerPixel: 16, 24 or 32.
     ///   - rowAlignment: Rows begin at multiples of so many bits.
     ///   - red: The bits of a pixel that say how red it is.
-    /// - Returns: nil for other sizes, and where colours come from a palette.
-    package init?(
+    /// - Returns: nil for other sizes, for colours of more than 24 bits, and where they come from a palette.
+    init?(
         bitsPerPixel: Int,
         rowAlignment: Int,
         isLittleEndian: Bool,
@@ -52,7 +52,7 @@ package struct PixelFormat: Sendable, Hashable {
     }
 
     /// The picture in shades of grey (ITU-R BT.601); nil where there are too few bytes.
-    package func image(_ bytes: UnsafeRawBufferPointer, width: Int, height: Int) -> QRImage? {
+    func image(_ bytes: UnsafeRawBufferPointer, width: Int, height: Int) -> QRImage? {
         let row = (width * bytesPerPixel + rowAlignment - 1) / rowAlignment * rowAlignment
         guard width > 0, height > 0, bytes.count >= row * (height - 1) + width * bytesPerPixel else { return nil }
         let luminance = [UInt8](unsafeUninitializedCapacity: width * height) { target, count in

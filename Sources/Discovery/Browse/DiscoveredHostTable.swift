@@ -162,16 +162,11 @@ package struct DiscoveredHostTable: Sendable {
     /// How many records of the network with the most of them an engine keeps for what is known here: a PTR record for each
     /// instance, an SRV and a TXT record for each that is resolved, and an address for each host name.
     var recordCount: Int {
-        struct Link: Hashable {
-            var index: Int32
-            var transport: ServiceInstance.Transport?
-        }
-        var counts: [Link: Int] = [:]
-        var hostNames: [Link: Set<String>] = [:]
+        var counts: [ServiceInstance.Link?: Int] = [:]
+        var hostNames: [ServiceInstance.Link?: Set<String>] = [:]
         for (instance, outcome) in outcomes {
-            let link = Link(index: instance.interfaceIndex, transport: instance.transport)
-            counts[link, default: 0] += outcome.resolution == nil ? 1 : 3
-            if let name = outcome.resolution?.hostName { hostNames[link, default: []].insert(name) }
+            counts[instance.link, default: 0] += outcome.resolution == nil ? 1 : 3
+            if let name = outcome.resolution?.hostName { hostNames[instance.link, default: []].insert(name) }
         }
         return counts.map { $0.value + (hostNames[$0.key]?.count ?? 0) }.max() ?? 0
     }

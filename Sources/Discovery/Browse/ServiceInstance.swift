@@ -32,6 +32,15 @@ package struct ServiceInstance: Hashable, Sendable {
         self.domain = domain
     }
 
+    /// A network of this machine: an interface over one IP version.
+    struct Link: Hashable, Sendable {
+        var index: Int32
+        var transport: Transport
+    }
+
+    /// The link that the instance was announced on; nil where a DNS server told of it.
+    var link: Link? { transport.map { Link(index: interfaceIndex, transport: $0) } }
+
     /// The instance name, repaired where it is not UTF-8.
     package var nameText: String { String(decoding: name, as: UTF8.self) }
 

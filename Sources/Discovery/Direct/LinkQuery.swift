@@ -9,26 +9,10 @@ import CompanionWire
 ///
 /// Made on Avahi's thread or before the loop is started; used with the loop lock held; closed when the loop has stopped.
 final class LinkQuery {
-    struct Link: Hashable, Sendable {
-        var index: Int32
-        var transport: ServiceInstance.Transport
-
-        init(index: Int32, transport: ServiceInstance.Transport) {
-            self.index = index
-            self.transport = transport
-        }
-
-        /// The link that an instance was announced on; nil where a DNS server told of it.
-        init?(of instance: ServiceInstance) {
-            guard let transport = instance.transport else { return nil }
-            self.init(index: instance.interfaceIndex, transport: transport)
-        }
-    }
-
     /// The most packets that are read in one go, lest whoever floods the network keeps the loop.
     private static let batch = 64
 
-    private let link: Link
+    private let link: ServiceInstance.Link
     private let zone: String
     private let sink: EngineSink
     private let api: UnsafePointer<AvahiPoll>
@@ -43,7 +27,7 @@ final class LinkQuery {
     private static let limit = 16_384
 
     /// - Returns: nil where the network refuses it.
-    init?(_ link: Link, sink: EngineSink, api: UnsafePointer<AvahiPoll>) {
+    init?(_ link: ServiceInstance.Link, sink: EngineSink, api: UnsafePointer<AvahiPoll>) {
         guard let sender = LinkSocket(link, listens: false) else { return nil }
         self.link = link
         self.sender = sender

@@ -9,12 +9,12 @@ final class LinkSocket {
     private static let groupV6: [UInt8] = [0xff, 0x02] + [UInt8](repeating: 0, count: 13) + [0xfb]
 
     let descriptor: Int32
-    private let link: LinkQuery.Link
+    private let link: ServiceInstance.Link
 
     /// - Parameter listens: Whether it hears what is multicast to port 5353, beside whoever else does; it is bound to the
     ///   group's address, so that it takes nobody's unicast packets away. Else it has a port of its own, and sends.
     /// - Returns: nil where the network refuses that.
-    init?(_ link: LinkQuery.Link, listens: Bool) {
+    init?(_ link: ServiceInstance.Link, listens: Bool) {
         self.link = link
         let family = link.transport == .ipv4 ? AF_INET : AF_INET6
         descriptor = Glibc.socket(
@@ -22,15 +22,12 @@ final class LinkSocket {
             Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue),
             0
         )
-        guard descriptor >= 0 else { return nil }
-        guard listens ? listen() : prepareToSend() else {
-            close(descriptor)
-            return nil
-        }
+        // What is given up here is closed by deinit, too.
+        guard descriptor >= 0, listens ? listen() : prepareToSend() else { return nil }
     }
 
     deinit {
-        close(descriptor)
+        if descriptor >= 0 { close(descriptor) }
     }
 
     /// Multicasts a packet. What the network refuses is lost, as on the way.
@@ -43,38 +40,16 @@ final class LinkSocket {
     /// The next packet and who sent it; nil if there is none.
     func receive(zone: String) -> (packet: [UInt8], sender: IPAddress)? {
         var buffer = [UInt8](repeating: 0, count: 9000)
-        var count = 0
-        var sender: IPAddress?
-        switch link.transport {
-        case .ipv4:
-            var address = sockaddr_in()
-            count = Self.receive(descriptor, &buffer, &address)
-            sender = withUnsafeBytes(of: address.sin_addr) { IPAddress(bytes: [UInt8]($0)) }
-        case .ipv6:
-            var address = sockaddr_in6()
-            count = Self.receive(descriptor, &buffer, &address)
-            sender = withUnsafeBytes(of: address.sin6_addr) { IPAddress(bytes: [UInt8]($0), zone: zone) }
+        var address = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let (count, sender) = withUnsafeMutableBytes(of: &address) { address in
+            let place = address.baseAddress
+            let pointer = place?.assumingMemoryBound(to: sockaddr.self)
+            let count = recvfrom(descriptor, &buffer, buffer.count, 0, pointer, &length)
+            return (count, place.flatMap { IPAddress($0, zone: zone) })
         }
         guard count >= 0, let sender else { return nil }
         return (Array(buffer[..<count]), sender)
-    }
-
-    private static func receive<Address>(
-        _ descriptor: Int32,
-        _ buffer: inout [UInt8],
-        _ address: inout Address
-    ) -> Int {
-        var length = socklen_t(MemoryLayout<Address>.size)
-        return withUnsafeMutableBytes(of: &address) { address in
-            recvfrom(
-                descriptor,
-                &buffer,
-                buffer.count,
-                0,
-                address.baseAddress?.assumingMemoryBound(to: sockaddr.self),
-                &length
-            )
-        }
     }
 
     private func prepareToSend() -> Bool {

@@ -9,7 +9,7 @@ final class AvahiLoop {
     /// What rings later. Touched with the loop lock held only.
     private var reminders: [ServiceInstance?: Reminder] = [:]
     /// Queries of pairtool's own. Touched with the loop lock held only.
-    private var queries: [LinkQuery.Link: LinkQuery] = [:]
+    private var queries: [ServiceInstance.Link: LinkQuery] = [:]
     /// What is to be asked next, and when. Touched with the loop lock held only.
     private var asks: [ServiceInstance] = []
     private var askReminder: Reminder?
@@ -64,7 +64,7 @@ final class AvahiLoop {
         // On Avahi's own thread: its loop aborts when it finds, after it has polled, a watch that it did not poll.
         askReminder = Reminder(after: .zero, api: api) { [unowned self] in
             for instance in asks {
-                guard let link = LinkQuery.Link(of: instance),
+                guard let link = instance.link,
                     let query = queries[link] ?? LinkQuery(link, sink: sink, api: api)
                 else { continue }
                 queries[link] = query
@@ -76,7 +76,7 @@ final class AvahiLoop {
     }
 
     /// Keeps what is multicast on these links from now on. To be called before the loop is started.
-    func overhear(_ links: [LinkQuery.Link], for sink: EngineSink) {
+    func overhear(_ links: [ServiceInstance.Link], for sink: EngineSink) {
         guard let api else { return }
         for link in links where queries[link] == nil { queries[link] = LinkQuery(link, sink: sink, api: api) }
         for link in links { queries[link]?.keepsWhatItHears = true }
@@ -84,7 +84,7 @@ final class AvahiLoop {
 
     /// What an instance resolves to by what was overheard. To be called with the loop lock held.
     func overheard(_ instance: ServiceInstance) -> ServiceResolution? {
-        LinkQuery.Link(of: instance).flatMap { queries[$0] }?.overheard(instance)
+        instance.link.flatMap { queries[$0] }?.overheard(instance)
     }
 
     /// Runs `body` with the loop lock held. Must not be nested, nor called from a callback.

@@ -112,20 +112,10 @@ actor EmbeddedEngine: DiscoveryEngine {
     }
 
     /// Every interface over both IP versions; those that mDNS cannot use come to nothing.
-    private func links() -> [LinkQuery.Link] {
-        var indices: [Int32] = []
-        if let interface {
-            indices = [AvahiIfIndex(if_nametoindex(interface))]
-        } else if let list = if_nameindex() {
-            defer { if_freenameindex(list) }
-            var entry = list
-            while entry.pointee.if_index != 0 {
-                indices.append(Int32(bitPattern: entry.pointee.if_index))
-                entry += 1
-            }
-        }
+    private func links() -> [ServiceInstance.Link] {
+        let indices = interface.map { [if_nametoindex($0)] } ?? NetworkInterface.all().map(\.index)
         return indices.flatMap { index in
-            [.ipv4, .ipv6].map { LinkQuery.Link(index: index, transport: $0) }
+            [.ipv4, .ipv6].map { ServiceInstance.Link(index: Int32(bitPattern: index), transport: $0) }
         }
     }
 

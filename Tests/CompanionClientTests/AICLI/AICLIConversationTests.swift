@@ -146,7 +146,7 @@ import Testing
     @Test("Another service on the port is no host")
     func stranger() async throws {
         try await withFakeMac { mac in
-            try await withAICLIFolder { folder in
+            try await withTemporaryDirectory { folder in
                 let endpoint = try #require(CompanionEndpoint(mac.endpointText))
                 try await AICLIClient.withClient(endpoint: endpoint, token: nil, deviceID: "x") { client in
                     let host = AICLIHost(client: client, store: AICLIStore(data: folder, hostID: "x"))

@@ -92,7 +92,7 @@ import Testing
 
     @Test("Files are their owner's alone, survive a reopening, and damaged ones are named and left as they are")
     func files() async throws {
-        try await withAICLIFolder { folder in
+        try await withTemporaryDirectory { folder in
             let store = AICLIStore(data: folder, hostID: "abcd")
             try store.updateOutbox { _ = $0.add("secret plan", in: "/web", allowedTools: nil, at: noon) }
             try store.updateSessions { $0.started("a", in: "/web", at: noon) }

@@ -11,13 +11,6 @@ extension FakeAICLI {
     }
 }
 
-/// A folder of its own, which is gone afterwards.
-func withAICLIFolder<R>(_ body: (String) async throws -> R) async throws -> R {
-    let path = FileManager.default.temporaryDirectory.path + "/aicli-tests-\(UUID().uuidString)"
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    return try await body(path)
-}
-
 /// What a user has: a server, a client of it and a folder. Waits between connections are noted, and pass at once.
 struct AICLIPeers: Sendable {
     let server: FakeAICLI
@@ -84,7 +77,7 @@ func withAICLI<R>(
     _ body: (AICLIPeers) async throws -> R
 ) async throws -> R {
     try await withFakeAICLI(script) { server in
-        try await withAICLIFolder { folder in
+        try await withTemporaryDirectory { folder in
             try await AICLIClient.withClient(
                 endpoint: server.endpoint,
                 token: token ?? server.token,

@@ -59,7 +59,10 @@ import Testing
         }
 
         mutating func frame(_ text: String, at seconds: Int = 0) {
-            guard let frame = AICLIFrame(json: Array(text.utf8)) else { return }
+            guard let frame = AICLIFrame(json: Array(text.utf8)) else {
+                Issue.record("no frame: \(text)")
+                return
+            }
             feed(.frame(frame, connection: connection), at: seconds)
         }
 
@@ -183,12 +186,12 @@ import Testing
     }
 
     @Test("Kept messages that were shown by an earlier turn are not shown again")
-    func keptAgain() {
+    func keptAgain() throws {
         var bench = Bench(session: Self.session)
         bench.welcome()
         bench.feed(.verified(.continued, sessionID: "s0"))
         let text = Self.kept("first", secondsAgo: 600, session: "s0")
-        guard let identity = AICLIFrame(json: Array(text.utf8))?.identity else { return }
+        let identity = try #require(AICLIFrame(json: Array(text.utf8))?.identity)
         var known = Self.session
         known.seen = [identity]
         bench = Bench(session: known)
@@ -275,7 +278,7 @@ import Testing
     }
 
     @Test("The random part of a wait is at most half of it, and never leads beyond 300 s")
-    func jitter() {
+    func jitter() throws {
         var configuration = AICLITurn.Configuration()
         configuration.random = { 0.999 }
         var turn = AICLITurn(
@@ -291,7 +294,7 @@ import Testing
         }
         let moment = AICLITurn.Moment(date: Self.start, elapsed: .zero)
         note(turn.handle(.begin, at: moment))
-        guard let welcome = AICLIFrame(json: Array(#"{"type":"welcome","data":{}}"#.utf8)) else { return }
+        let welcome = try #require(AICLIFrame(json: Array(#"{"type":"welcome","data":{}}"#.utf8)))
         _ = turn.handle(.frame(welcome, connection: 1), at: moment)
         for number in 1...12 { note(turn.handle(.closed(AICLIClosure(), connection: number), at: moment)) }
         #expect(waits[1] > .seconds(1) && waits[1] < .milliseconds(1501))
@@ -408,7 +411,7 @@ import Testing
     }
 
     @Test("Words that the server would take for itself go to the agent")
-    func metaCommands() {
+    func metaCommands() throws {
         var configuration = AICLITurn.Configuration()
         configuration.random = { 0 }
         for word in ["status", "Sessions", "test"] {
@@ -424,7 +427,7 @@ import Testing
             var inputs: [String] = [#"{"type":"welcome","data":{}}"#]
             _ = turn.handle(.begin, at: moment)
             while !inputs.isEmpty {
-                guard let frame = AICLIFrame(json: Array(inputs.removeFirst().utf8)) else { continue }
+                let frame = try #require(AICLIFrame(json: Array(inputs.removeFirst().utf8)))
                 for case .send(let request) in turn.handle(.frame(frame, connection: 1), at: moment) {
                     switch request.type {
                     case "streamStart", "ping":
@@ -441,12 +444,12 @@ import Testing
     }
 
     @Test("Frames of an earlier connection, and after the end, do nothing")
-    func stale() {
+    func stale() throws {
         var bench = Bench()
         bench.run()
         let old = bench.connection
         bench.lose()
-        guard let frame = AICLIFrame(json: Array(#"{"type":"welcome","data":{}}"#.utf8)) else { return }
+        let frame = try #require(AICLIFrame(json: Array(#"{"type":"welcome","data":{}}"#.utf8)))
         bench.feed(.frame(frame, connection: old))
         #expect(bench.verified.isEmpty)
         bench.lose(1008)

@@ -56,6 +56,12 @@ import Testing
     @Test("A failure of the daemon is looked into: who was faster, or that nothing happened")
     func serverFailure() async throws {
         let broken = FakeJarvisFault.Kind.json(status: 500, #"{"error":true,"reason":"Something went wrong."}"#)
+        let faster = FakeJarvisFault.Kind.decidesFirst(id: FakeJarvisScript.deploy, status: "rejected", then: broken)
+        try await withJarvis(.fault(faster, on: "/approval/approve")) { jarvis, client in
+            let error = try await decisionError { try await client.decide(.deploy, .approve) }
+            #expect(error.code == .alreadyDecided && error.status == .rejected)
+            #expect(jarvis.requests("POST", "/").count == 1)
+        }
         try await withJarvis(.fault(broken, on: "/approval/approve", times: 1)) { jarvis, client in
             let error = try await clientError { try await client.decide(.deploy, .approve) }
             #expect(error.code == .server && jarvis.requests("POST", "/").count == 1)

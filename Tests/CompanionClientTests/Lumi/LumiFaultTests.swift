@@ -93,7 +93,8 @@ import Testing
             $0.faults = [fault]
         }
         try await withFakeLumi(script) { host in
-            try await host.withConnection(.impatient) { client async throws in
+            // With the usual patience: the other pings are answered.
+            try await host.withConnection { client async throws in
                 #expect(try await client.requestApproval(deviceName: "desk") == .approval)
             }
         }
@@ -101,8 +102,9 @@ import Testing
 
     @Test func `a Mac that drops what it cannot read says nothing, and that is said`() async throws {
         try await withFakeLumi(.fault(.silence, on: "ping")) { host in
+            let configuration = LumiConfiguration(ping: .milliseconds(200))
             let error = try await clientError {
-                try await host.withConnection(.impatient) { try await $0.requestApproval(deviceName: "desk") }
+                try await host.withConnection(configuration) { try await $0.requestApproval(deviceName: "desk") }
             }
             #expect(error.code == .timedOut)
             #expect(error.message.contains("0.2 seconds"))

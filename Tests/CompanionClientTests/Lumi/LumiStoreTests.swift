@@ -5,13 +5,6 @@ import FoundationEssentials
 import PairingAgent
 import Testing
 
-/// A directory that is gone when the test is over.
-func withTemporaryDirectory<R>(_ body: (String) async throws -> R) async throws -> R {
-    let path = FileManager.default.temporaryDirectory.path + "/pairtool-test-\(UUID().uuidString)"
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    return try await body(path)
-}
-
 @Suite struct LumiStoreTests {
     private func wrapped(_ items: String) -> [UInt8] { Array(#"{"items":[\#(items)],"updatedAt":700000300}"#.utf8) }
     private func bare(_ items: String) -> [UInt8] { Array("[\(items)]".utf8) }

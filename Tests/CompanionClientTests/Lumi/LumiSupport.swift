@@ -49,11 +49,6 @@ extension FakeLumiScript {
     }
 }
 
-extension LumiConfiguration {
-    /// For hosts that never answer: what is waited for in vain is short.
-    static let impatient = LumiConfiguration(ping: .milliseconds(200), usual: .milliseconds(100))
-}
-
 /// A frame as it goes over the wire.
 func lumiFrame(_ text: String) -> [UInt8] {
     let payload = Array(text.utf8)

@@ -21,7 +21,7 @@ import Testing
             return try await withFakeProviders { fake in
                 var environment = environment
                 for provider in Provider.allCases { environment[provider.urlVariable] = fake.url }
-                if environment["OPENAI_API_KEY"] == nil { environment["OPENAI_API_KEY"] = keyText() }
+                if environment["OPENAI_API_KEY"] == nil { environment["OPENAI_API_KEY"] = madeKeyText() }
                 let settings = ProviderSettings(
                     environment: environment,
                     store: ProviderKeyStore(directory: directory),
@@ -179,7 +179,7 @@ import Testing
     }
 
     @Test func theEnvironmentCountsFirstThenWhatWasSetThenWhatTheMacGave() async throws {
-        let (first, second, third) = (keyText(), keyText(), keyText())
+        let (first, second, third) = (madeKeyText(), madeKeyText(), madeKeyText())
         try await withTemporaryDirectory { directory in
             let store = ProviderKeyStore(directory: directory)
             let given = try synced("Aliyun Qwen", third)

@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func redirectsAreNotFollowed() async throws {
-        let text = keyText()
+        let text = madeKeyText()
         let key = try #require(ProviderKey(text))
         try await withFakeProviders { other in
             try await withFakeProviders { fake in
@@ -98,7 +98,7 @@ import Testing
 
     @Test(arguments: Provider.allCases)
     func noErrorRepeatsTheKey(provider: Provider) async throws {
-        let text = keyText()
+        let text = madeKeyText()
         let key = try #require(ProviderKey(text))
         try await withFakeProviders { fake in
             for fault in FakeProviderFault.allCases {

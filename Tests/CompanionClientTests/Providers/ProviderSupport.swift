@@ -18,58 +18,29 @@ extension FakeProviders {
 
 /// A JSON object to look into.
 struct JSONObject {
-    let value: Any
+    private let value: AICLIValue
 
     init(_ bytes: [UInt8]) throws {
-        value = try JSONDecoder().decode(AnyValue.self, from: Data(bytes)).value
+        value = try JSONDecoder().decode(AICLIValue.self, from: Data(bytes))
     }
-
-    private init(value: Any) { self.value = value }
 
     /// `messages.0.content`.
-    subscript(path: String) -> Any? {
-        var value: Any? = value
-        for step in path.split(separator: ".") {
-            if let index = Int(step) {
-                let list = value as? [Any] ?? []
-                value = list.indices.contains(index) ? list[index] : nil
-            } else {
-                value = (value as? [String: Any])?[String(step)]
-            }
-        }
-        return value
-    }
-
-    func text(_ path: String) -> String? { self[path] as? String }
-    func number(_ path: String) -> Double? { self[path] as? Double }
-    func count(_ path: String) -> Int? { (self[path] as? [Any])?.count }
-
-    private struct AnyValue: Decodable {
-        var value: Any
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.singleValueContainer()
-            if let flag = try? container.decode(Bool.self) {
-                value = flag
-            } else if let number = try? container.decode(Double.self) {
-                value = number
-            } else if let text = try? container.decode(String.self) {
-                value = text
-            } else if let list = try? container.decode([AnyValue].self) {
-                value = list.map(\.value)
-            } else {
-                value = try container.decode([String: AnyValue].self).mapValues(\.value)
-            }
+    private func value(at path: String) -> AICLIValue? {
+        path.split(separator: ".").reduce(value) { value, step in
+            guard let index = Int(step) else { return value?[String(step)] }
+            return value?.array?.dropFirst(index).first
         }
     }
+
+    func text(_ path: String) -> String? { value(at: path)?.string }
+    func number(_ path: String) -> Double? { value(at: path)?.number }
+    func count(_ path: String) -> Int? { value(at: path)?.array?.count }
 }
 
 /// A key that is made for the test.
 func madeKey() throws -> ProviderKey {
-    try #require(ProviderKey(keyText()))
+    try #require(ProviderKey(madeKeyText()))
 }
-
-func keyText() -> String { "test-" + UUID().uuidString.lowercased() }
 
 extension ProviderPrompt {
     static func asking(_ text: String, temperature: Double? = nil, images: [TurnImage] = []) -> ProviderPrompt {

@@ -1,4 +1,5 @@
 import CompanionWire
+import Crypto
 import NIOCore
 
 /// One connection: first HTTP, then frames, both of bytes, so that anything can be sent.
@@ -46,8 +47,9 @@ struct FakeAICLIConnection: Sendable {
             try? await channel.close()
             return nil
         }
-        let digest = Digest.sha1(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")
-        let accept = Base64.encode(FakeAICLIInput.bytes(ofHex: digest))
+        let accept = Base64.encode(
+            Array(Insecure.SHA1.hash(data: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
+        )
         let head =
             "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             + "Sec-WebSocket-Accept: \(accept)\r\n\r\n"
@@ -124,15 +126,5 @@ struct FakeAICLIInput {
         let frame = Frame(opcode: bytes[0] & 0x0F, payload: payload)
         bytes.removeFirst(start + length)
         return frame
-    }
-
-    static func bytes(ofHex text: String) -> [UInt8] {
-        var rest = Substring(text)
-        var bytes: [UInt8] = []
-        while !rest.isEmpty {
-            bytes.append(UInt8(rest.prefix(2), radix: 16) ?? 0)
-            rest = rest.dropFirst(2)
-        }
-        return bytes
     }
 }

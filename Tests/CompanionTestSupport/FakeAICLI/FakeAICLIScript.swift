@@ -84,8 +84,6 @@ package enum FakeAICLIFault: Sendable, Hashable {
     case resetAfterPrompt
     /// Closes in order when a prompt has come. The turn goes on.
     case closeAfterPrompt
-    /// Breaks when a session is asked for.
-    case resetAtStart
     /// Values of the wrong type everywhere, before the welcome.
     case wrongTypes
 }

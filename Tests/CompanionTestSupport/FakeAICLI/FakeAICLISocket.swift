@@ -149,7 +149,6 @@ struct FakeAICLISocket: Sendable {
     }
 
     private func start(_ frame: FakeAICLI.Frame) async {
-        if fault == .resetAtStart { return await connection.reset() }
         do throws(FakeAICLIRefusal) {
             let session = try state.startSession(frame.data)
             state.join(id, session: session)

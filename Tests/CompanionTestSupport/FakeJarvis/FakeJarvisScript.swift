@@ -96,27 +96,25 @@ package struct FakeJarvisFault: Sendable {
         case cutBody
         /// As it should be, one byte at a time.
         case drip
-        /// Somebody else decides the request first; then as it should be.
-        case decidesFirst(id: String, status: String)
+        /// Somebody else decides the request first; then another fault, or as it should be.
+        case decidesFirst(id: String, status: String, then: Kind? = nil)
         /// Somebody else has the request removed first; then as it should be.
         case removesFirst(id: String)
     }
 
-    package var method: String?
     /// The beginning of the path behind `/api/v1`.
     package var path: String
     package var kind: Kind
     /// How many requests it hits. Nil: all.
     package var times: Int?
 
-    package init(_ kind: Kind, on path: String = "/", method: String? = nil, times: Int? = nil) {
+    package init(_ kind: Kind, on path: String = "/", times: Int? = nil) {
         self.kind = kind
         self.path = path
-        self.method = method
         self.times = times
     }
 
     func hits(_ request: FakeMac.Request) -> Bool {
-        request.path.hasPrefix("/api/v1" + path) && method.map { $0 == request.method } ?? true && (times ?? 1) > 0
+        request.path.hasPrefix("/api/v1" + path) && (times ?? 1) > 0
     }
 }

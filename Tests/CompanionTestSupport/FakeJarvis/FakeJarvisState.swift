@@ -1,5 +1,6 @@
 import FoundationEssentials
 import NIOConcurrencyHelpers
+import NIOHTTP1
 
 /// What a fake daemon knows, behind a lock.
 final class FakeJarvisState: ConnectionAnswering {
@@ -63,12 +64,12 @@ extension FakeJarvisState.Contents {
             return answer(to: request).map { action in
                 if case .send(let bytes) = action { .drip(bytes) } else { action }
             }
-        case .decidesFirst(let id, let status):
+        case .decidesFirst(let id, let status, let fault):
             if let index = script.approvals.firstIndex(where: { $0.id == id }) {
                 script.approvals[index].status = status
                 script.approvals[index].resolvedAt = FakeJarvis.time(Date())
             }
-            return answer(to: request)
+            return fault.map { misbehave($0, to: request) } ?? answer(to: request)
         case .removesFirst(let id):
             script.approvals.removeAll { $0.id == id }
             return answer(to: request)
@@ -77,7 +78,7 @@ extension FakeJarvisState.Contents {
 
     func reply(_ status: Int, _ type: String, _ body: String, extra: String = "") -> FakeMacAction {
         let head =
-            "HTTP/1.1 \(status) \(Self.phrase(status))\r\n\(extra)Content-Type: \(type)\r\n"
+            "HTTP/1.1 \(status) \(HTTPResponseStatus(statusCode: status).reasonPhrase)\r\n\(extra)Content-Type: \(type)\r\n"
             + "Content-Length: \(body.utf8.count)\r\nConnection: keep-alive\r\n\r\n"
         return .send(Array((head + body).utf8))
     }
@@ -88,19 +89,5 @@ extension FakeJarvisState.Contents {
 
     func refuse(_ status: Int, _ reason: String) -> [FakeMacAction] {
         [reply(status, "application/json; charset=utf-8", #"{"error":true,"reason":\#(JSONText.quoted(reason))}"#)]
-    }
-
-    private static func phrase(_ status: Int) -> String {
-        switch status {
-        case 200: "OK"
-        case 302: "Found"
-        case 400: "Bad Request"
-        case 404: "Not Found"
-        case 413: "Payload Too Large"
-        case 415: "Unsupported Media Type"
-        case 422: "Unprocessable Entity"
-        case 500: "Internal Server Error"
-        default: "Status"
-        }
     }
 }

@@ -8,8 +8,6 @@ package struct FakeLumi: Sendable {
     package struct Command: Sendable, Hashable {
         package var name: String
         package var parameters: [String: String]
-        /// Which connection it came by; the first is 0.
-        package var connection: Int
         /// Whether the connection had been accepted.
         package var isApproved: Bool
     }

@@ -97,7 +97,6 @@ final class FakeLumiState: Sendable {
                 FakeLumi.Command(
                     name: wire.commandType,
                     parameters: wire.parameters,
-                    connection: number,
                     isApproved: connection.isApproved
                 )
             )

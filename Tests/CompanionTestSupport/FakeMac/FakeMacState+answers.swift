@@ -1,12 +1,13 @@
 import CompanionWire
 import FoundationEssentials
+import NIOHTTP1
 
 extension FakeMacState.Contents {
     /// An answer with a body, in Node's way.
     func reply(_ status: Int, _ type: String, _ body: [UInt8], extra: String = "", length: Int? = nil) -> FakeMacAction
     {
         let head =
-            "HTTP/1.1 \(status) \(Self.reason(status))\r\nX-Powered-By: Express\r\n\(extra)Content-Type: \(type)\r\n"
+            "HTTP/1.1 \(status) \(HTTPResponseStatus(statusCode: status).reasonPhrase)\r\nX-Powered-By: Express\r\n\(extra)Content-Type: \(type)\r\n"
             + "Content-Length: \(length ?? body.count)\r\nDate: \(HTTPDateText.string(from: now))\r\n"
             + "Connection: keep-alive\r\nKeep-Alive: timeout=5\r\n\r\n"
         return .send(Array(head.utf8) + body)
@@ -42,22 +43,6 @@ extension FakeMacState.Contents {
 
             """
         return [reply(status, "text/html; charset=utf-8", Array(html.utf8))]
-    }
-
-    private static func reason(_ status: Int) -> String {
-        switch status {
-        case 200: "OK"
-        case 302: "Found"
-        case 400: "Bad Request"
-        case 401: "Unauthorized"
-        case 403: "Forbidden"
-        case 404: "Not Found"
-        case 413: "Payload Too Large"
-        case 426: "Upgrade Required"
-        case 500: "Internal Server Error"
-        case 501: "Not Implemented"
-        default: "Status"
-        }
     }
 }
 

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import NIOConcurrencyHelpers
 
 /// Fake providers at one address: OpenAI (and Qwen), Anthropic, Gemini and Ollama, each at the paths of its interface, that
@@ -18,17 +19,10 @@ package struct FakeProviders: Sendable {
     package func reply(_ replies: FakeProviderReply...) {
         state.contents.withLockedValue { $0.replies += replies }
     }
-
-    /// Lets a held answer go on.
-    package func release(_ gate: String) {
-        state.gates.open("release \(gate)")
-    }
-
-    /// Waits until an answer is held there.
-    package func reached(_ gate: String) async throws {
-        try await state.gates.pass("reached \(gate)")
-    }
 }
+
+/// What a key of a provider looks like, made for one test.
+package func madeKeyText() -> String { "test-" + UUID().uuidString.lowercased() }
 
 /// Runs `body` with fake providers that listen on a free port of this machine, and ends them behind it.
 ///

@@ -48,5 +48,3 @@ extension FakeProviders {
         return environment
     }
 }
-
-func madeKeyText() -> String { "test-" + UUID().uuidString.lowercased() }

@@ -149,6 +149,19 @@ import Testing
         }
     }
 
+    @Test("A picture that is larger than what is read is refused as that")
+    func clipboardTooLarge() async throws {
+        try await Sandbox.with { user in
+            let environment = try await fake("wl-paste", types: "image/png\\n", content: [], user)
+            let limit = ImageLimits.default.maxFileBytes
+            #expect(try await user.shell("truncate -s \(limit + 1) copied").status == 0)
+            let result = await user.run("scan", "--clipboard", "--json", environment: environment)
+            #expect(result.status == 1, "\(result)")
+            #expect(result.failed(with: "desktop.too_large"))
+            #expect(result.err.contains("\(limit) bytes"))
+        }
+    }
+
     @Test(
         "The program that is missing is named",
         arguments: [("WAYLAND_DISPLAY", "wl-clipboard"), ("DISPLAY", "xclip")]
@@ -186,8 +199,8 @@ import Testing
     @Test(
         "auto watches the screen, pairs with the code that shows up there, and tells the desktop",
         .enabled(
-            if: XServer.missing.isEmpty && PrivateBus.missing.isEmpty,
-            "skipped, missing: \(XServer.missing) \(PrivateBus.missing)"
+            if: XServer.missing.isEmpty && FakeDesktop.missing.isEmpty,
+            "skipped, missing: \(XServer.missing) \(FakeDesktop.missing)"
         )
     )
     func auto() async throws {
@@ -196,18 +209,18 @@ import Testing
             try await withRunningHost(host, arguments) { events in
                 let payload = try await events.payload.text
                 try await XServer.with { server in
-                    try await PrivateBus.with(["notifications"]) { bus in
+                    try await FakeDesktop.with(user) { desktop in
                         let auto = ["auto", "--screen", "--json", "--name", "desk"]
                         let result = try await user.follow(
                             auto + ["--interface", "lo", "--engine", "embedded"],
-                            environment: server.environment.merging(bus.environment) { $1 }
+                            environment: server.environment.merging(desktop.environment) { $1 }
                         ) { process in
                             try await process.talk.has("Looking for codes (the screen)")
                             try await server.show(payload, in: user)
                         }.result
                         #expect(result.status == 0, "\(result)")
                         #expect(try result.json[0]["trust"]?.string == "verified")
-                        let told = try await bus.events.firstLine("Notify") { $0["call"]?.string == "Notify" }
+                        let told = try await desktop.call("Notify")
                         #expect(told["title"]?.string == "Paired with Shed")
                         #expect(told["body"]?.string?.contains("desk") == true)
                     }

@@ -124,10 +124,12 @@ struct FoundAgainTests {
             tool moved projects --json
             block_multicast studio
             move studio 10.77.0.60
-            tool nowhere projects
+            tool nowhere projects --json
+            tool told projects
             record nowhere
             tool discover discover --host 10.77.0.60 --json
             tool secure discover --host 10.77.0.60:7879 --json
+            tool nobody discover --host 10.77.0.61 --json
             tool wrong projects --host 10.77.0.61 --json
             tool named projects --host 10.77.0.60 --json
             record named
@@ -141,10 +143,13 @@ struct FoundAgainTests {
         #expect(run.steps["code"]?.err == "Studio moved to 10.77.0.1:7879.\n")
         let nowhere = try #require(run.steps["nowhere"])
         #expect(nowhere.status == 10 && nowhere.out.isEmpty)
-        #expect(nowhere.err.contains("where it last was: No TLS connection to 10.77.0.51:7879"), "\(nowhere.err)")
-        #expect(nowhere.err.contains("as its QR code said: No TLS connection to 10.77.0.1:7879"), "\(nowhere.err)")
-        #expect(nowhere.err.contains("mDNS (embedded engine): nobody advertises its id"), "\(nowhere.err)")
-        #expect(nowhere.err.contains("--host ADDRESS"))
+        #expect(nowhere.err.contains(#""code":"host.unreachable""#), "\(nowhere.err)")
+        let told = try #require(run.steps["told"])
+        #expect(told.status == 10 && told.out.isEmpty)
+        #expect(told.err.contains("where it last was: No TLS connection to 10.77.0.51:7879"), "\(told.err)")
+        #expect(told.err.contains("as its QR code said: No TLS connection to 10.77.0.1:7879"), "\(told.err)")
+        #expect(told.err.contains("mDNS (embedded engine): nobody advertises its id"), "\(told.err)")
+        #expect(told.err.contains("--host ADDRESS"))
         #expect(run.notes["nowhere"] == "10.77.0.51:7879")
         for name in ["discover", "secure"] {
             let row = try #require(run.steps[name])
@@ -152,6 +157,7 @@ struct FoundAgainTests {
             #expect(row.out.contains(#""name":"Studio""#) && row.out.contains(#""trust":"verified""#), "\(row.out)")
             #expect(row.out.contains(#""state":"up""#) && row.out.contains(#""conflicting":false"#))
         }
+        #expect(run.steps["nobody"]?.status == 10)
         #expect(run.steps["wrong"]?.status == 10)
         #expect(run.steps["named"]?.status == 0)
         #expect(run.steps["named"]?.err == "Studio moved to 10.77.0.60:7879.\n")

@@ -19,7 +19,7 @@ import Testing
             jarvis.change { $0.approvals = [] }
             let none = await user.run("approvals", "--json")
             #expect(none.status == 3)
-            #expect(none.failure == "approvals.none")
+            #expect(none.failed(with: "approvals.none"))
         }
     }
 
@@ -42,11 +42,11 @@ import Testing
         try await withPairedJarvis { _, user in
             let several = await user.run("approvals", "approve", "7B0E", "--json")
             #expect(several.status == 2)
-            #expect(several.failure == "approval.ambiguous")
+            #expect(several.failed(with: "approval.ambiguous"))
             for word in ["7B0", "FFFF", "../health", "00000000-0000-4000-8000-000000000000"] {
                 let unknown = await user.run("approvals", "approve", word, "--json")
                 #expect(unknown.status == 3, "\(word): \(unknown)")
-                #expect(unknown.failure == "approval.unknown")
+                #expect(unknown.failed(with: "approval.unknown"))
             }
         }
     }
@@ -76,7 +76,7 @@ import Testing
         try await withPairedJarvis(script) { jarvis, user in
             let result = await user.run("approvals", "approve", FakeJarvisScript.deploy, "--json")
             #expect(result.status == 1)
-            #expect(result.failure == "approval.already_decided")
+            #expect(result.failed(with: "approval.already_decided"))
             #expect(result.err.contains("is rejected already"))
             #expect(jarvis.requests("POST", "/").isEmpty)
         }
@@ -91,7 +91,7 @@ import Testing
         try await withPairedJarvis(script) { _, user in
             let result = await user.run("approvals", "approve", FakeJarvisScript.deploy, "--json")
             #expect(result.status == 1)
-            #expect(result.failure == "approval.gone")
+            #expect(result.failed(with: "approval.gone"))
         }
     }
 
@@ -118,7 +118,7 @@ import Testing
             let long = String(repeating: "x", count: 17 << 10)
             let tooLarge = await user.run("approvals", "request", long, "--reason", "y", "--json")
             #expect(tooLarge.status == 1)
-            #expect(tooLarge.failure == "host.too_large")
+            #expect(tooLarge.failed(with: "host.too_large"))
         }
     }
 
@@ -170,11 +170,11 @@ import Testing
                     let host = try #require(names.first { $0["family"] == .text("copilotforge") }?["id"]?.string)
                     let wrong = await user.run("approvals", "--host", host, "--json")
                     #expect(wrong.status == 1)
-                    #expect(wrong.failure == "host.cannot")
+                    #expect(wrong.failed(with: "host.cannot"))
                     let daemon = try #require(names.first { $0["family"] == .text("jarvis") }?["id"]?.string)
                     let projects = await user.run("projects", "--host", daemon, "--json")
                     #expect(projects.status == 1)
-                    #expect(projects.failure == "host.cannot")
+                    #expect(projects.failed(with: "host.cannot"))
                 }
             }
         }

@@ -30,7 +30,10 @@ import Testing
         }
     }
 
-    @Test("New requests are shown on the desktop; its buttons approve and reject, and what is decided is taken away")
+    @Test(
+        "New requests are shown on the desktop; its buttons approve and reject, and what is decided is taken away",
+        .enabled(if: FakeDesktop.missing.isEmpty, "skipped, missing: \(FakeDesktop.missing)")
+    )
     func notifications() async throws {
         try await withPairedJarvis { jarvis, user in
             jarvis.change { $0.approvals[1].reason = "All <b>tests</b> & more\u{1B}" }
@@ -89,7 +92,10 @@ import Testing
         return numbers
     }
 
-    @Test("Where notifications have no buttons they are plain, and say what to type; markup is written as text")
+    @Test(
+        "Where notifications have no buttons they are plain, and say what to type; markup is written as text",
+        .enabled(if: FakeDesktop.missing.isEmpty, "skipped, missing: \(FakeDesktop.missing)")
+    )
     func plain() async throws {
         try await withPairedJarvis { jarvis, user in
             jarvis.change { $0.approvals = [$0.approvals[1]] }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Subprocess
+import SystemPackage
 
 /// A desktop of a test's own: a message bus, and a service on it that shows notifications (see `notifications.py`).
 struct FakeDesktop: Sendable {
@@ -9,6 +10,11 @@ struct FakeDesktop: Sendable {
     let calls: HostEvents
     /// Steers the service.
     let tell: @Sendable (String) async throws -> Void
+
+    /// What this machine lacks for it.
+    static let missing = ["/usr/bin/dbus-daemon", "/usr/bin/python3"].filter {
+        !FileManager.default.isExecutableFile(atPath: $0)
+    }
 
     /// Waits for a call.
     func call(
@@ -38,7 +44,7 @@ struct FakeDesktop: Sendable {
             )
         )
         let arguments = ["--config-file=\(configuration)", "--nofork", "--print-address"]
-        return try await user.withProgram(.name("dbus-daemon"), arguments) { bus in
+        return try await user.withProgram(.path("/usr/bin/dbus-daemon"), arguments) { bus in
             try await bus.firstText()
             return try await service(user, socket: socket, capabilities: capabilities, body)
         }
@@ -52,7 +58,7 @@ struct FakeDesktop: Sendable {
     ) async throws -> R {
         let script =
             "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Support/notifications.py"
-        return try await user.withProgram(.name("python3"), [script, socket] + capabilities) { program in
+        return try await user.withProgram(.path("/usr/bin/python3"), [script, socket] + capabilities) { program in
             let desktop = FakeDesktop(
                 environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(socket)"],
                 calls: program.events,

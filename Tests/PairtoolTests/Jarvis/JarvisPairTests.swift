@@ -93,7 +93,7 @@ import Testing
                 "--json"
             )
             #expect(result.status == 2)
-            #expect(result.failure == "pairing.no_tls")
+            #expect(result.failed(with: "pairing.no_tls"))
         }
     }
 }

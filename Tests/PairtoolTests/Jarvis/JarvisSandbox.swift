@@ -23,8 +23,3 @@ func withPairedJarvis(
         }
     }
 }
-
-extension Sandbox.Result {
-    /// The code of the error that a command with `--json` has ended with; nil where there is none.
-    var failure: String? { try? errorCode }
-}

@@ -110,14 +110,14 @@ struct HostileAdvertTests {
         let run = try await LAN.run(
             script(
                 """
-                on desk ip route add default via 10.77.0.1
+                on desk ip route add default dev eth0
                 on desk "$PAIRTOOL" discover --interface eth0 --probe --json || exit 1
                 for name in Public Zero; do
                     echo 123456 | on desk "$PAIRTOOL" pair $name --code-stdin --allow-legacy --interface eth0
                     [ $? = 3 ] || fail "$name was paired with"
                 done
-                # Whoever would have been spoken to has no entry: no packet was for a way out.
-                ! on desk ip neighbour | grep -q '^8.8.8.8'
+                # Every address is on the link: whoever would have been spoken to would have an entry.
+                ! on desk ip neighbour | grep '^8\\.8\\.8\\.8 ' >&2
                 """
             )
         )

@@ -83,7 +83,7 @@ struct Sandbox: Sendable {
             editsLines: false,
             windowSize: { terminal ? .init(columns: 80, rows: 40) : nil },
             now: { Date() },
-            clock: PassingClock()
+            clock: ImmediateClock()
         )
         let status = await CommandContext.$current.withValue(context) { await CommandRunner.run(arguments) }
         return Result(status: status.rawValue, out: out.text, err: err.text)

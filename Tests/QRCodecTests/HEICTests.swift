@@ -160,7 +160,10 @@ struct HEIFPicturesTests {
         let stub = Self.settings([Array(Self.unit(64, 64).prefix(12))])
         let boxes = [[UInt8]](repeating: Array("hvcC".utf8), count: 1_001).flatMap(\.self)
         let extents = Array("iloc".utf8) + [0, 0, 0, 0, 0x44, 0, 0, 1, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]
-        for file in [stub, boxes, [UInt8](repeating: 0, count: 500_000) + extents] {
+        // Parts that take no bytes of the file.
+        let item: [UInt8] = [0, 1, 0, 0, 0xFF, 0xFF]
+        let endless = Array("iloc".utf8) + [0, 0, 0, 0, 0, 0, 0, 100] + (0..<100).flatMap { _ in item }
+        for file in [stub, boxes, endless, [UInt8](repeating: 0, count: 500_000) + extents] {
             let error = #expect(throws: QRCodecError.self) { try Self.sizes(file) }
             #expect(error?.code == .corrupt)
         }

@@ -42,6 +42,12 @@ struct HEIFPictures {
         return found
     }
 
+    /// Counts units, items and their parts.
+    private mutating func spend(_ count: Int) throws(QRCodecError) {
+        unitsLeft -= count
+        guard unitsLeft >= 0 else { throw Self.tooMany }
+    }
+
     /// A number of so many bytes, or `nil` behind the end.
     private func number(_ count: Int, _ place: inout Int) -> Int? {
         guard count <= 8, place >= 0, count <= data.count - place else { return nil }
@@ -74,6 +80,8 @@ struct HEIFPictures {
                 let method = version == 0 ? 0 : number(2, &place), number(2, &place) != nil,
                 let from = number(base, &place), let count = number(2, &place)
             else { return }
+            // Where numbers have no bytes, the file does not end however many parts it says that there are.
+            try spend(1 + count)
             var parts: [(start: Int, length: Int)] = []
             for _ in 0..<count {
                 guard version == 0 || number(index, &place) != nil, let start = number(offset, &place),
@@ -117,8 +125,7 @@ struct HEIFPictures {
     }
 
     private mutating func take(_ unit: Slice<UnsafeRawBufferPointer>) throws(QRCodecError) {
-        unitsLeft -= 1
-        guard unitsLeft >= 0 else { throw Self.tooMany }
+        try spend(1)
         if let size = try HEVCPictureSize(unit: unit) { sizes.insert(size) }
     }
 }

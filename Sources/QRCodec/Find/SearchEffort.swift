@@ -4,23 +4,16 @@ struct SearchEffort: Sendable {
     var mostTriples: Int
     /// Fits that are refined and read in a level.
     var mostFits: Int
-    /// How much is taken out of what blur spread, least first.
-    var sharpenings: [Float]
     /// Of so many rows one is looked along, or of two where there are many.
     var rows = 1
     /// With which effort the next finer and coarser sizes are looked at as well once enough was found; none to leave it.
     var neighbours: [SearchEffort] = []
 
     /// The only picture there is.
-    static let picture = SearchEffort(
-        mostTriples: 40,
-        mostFits: 10,
-        sharpenings: [0, 0.7, 1.5],
-        neighbours: [glance]
-    )
+    static let picture = SearchEffort(mostTriples: 40, mostFits: 10, neighbours: [glance])
     /// For a second symbol beside one that was found: what is smaller than four rows in the core of its finder patterns
     /// is left.
-    private static let glance = SearchEffort(mostTriples: 16, mostFits: 6, sharpenings: [0, 0.7], rows: 4)
+    private static let glance = SearchEffort(mostTriples: 16, mostFits: 6, rows: 4)
     /// One of thirty a second: what is hard to read in this one is easier in the next.
-    static let frame = SearchEffort(mostTriples: 16, mostFits: 6, sharpenings: [0, 0.7, 1.5])
+    static let frame = SearchEffort(mostTriples: 16, mostFits: 6)
 }

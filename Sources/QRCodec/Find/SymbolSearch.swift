@@ -3,6 +3,9 @@
 struct SymbolSearch: ~Copyable {
     private let reader: ZBarScanner
     private let layouts = SymbolLayouts()
+    /// How much is taken out of what blur spread, least first.
+    private static let sharpenings: [Float] = [0, 0.7, 1.5]
+
     private let effort: SearchEffort
     private var levels: [Level]
     private(set) var found: [ScannedSymbol] = []
@@ -119,7 +122,7 @@ struct SymbolSearch: ~Copyable {
         let seen = ModuleReader(fit.layout, shades: shades)
         // A window or a camera that shows one's own face mirrors what it shows.
         for modules in [seen, seen.mirrored()] {
-            for sharpening in effort.sharpenings {
+            for sharpening in Self.sharpenings {
                 guard let drawing = modules.drawing(of: modules.modules(sharpening: sharpening)) else { continue }
                 if let symbol = try reader.scan(drawing).first {
                     return ScannedSymbol(bytes: symbol.bytes, corners: fit.corners)

@@ -28,19 +28,12 @@ extension PairedHostSelection {
         in hosts: PairedHosts
     ) throws -> PairedHost {
         let relatives = hosts.hosts.filter { $0.family == family }
-        let host: PairedHost
-        if let word, let place = HostPlace(word), !hosts.hosts.contains(where: { $0.name == word }) {
-            // Hosts of most families prove nothing: none is spoken to elsewhere than where it was paired.
-            guard let there = relatives.first(where: { $0.endpoint == place.endpoint($0.endpoint.port) }) else {
-                throw unknown(place)
+        let host =
+            if let word, !word.isEmpty {
+                try named(word, relatives, in: hosts)
+            } else {
+                try unnamed(family, relatives, in: hosts)
             }
-            host = there
-        } else if word ?? "" == "", hosts.defaultHost?.family != family, let only = relatives.first {
-            guard relatives.count == 1 else { throw ambiguous(relatives) }
-            host = only
-        } else {
-            host = try select(word, in: hosts)
-        }
         guard host.family == family else {
             throw CommandError(
                 .failed,
@@ -50,5 +43,35 @@ extension PairedHostSelection {
             )
         }
         return host
+    }
+
+    private static func named(_ word: String, _ relatives: [PairedHost], in hosts: PairedHosts) throws -> PairedHost {
+        guard let place = HostPlace(word), !hosts.hosts.contains(where: { $0.name == word }) else {
+            return try select(word, in: hosts)
+        }
+        // Hosts of most families prove nothing: none is spoken to elsewhere than where it was paired.
+        let there = (relatives + hosts.hosts).first { $0.endpoint == place.endpoint($0.endpoint.port) }
+        guard let there else { throw unknown(place) }
+        return there
+    }
+
+    private static func unnamed(
+        _ family: HostFamily,
+        _ relatives: [PairedHost],
+        in hosts: PairedHosts
+    ) throws -> PairedHost {
+        if let usual = hosts.defaultHost, usual.family == family || relatives.isEmpty { return usual }
+        guard let only = relatives.first else {
+            throw CommandError(
+                .notPaired,
+                "host.none_paired",
+                "no \(family.displayName) host is paired yet",
+                next: "pairtool pair"
+            )
+        }
+        guard relatives.count == 1 else {
+            throw ambiguous(relatives, "several \(family.displayName) hosts are paired and none of them is the default")
+        }
+        return only
     }
 }

@@ -106,7 +106,7 @@ enum PairedHostSelection {
         }
         guard let word, !word.isEmpty else {
             if let host = hosts.defaultHost { return host }
-            throw ambiguous(hosts.hosts)
+            throw ambiguous(hosts.hosts, "several hosts are paired and none is the default")
         }
         let found = hosts.matching(word)
         if let host = found.first, found.count == 1 { return host }
@@ -137,11 +137,11 @@ enum PairedHostSelection {
         )
     }
 
-    static func ambiguous(_ hosts: [PairedHost]) -> CommandError {
+    static func ambiguous(_ hosts: [PairedHost], _ why: String) -> CommandError {
         CommandError(
             .usage,
             "host.ambiguous",
-            "several hosts are paired and none is the default: \(names(hosts))",
+            "\(why): \(names(hosts))",
             next: "name one with --host, or: pairtool hosts default NAME"
         )
     }

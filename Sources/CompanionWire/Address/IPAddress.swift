@@ -14,7 +14,7 @@ package struct IPAddress: Sendable, Hashable {
         guard bytes.count == 4 || bytes.count == 16 else { return nil }
         self.bytes = bytes
         let isLinkLocalV6 = bytes.count == 16 && bytes[0] == 0xfe && bytes[1] & 0xc0 == 0x80
-        self.zone = isLinkLocalV6 ? zone : nil
+        self.zone = isLinkLocalV6 && zone?.isEmpty == false ? zone : nil
     }
 
     /// Reads `192.168.1.5`, `fe80::1%eth0` or `[fe80::1%eth0]`. Returns nil for anything else, host names included.

@@ -74,7 +74,7 @@ struct ChatLoop {
                     } else if !conversation.images.isEmpty {
                         // A later prompt may be about something else.
                         conversation.images = []
-                        session.output.say("The pictures went with that prompt; /image adds them again.")
+                        session.output.say("The pictures are not kept for the next prompt; /image adds them again.")
                     }
                 }
             }

@@ -42,8 +42,13 @@ extension JarvisClient {
         } catch let error as CompanionClientError where error.delivery != .notSent {
             // What arrived may have been done, whatever became of the answer. A 500 is also how daemons say that they do not
             // know the id (jarvis, Errors).
-            return try await confirm(decision, for: before.id) { state -> any Error in
-                if state.status == .pending { error } else { decided(state) }
+            do {
+                return try await confirm(decision, for: before.id) { state -> any Error in
+                    if state.status == .pending { error } else { decided(state) }
+                }
+            } catch let second as CompanionClientError where second.delivery == .notSent {
+                // Nobody is there any more to say what became of it.
+                throw error
             }
         }
         if receipt.id.uppercased == id.uppercased, receipt.status == decision.status { return receipt }

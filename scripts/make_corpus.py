@@ -10,6 +10,7 @@ import io
 import json
 import math
 import os
+import string
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -22,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # Width, height, and how many of a hundred pictures have that size.
 SIZES = [(640, 480, 20), (1280, 720, 22), (1600, 1200, 16), (1920, 1080, 18), (2592, 1944, 12), (4032, 3024, 12)]
 TEXT = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+BASE64 = string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_"
 
 
 def between(rng, low: float, high: float) -> float:
@@ -45,7 +47,10 @@ def payload(rng) -> str:
         "expiresAt": "2099-12-31T23:59:59.000Z",
     }
     if chance(rng, 0.4):
-        fields |= {"version": 2, "host": letters(rng, 22), "spki": letters(rng, 43), "addr": "192.0.2.17", "port": 7879}
+        host, spki = letters(rng, 22), letters(rng, 43)
+        # 32 bytes in base64url: the two lowest bits of the last letter stand for nothing, and are zero.
+        spki = spki[:-1] + BASE64[BASE64.index(spki[-1]) & ~3]
+        fields |= {"version": 2, "host": host, "spki": spki, "addr": "192.0.2.17", "port": 7879}
     return json.dumps(fields, separators=(",", ":"))
 
 

@@ -57,16 +57,7 @@ extension CompanionPairingService {
                 try AuditLog.append(.paired, device: device.id, detail: detail, at: now, in: database)
             }
         }
-        logger.info(
-            "device paired",
-            metadata: .event(
-                "pairing",
-                outcome: "paired",
-                latency: .now - start,
-                device: device.id,
-                ["address": "\(address)"]
-            )
-        )
+        logPaired(device.id, since: start, address: "\(address)")
         events.send(.paired(device.companionDevice, address: address.description))
     }
 }

@@ -138,16 +138,7 @@ extension CompanionPairingService {
         try await succeed {
             try await enroll(device, session: session, method: share.method, address: address)
         }
-        logger.info(
-            "device paired",
-            metadata: .event(
-                "pairing",
-                outcome: "paired",
-                latency: .now - start,
-                device: device.id,
-                ["address": "\(address)", "method": "\(share.method.rawValue)"]
-            )
-        )
+        logPaired(device.id, since: start, address: address, method: share.method)
         return PairingConfirmResponse(
             tag: Base64.encode(ownTag),
             connectedDevice: ConnectedCompanionDevice(

@@ -207,6 +207,21 @@ package actor CompanionPairingService {
         budget.reset()
     }
 
+    /// - Parameter method: Of version 2; nil for version 1, which has one.
+    func logPaired(
+        _ device: String,
+        since start: ContinuousClock.Instant,
+        address: String,
+        method: PairingMethod? = nil
+    ) {
+        var details: Logger.Metadata = ["address": "\(address)"]
+        details["method"] = method.map { "\($0.rawValue)" }
+        logger.info(
+            "device paired",
+            metadata: .event("pairing", outcome: "paired", latency: .now - start, device: device, details)
+        )
+    }
+
     /// A guess that was wrong.
     struct WrongTry {
         var address: String

@@ -73,16 +73,23 @@ struct DoctorLANTests {
         #expect(killed["engine"]?.evidence.hasPrefix("embedded") == true)
     }
 
+    /// Starts a program that takes UDP port 5353 for itself, and is ready when `/run/ready` is there.
+    private static func taker(of family: String) -> String {
+        """
+        start desk $PYTHON -c 'import signal, socket
+        taken = socket.socket(socket.\(family), socket.SOCK_DGRAM)
+        taken.bind(("", 5353))
+        open("/run/ready", "w")
+        signal.pause()'
+        """
+    }
+
     @Test("A program that has UDP port 5353 for itself is named")
     func port() async throws {
         let run = try await Diagnosis.run(
             """
             add_host desk
-            start desk $PYTHON -c 'import signal, socket
-            taken = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-            taken.bind(("", 5353))
-            open("/run/ready", "w")
-            signal.pause()'
+            \(Self.taker(of: "AF_INET"))
             taker=$!
             wait_until on desk test -e /run/ready
             examine desk
@@ -101,11 +108,7 @@ struct DoctorLANTests {
         let run = try await Diagnosis.run(
             """
             add_host desk
-            start desk $PYTHON -c 'import signal, socket
-            taken = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
-            taken.bind(("", 5353))
-            open("/run/ready", "w")
-            signal.pause()'
+            \(Self.taker(of: "AF_INET6"))
             wait_until on desk test -e /run/ready
             examine desk --engine embedded
             on desk "$PAIRTOOL" discover --engine embedded; echo "discover $?"

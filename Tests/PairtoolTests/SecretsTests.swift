@@ -16,6 +16,12 @@ import Testing
         var all: [(place: String, text: String)] { said.withLockedValue { $0.map { (place: $0.0, text: $0.1) } } }
     }
 
+    /// The pipes that a host's agent reads one after the other.
+    private struct Gates: Sendable {
+        var started: String
+        var answer: String
+    }
+
     private static let tracing = ["PAIRTOOL_LOG": "trace"]
 
     @Test(
@@ -24,13 +30,14 @@ import Testing
     func wholeJob() async throws {
         try await withProject { host, user in
             let picture = host.directory + "/qr.png"
-            let gate = try await host.pipe("gate")
+            let agent = Gates(started: try await host.pipe("started"), answer: try await host.pipe("answer"))
             let transcript = Transcript()
             let found = NIOLockedValueBox(SecretSearch())
             let hosting = try await host.follow(
                 [
                     "host", "--json", "--port", "0", "--engine", "embedded", "--name", "Shed", "--project",
-                    host.directory + "/garden", "--qr-file", picture, "--agent-command", "/bin/cat \(gate)",
+                    host.directory + "/garden", "--qr-file", picture, "--agent-command",
+                    "/bin/cat \(agent.started) \(agent.answer)",
                 ],
                 environment: Self.tracing
             ) { server in
@@ -40,7 +47,7 @@ import Testing
                 try await Self.pairByDigits(host, user, port: server.events.ports.plain, transcript, found)
                 try await Self.pairByDigits(host, user, port: server.events.ports.plain, transcript, found)
                 try Self.addKeys(host, user, found)
-                try await Self.chat(host, user, server, gate: gate, transcript, found)
+                try await Self.chat(host, user, server, agent, transcript, found)
                 let running = found.withLockedValue { $0 }
                 #expect(try (running.leaks(below: user.directory) + running.leaks(below: host.directory)) == [])
                 try server.interrupt()
@@ -135,21 +142,23 @@ extension SecretsTests {
         _ host: Sandbox,
         _ user: Sandbox,
         _ server: Follower,
-        gate: String,
+        _ agent: Gates,
         _ transcript: Transcript,
         _ found: NIOLockedValueBox<SecretSearch>
     ) async throws {
         let watching = try await user.follow(["watch", "--json"], environment: tracing) { watch in
             _ = try await watch.events.first("hello")
             async let sent = user.spawn(["send", "--new", "--project", "garden", "dig"], environment: tracing)
-            _ = try await watch.events.first("turn.started")
+            // It can be written once the agent reads it.
+            let started = try await host.shell("echo '' > '\(agent.started)'")
+            #expect(started.status == 0)
             let search = found.withLockedValue { $0 }
             for (home, expected) in [(user.directory, 2), (host.directory, 2)] {
                 let processes = try ProcessTable.processes(of: home)
                 #expect(processes.count >= expected, "watch and send; the host and its agent")
                 for (pid, text) in processes { #expect(search.leaks(in: text, of: "process \(pid)") == []) }
             }
-            let opened = try await host.shell("echo earth > '\(gate)'")
+            let opened = try await host.shell("echo earth > '\(agent.answer)'")
             #expect(opened.status == 0)
             let answer = try await sent
             #expect(answer.out.contains("earth"), "\(answer)")

@@ -8,8 +8,8 @@ struct DoctorCommand: AsyncParsableCommand {
         abstract: "Find out why a host is not found, or does not answer.",
         discussion: """
             Looks at this machine's mDNS, its network, the paired hosts and the tool's own files, changes nothing, and \
-            says of each what to do. The exit code is 0 when there is no problem (warnings are none), else 1. Only root \
-            may read the firewall's rules.
+            says of each what to do. The exit code is 0 only if all is well: with a problem or a warning it is 1, a note is \
+            neither. Only root may read the firewall's rules.
             """
     )
 
@@ -25,16 +25,17 @@ struct DoctorCommand: AsyncParsableCommand {
     func run() async throws {
         let output = options.output
         let findings = try await Doctor(checks: try checks(output)).run { show($0, output) }
+        guard findings.contains(where: \.verdict.fails) else { return output.say("All is well.") }
         let (problems, warnings) = (count(.problem, findings), count(.warning, findings))
-        if problems + warnings == 0 { return output.say("All is well.") }
         output.say("\(amount(problems, "problem")), \(amount(warnings, "warning")).")
-        if problems > 0 { throw ExitRequest(status: .failed) }
+        throw ExitRequest(status: .failed)
     }
 
     private func checks(_ output: Output) throws -> [any DoctorCheck] {
         let context = output.context
         let client = try discovery.client(context: context)
         let only = discovery.interface(context: context)
+        let hosts = try hosts(output, client)
         return [
             EngineCheck(
                 choice: try discovery.engine(context: context),
@@ -42,13 +43,14 @@ struct DoctorCommand: AsyncParsableCommand {
                 busAddress: context.environment["DBUS_SYSTEM_BUS_ADDRESS"]
             ),
             PortCheck(), InterfaceCheck(only: only), FirewallCheck(only: only), MulticastCheck(only: only),
-            AdvertCheck(client: client),
-        ] + (try hosts(output, client)) + [
+            AdvertCheck(client: client, hasPairedHosts: !hosts.isEmpty),
+        ] + (hosts.isEmpty ? [NoHostCheck()] : hosts) + [
             FileCheck(directory: context.paths.data), CameraCheck(),
             DiskCheck(directories: [context.paths.data, context.paths.state, context.paths.runtime]),
         ]
     }
 
+    /// A check for each of the paired hosts that are to be looked at.
     private func hosts(_ output: Output, _ client: CompanionDiscoveryClient) throws -> [any DoctorCheck] {
         let store = PairedHostStore(directory: output.context.paths.data)
         if let host {
@@ -62,14 +64,14 @@ struct DoctorCommand: AsyncParsableCommand {
         }
         // Records that cannot be read are what the check of the files tells of.
         let hosts = (try? store.load())?.hosts ?? []
-        return hosts.isEmpty ? [NoHostCheck()] : hosts.map { HostCheck(host: $0, output: output, client: client) }
+        return hosts.map { HostCheck(host: $0, output: output, client: client) }
     }
 
     private func show(_ finding: Finding, _ output: Output) {
         switch output.format {
         case .text: output.data(finding.text(colour: output.context.colour))
         case .json: output.json(finding)
-        case .quiet: if finding.verdict == .problem { output.data(finding.check.rawValue) }
+        case .quiet: if finding.verdict.fails { output.data(finding.check.rawValue) }
         }
     }
 

@@ -10,12 +10,17 @@ enum CheckName: String, Encodable, Sendable, CaseIterable {
 /// How a check came out.
 enum Verdict: String, Encodable, Sendable, CaseIterable {
     case ok
-    /// It works, but there is something to know. Does not fail the whole.
+    /// All is well, and there is something to know.
+    case note
+    /// It works, but not as it should, or not for sure.
     case warning
     /// It does not work.
     case problem
     /// It could not be looked at here, or there is nothing to look at.
     case skipped
+
+    /// Whether a finding with it is one that is not well.
+    var fails: Bool { self == .warning || self == .problem }
 }
 
 /// What a check has found: a verdict, what speaks for it, and one thing to do.
@@ -30,6 +35,16 @@ struct Finding: Encodable, Sendable, Hashable {
 
     static func ok(_ check: CheckName, about subject: String? = nil, _ evidence: String) -> Finding {
         Finding(check: check, subject: subject, verdict: .ok, evidence: evidence)
+    }
+
+    static func note(
+        _ check: CheckName,
+        about subject: String? = nil,
+        _ evidence: String,
+        _ advice: Advice,
+        _ values: [String: String] = [:]
+    ) -> Finding {
+        Finding(check: check, subject: subject, verdict: .note, evidence: evidence, advice: advice.text(values))
     }
 
     static func warning(
@@ -82,6 +97,7 @@ extension Verdict {
     fileprivate var colour: String {
         switch self {
         case .ok: "32"
+        case .note: "36"
         case .warning: "33"
         case .problem: "31"
         case .skipped: "2"

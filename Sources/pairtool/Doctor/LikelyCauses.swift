@@ -30,8 +30,7 @@ enum LikelyCauses {
             .warning(.interfaces, "the host may be in another network", .behindTunnel),
         ]
         let problems = findings.filter { $0.verdict == .problem }
-        // Further interfaces add hosts and addresses; they hide none.
-        let warnings = findings.filter { $0.verdict == .warning && $0.check != .interfaces }
+        let warnings = findings.filter { $0.verdict == .warning }
         var ranked = problems + [unseen[0]] + warnings
         if !isMute { ranked.append(unseen[1]) }
         ranked.append(unseen[2])

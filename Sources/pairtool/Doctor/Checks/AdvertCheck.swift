@@ -5,6 +5,9 @@ import Discovery
 struct AdvertCheck: DoctorCheck {
     let name = CheckName.adverts
     let client: CompanionDiscoveryClient
+    /// Whether hosts are paired: they are looked at themselves, and those that were named by their address may well be
+    /// advertised by nobody.
+    let hasPairedHosts: Bool
     /// The longest to look. Default: 5 s.
     var limit = Duration.seconds(5)
 
@@ -15,13 +18,14 @@ struct AdvertCheck: DoctorCheck {
             limit: limit,
             until: \.isSettled
         )
-        return Self.findings(survey.hosts)
+        return Self.findings(survey.hosts, hasPairedHosts: hasPairedHosts)
     }
 
-    static func findings(_ hosts: [DiscoveredHost]) -> [Finding] {
+    static func findings(_ hosts: [DiscoveredHost], hasPairedHosts: Bool) -> [Finding] {
         guard !hosts.isEmpty else {
+            let evidence = "no host advertises itself"
             return [
-                .warning(.adverts, "no host advertises itself", .advertise),
+                hasPairedHosts ? .note(.adverts, evidence, .advertise) : .warning(.adverts, evidence, .advertise),
                 .skipped(.serviceType, "no host was found"),
             ]
         }

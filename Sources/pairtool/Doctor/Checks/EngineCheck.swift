@@ -17,10 +17,10 @@ struct EngineCheck: DoctorCheck {
     static func finding(_ report: DaemonReport) -> Finding {
         switch report {
         case .noBus(let path):
-            .warning(.daemon, "there is no system bus at \(path), so no Avahi daemon either", .installDaemon)
+            .note(.daemon, "there is no system bus at \(path), so no Avahi daemon either", .installDaemon)
         case .busBroken(let path, let reason):
             .problem(.daemon, "the system bus at \(path) does not work: \(reason)", .restartBus)
-        case .noDaemon: .warning(.daemon, "the system bus works, but no Avahi daemon is on it", .installDaemon)
+        case .noDaemon: .note(.daemon, "the system bus works, but no Avahi daemon is on it", .installDaemon)
         case .daemonBroken(let reason): .problem(.daemon, "the Avahi daemon does not work: \(reason)", .restartDaemon)
         case .daemon(let version, let hostName, .running): .ok(.daemon, "\(version) runs as \(hostName)")
         case .daemon(let version, let hostName, .registering):

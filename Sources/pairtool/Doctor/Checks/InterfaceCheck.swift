@@ -41,10 +41,10 @@ struct InterfaceCheck: DoctorCheck {
         if !containers.isEmpty {
             let evidence = "\(containers.joined(separator: ", ")): of containers or virtual machines, searched too"
             let values = ["IF": candidates.first?.name ?? "IF"]
-            findings.append(.warning(.interfaces, evidence, .chooseInterface, values))
+            findings.append(.note(.interfaces, evidence, .chooseInterface, values))
         }
         for interface in active where interface.kind == .tunnel {
-            findings.append(.warning(.interfaces, about: interface.name, "is a VPN or tunnel", .behindTunnel))
+            findings.append(.note(.interfaces, about: interface.name, "is a VPN or tunnel", .behindTunnel))
         }
         return findings
     }

@@ -103,11 +103,25 @@ let modules: [Target] = [
         swiftSettings: strict
     ),
     .target(name: "LineEditor", dependencies: ["CEdit"], swiftSettings: strict),
+    .target(
+        name: "CommandCore",
+        dependencies: [
+            "CompanionWire", "PairingAgent", "QRCodec",
+            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+        ],
+        swiftSettings: strict
+    ),
     .executableTarget(
         name: "pairtool",
+        dependencies: ["CommandCore"],
+        swiftSettings: strict,
+        linkerSettings: [.unsafeFlags(["-Xlinker", "--no-export-dynamic"])]
+    ),
+    .executableTarget(
+        name: "pairtool-full",
         dependencies: [
-            "CompanionClient", "CompanionHost", "CompanionWire", "Desktop", "Discovery", "LineEditor", "PairingAgent",
-            "QRCodec",
+            "CompanionClient", "CompanionHost", "CompanionWire", "Desktop", "Discovery", "LineEditor",
+            "CommandCore", "PairingAgent", "QRCodec",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -205,8 +219,8 @@ let tests: [Target] = [
     .testTarget(
         name: "PairtoolTests",
         dependencies: [
-            "pairtool", "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire",
-            "Discovery", "PairingAgent", "QRCodec",
+            "pairtool", "pairtool-full", "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire",
+            "Discovery", "CommandCore", "PairingAgent", "QRCodec",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -219,7 +233,10 @@ let tests: [Target] = [
 
 let package = Package(
     name: "pairtool",
-    products: [.executable(name: "pairtool", targets: ["pairtool"])],
+    products: [
+        .executable(name: "pairtool", targets: ["pairtool"]),
+        .executable(name: "pairtool-full", targets: ["pairtool-full"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),

@@ -4,6 +4,8 @@ import FoundationEssentials
 import PairingAgent
 import Testing
 
+@testable import CommandCore
+
 /// A host of protocol 2 has two adverts; whoever looks sees one host.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct AdvertTests {
     private static let embedded = ["--interface", "lo", "--engine", "embedded"]

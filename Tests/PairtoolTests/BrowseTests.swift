@@ -4,6 +4,8 @@ import CompanionWire
 import FoundationEssentials
 import Testing
 
+@testable import CommandCore
+
 @Suite struct BrowseTests {
     private func withPairedMac(
         _ script: FakeMacScript = FakeMacScript(),

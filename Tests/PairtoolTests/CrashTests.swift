@@ -7,7 +7,8 @@ import Subprocess
 import SystemPackage
 import Testing
 
-@testable import pairtool
+@testable import CommandCore
+@testable import pairtool_full
 
 /// A host that is killed at any moment (SIGKILL) has the state of before or after what it was doing, and nothing between.
 ///

@@ -2,6 +2,8 @@ import Dispatch
 import Foundation
 import Testing
 
+@testable import CommandCore
+
 /// `pairtool discover` against the real Avahi daemon and D-Bus, in namespaces of their own (see `netns-daemon.sh`).
 @Suite(
     "Discovery by the Avahi daemon, in a private network",

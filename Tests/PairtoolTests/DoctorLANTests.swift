@@ -1,6 +1,8 @@
 import FoundationEssentials
 import Testing
 
+@testable import CommandCore
+
 /// Every failure that `pairtool doctor` knows, produced on a LAN of network namespaces (see `lan.sh`).
 @Suite(
     "The doctor on a LAN",

@@ -1,7 +1,8 @@
 import FoundationEssentials
 import Testing
 
-@testable import pairtool
+@testable import CommandCore
+@testable import pairtool_full
 
 /// What docs/json.md promises to scripts.
 @Suite struct DocumentedCodesTests {
@@ -31,7 +32,7 @@ import Testing
         for file in files where file.hasSuffix(".swift") {
             let text = try String(contentsOf: URL(filePath: "\(root)/Sources/\(file)"), encoding: .utf8)
             words.formUnion(text.matches(of: /"([a-z]+\.[a-z_]+)"/).map { String($0.output.1) })
-            families.formUnion(text.matches(of: /"([a-z]+)\.\\\(error\.code\)"/).map { String($0.output.1) })
+            families.formUnion(text.matches(of: /"([a-z]+)\.\\\((?:error\.)?code\)"/).map { String($0.output.1) })
             names.formUnion(text.matches(of: /static let ([a-zA-Z]+) = Code\(/).map { String($0.output.1) })
         }
         for family in families {

@@ -3,6 +3,8 @@ import Subprocess
 import SystemPackage
 import Testing
 
+@testable import CommandCore
+
 /// `pairtool host` and the commands that speak to it, as the built binary.
 @Suite(.serialized) struct HostAdminTests {
     /// Runs the tool as a host of a user and gives its events to a body.

@@ -1,7 +1,8 @@
 import FoundationEssentials
 import Testing
 
-@testable import pairtool
+@testable import CommandCore
+@testable import pairtool_full
 
 /// `scripts/install`, with the built binary in place of a release.
 @Suite struct InstallTests {

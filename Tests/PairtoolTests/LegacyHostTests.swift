@@ -4,6 +4,8 @@ import FoundationEssentials
 import PairingAgent
 import Testing
 
+@testable import CommandCore
+
 /// Both sides are ours, and what they speak is v1: `pairtool host --legacy`, and a user who was paired by v1.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct LegacyHostTests {
     /// Pairs as a client of v1 does: pairtool takes v2 where a host offers it.

@@ -5,6 +5,8 @@ import Subprocess
 import SystemPackage
 import Testing
 
+@testable import CommandCore
+
 /// The main job with the built binary on both sides and the embedded mDNS engine on loopback: nothing is faked.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct MainJobTests {
     @Test("Discover, scan, pair, browse, chat, list devices, disconnect")

@@ -4,6 +4,8 @@ import FoundationEssentials
 import QRCodec
 import Testing
 
+@testable import CommandCore
+
 @Suite struct PairTests {
     private func picture(_ mac: FakeMac, token: String = FakeMacScript().token, expiresIn: Double = 300) throws
         -> [UInt8]

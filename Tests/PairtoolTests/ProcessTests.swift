@@ -7,7 +7,8 @@ import Subprocess
 import SystemPackage
 import Testing
 
-@testable import pairtool
+@testable import CommandCore
+@testable import pairtool_full
 
 /// The built binary itself, as a user's shell runs it.
 @Suite struct ProcessTests {

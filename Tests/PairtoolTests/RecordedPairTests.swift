@@ -4,6 +4,8 @@ import FoundationEssentials
 import PairingAgent
 import Testing
 
+@testable import CommandCore
+
 /// What somebody has who recorded a pairing of the built host, and could even read what is inside of TLS.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct RecordedPairTests {
     /// The bodies of a pairing, in their order.

@@ -4,7 +4,8 @@ import Subprocess
 import SystemPackage
 import Testing
 
-@testable import pairtool
+@testable import CommandCore
+@testable import pairtool_full
 
 /// How much memory the built binary takes for pictures that claim much.
 @Suite struct ScanMemoryTests {

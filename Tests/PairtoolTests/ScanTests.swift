@@ -2,7 +2,8 @@ import FoundationEssentials
 import QRCodec
 import Testing
 
-@testable import pairtool
+@testable import CommandCore
+@testable import pairtool_full
 
 @Suite struct ScanTests {
     private static let good =

@@ -3,6 +3,8 @@ import FoundationEssentials
 import NIOConcurrencyHelpers
 import Testing
 
+@testable import CommandCore
+
 /// Secrets stay in the files that are theirs, whatever is done with them.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct SecretsTests {
     /// All that the commands of a job have said.

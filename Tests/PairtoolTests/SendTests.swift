@@ -2,6 +2,8 @@ import CompanionTestSupport
 import CompanionWire
 import Testing
 
+@testable import CommandCore
+
 @Suite struct SendTests {
     private func withPairedMac(
         turns: [FakeMacTurn] = [],

@@ -5,6 +5,8 @@ import NIOConcurrencyHelpers
 import PairingAgent
 import Testing
 
+@testable import CommandCore
+
 /// Pairing by protocol 2 with the built host: nothing is faked but those who are in between.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct VerifiedPairTests {
     private func withHost<R: Sendable>(_ body: @escaping @Sendable (HostEvents, Sandbox) async throws -> R) async throws

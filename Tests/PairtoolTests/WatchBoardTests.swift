@@ -3,7 +3,7 @@ import Discovery
 import PairingAgent
 import Testing
 
-@testable import pairtool
+@testable import pairtool_full
 
 @Suite("What a watch with --probe shows and asks")
 struct WatchBoardTests {

@@ -2,6 +2,8 @@ import CompanionWire
 import FoundationEssentials
 import Testing
 
+@testable import CommandCore
+
 /// `watch` and `status --watch` with the built host.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct WatchTests {
     @Test("What happens at the host comes as lines of JSON; a revocation ends it within a second, with exit code 9")

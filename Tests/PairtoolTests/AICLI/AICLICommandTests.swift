@@ -5,6 +5,8 @@ import PairingAgent
 import QRCodec
 import Testing
 
+@testable import CommandCore
+
 @Suite struct AICLICommandTests {
     private func withPaired(
         _ script: FakeAICLIScript = FakeAICLIScript(),

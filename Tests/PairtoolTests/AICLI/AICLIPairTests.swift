@@ -5,6 +5,8 @@ import PairingAgent
 import QRCodec
 import Testing
 
+@testable import CommandCore
+
 @Suite struct AICLIPairTests {
     private func arguments(_ server: FakeAICLI, _ more: String...) -> [String] {
         ["pair", "--family", "aicli", "--url", "http://\(server.endpointText)"] + more

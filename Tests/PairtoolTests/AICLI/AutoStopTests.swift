@@ -1,6 +1,8 @@
 import CompanionTestSupport
 import Testing
 
+@testable import CommandCore
+
 /// The stop key of `pairtool chat --auto`, as the built binary has it.
 @Suite(.timeLimit(.minutes(5))) struct AutoStopTests {
     private static let command = ["chat", "web", "--auto", "smart-stop", "--json"]

@@ -4,7 +4,8 @@ import FoundationEssentials
 import PairingAgent
 import Testing
 
-@testable import pairtool
+@testable import CommandCore
+@testable import pairtool_full
 
 @Suite struct AgentsCommandTests {
     @Test func agentsAreListedSearchedShownAndMarked() async throws {

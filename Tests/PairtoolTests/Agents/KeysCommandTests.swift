@@ -4,7 +4,8 @@ import FoundationEssentials
 import PairingAgent
 import Testing
 
-@testable import pairtool
+@testable import CommandCore
+@testable import pairtool_full
 
 @Suite struct KeysCommandTests {
     @Test func aKeyIsSetFromStandardInputUsedAndForgotten() async throws {

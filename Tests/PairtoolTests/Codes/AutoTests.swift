@@ -6,6 +6,8 @@ import Logging
 import QRCodec
 import Testing
 
+@testable import CommandCore
+
 /// `pairtool auto` with the built binary, real hosts and real mDNS on loopback.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct AutoTests {
     private static let network = ["--interface", "lo", "--engine", "embedded"]

@@ -2,6 +2,8 @@ import FoundationEssentials
 import QRCodec
 import Testing
 
+@testable import CommandCore
+
 /// `pairtool scan --watch`, with the built binary and a real directory.
 @Suite(.timeLimit(.minutes(5))) struct ScanWatchTests {
     private static let payload =

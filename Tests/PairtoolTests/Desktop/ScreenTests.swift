@@ -3,6 +3,8 @@ import FoundationEssentials
 import QRCodec
 import Testing
 
+@testable import CommandCore
+
 /// Codes on the screen and in the clipboard.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ScreenTests {
     private static let payload =

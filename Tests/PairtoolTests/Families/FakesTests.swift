@@ -4,6 +4,8 @@ import Subprocess
 import SystemPackage
 import Testing
 
+@testable import CommandCore
+
 /// The fakes of the demonstration, as the program that was built together with the tests.
 @Suite(.timeLimit(.minutes(5))) struct FakesTests {
     private static let program = Executable.path(

@@ -6,7 +6,8 @@ import FoundationEssentials
 import PairingAgent
 import Testing
 
-@testable import pairtool
+@testable import CommandCore
+@testable import pairtool_full
 
 /// What `status`, `doctor`, `capabilities` and probes make of hosts of every family.
 @Suite struct FamilyViewTests {

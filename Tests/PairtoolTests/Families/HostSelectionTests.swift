@@ -3,7 +3,8 @@ import FoundationEssentials
 import PairingAgent
 import Testing
 
-@testable import pairtool
+@testable import CommandCore
+@testable import pairtool_full
 
 @Suite struct HostSelectionTests {
     private func hosts(_ families: [HostFamily], usual: Int?) throws -> PairedHosts {

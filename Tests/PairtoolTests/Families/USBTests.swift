@@ -1,7 +1,8 @@
 import FoundationEssentials
 import Testing
 
-@testable import pairtool
+@testable import CommandCore
+@testable import pairtool_full
 
 @Suite struct USBTests {
     /// Makes a tree as sysfs has it: directories of devices with a file a fact.

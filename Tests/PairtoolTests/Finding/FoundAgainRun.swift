@@ -1,5 +1,7 @@
 import Foundation
 
+@testable import CommandCore
+
 /// Runs scripts in which a user at the machine `desk` looks for a host that has moved.
 enum FoundAgain {
     /// How a command on the desk ended.

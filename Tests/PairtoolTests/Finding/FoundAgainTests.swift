@@ -1,5 +1,7 @@
 import Testing
 
+@testable import CommandCore
+
 /// A paired host that is not where it was, on a LAN with the built binary at both ends.
 @Suite(
     "A paired host is found again",

@@ -2,7 +2,8 @@ import CompanionClient
 import CompanionWire
 import Testing
 
-@testable import pairtool
+@testable import CommandCore
+@testable import pairtool_full
 
 /// In which order a paired host is looked for.
 @Suite struct HostSearchTests {

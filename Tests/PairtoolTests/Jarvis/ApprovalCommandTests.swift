@@ -2,6 +2,8 @@ import CompanionTestSupport
 import CompanionWire
 import Testing
 
+@testable import CommandCore
+
 @Suite struct ApprovalCommandTests {
     private static let ids = [FakeJarvisScript.deploy, FakeJarvisScript.mail, FakeJarvisScript.cleanup]
 

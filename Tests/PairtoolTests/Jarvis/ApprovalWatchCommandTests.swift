@@ -2,6 +2,8 @@ import CompanionTestSupport
 import FoundationEssentials
 import Testing
 
+@testable import CommandCore
+
 /// `pairtool approvals --watch`, as the built binary.
 @Suite(.timeLimit(.minutes(5))) struct ApprovalWatchCommandTests {
     private static let command = ["approvals", "--watch", "--json", "--interval", "0.05"]

@@ -2,6 +2,8 @@ import FoundationEssentials
 import Subprocess
 import SystemPackage
 
+@testable import CommandCore
+
 /// A desktop of a test's own: a message bus, and a service on it that shows notifications (see `notifications.py`).
 struct FakeDesktop: Sendable {
     /// What tells a program of the bus.

@@ -1,6 +1,8 @@
 import CompanionTestSupport
 import Testing
 
+@testable import CommandCore
+
 @Suite struct JarvisPairTests {
     @Test("A daemon is recorded as a legacy host, once it was agreed to, and forgotten as any host")
     func record() async throws {

@@ -1,5 +1,7 @@
 import Testing
 
+@testable import CommandCore
+
 /// What becomes of a browse, and of an advert, whose daemon goes.
 @Suite(
     "Losing the Avahi daemon",

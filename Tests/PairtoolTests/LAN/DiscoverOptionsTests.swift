@@ -1,5 +1,7 @@
 import Testing
 
+@testable import CommandCore
+
 /// What the options of `discover` make of a LAN with hosts of two families.
 @Suite(
     "Discovering some of the hosts, or for some time",

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import CommandCore
+
 /// What pairtool makes of adverts that are broken or lie, sent byte by byte.
 @Suite(
     "Hostile and broken adverts on a LAN",

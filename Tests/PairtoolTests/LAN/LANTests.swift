@@ -1,5 +1,7 @@
 import Testing
 
+@testable import CommandCore
+
 /// That the LAN is one: machines find each other over it, and what breaks it breaks it.
 @Suite(
     "Machines on a LAN",

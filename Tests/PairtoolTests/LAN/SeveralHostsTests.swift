@@ -1,5 +1,7 @@
 import Testing
 
+@testable import CommandCore
+
 /// `pairtool pair` where several hosts are in sight and none is named.
 @Suite(
     "Pairing with one of several hosts",

@@ -1,5 +1,7 @@
 import Testing
 
+@testable import CommandCore
+
 /// What `discover --watch` says of hosts that come, change and go.
 @Suite(
     "Watching hosts that come, change and go",

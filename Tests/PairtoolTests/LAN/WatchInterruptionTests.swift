@@ -1,5 +1,7 @@
 import Testing
 
+@testable import CommandCore
+
 /// What `discover --watch` makes of times in which nothing was heard.
 @Suite(
     "Watching over interruptions of the network",

@@ -1,5 +1,7 @@
 import Testing
 
+@testable import CommandCore
+
 /// A day on a busy network in about a minute.
 @Suite(
     "Watching for long",

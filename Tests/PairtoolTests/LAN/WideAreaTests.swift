@@ -1,5 +1,7 @@
 import Testing
 
+@testable import CommandCore
+
 /// `discover --domain` with a DNS server that has services in a domain (wide-area DNS-SD, RFC 6763, section 11).
 @Suite(
     "Discovering in another domain than local",

@@ -4,6 +4,8 @@ import FoundationEssentials
 import PairingAgent
 import Testing
 
+@testable import CommandCore
+
 @Suite struct RemoteTests {
     @Test(
         "Each command is sent as the protocol has it, and its result is shown",

@@ -3,6 +3,8 @@ import FoundationEssentials
 import PairingAgent
 import Testing
 
+@testable import CommandCore
+
 @Suite struct SyncTests {
     /// The keys and the one secret setting of a host.
     private func secrets(_ host: FakeLumi) -> [String] {

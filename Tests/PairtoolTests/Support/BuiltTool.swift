@@ -7,4 +7,7 @@ enum BuiltTool {
         let test = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return String(test[..<(test.lastIndex(of: "/") ?? test.startIndex)]) + "/pairtool"
     }()
+
+    /// The path of its larger half.
+    static let fullPath = path + "-full"
 }

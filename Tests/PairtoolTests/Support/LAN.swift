@@ -3,6 +3,8 @@ import Glibc
 import Subprocess
 import SystemPackage
 
+@testable import CommandCore
+
 /// Runs scripts on small LANs of network namespaces (see `Tests/Support/lan.sh`).
 enum LAN {
     struct Run: Sendable {

@@ -3,6 +3,8 @@ import Glibc
 import Subprocess
 import SystemPackage
 
+@testable import CommandCore
+
 /// A message bus of its own, with fake services of a desktop on it (`Tests/Support/desktop.py`).
 struct PrivateBus: Sendable {
     let address: String

@@ -4,6 +4,8 @@ import Subprocess
 import SystemPackage
 import Testing
 
+@testable import CommandCore
+
 /// Runs the tool as a host and gives its events to a body.
 func withRunningHost<R: Sendable>(
     _ host: Sandbox,

@@ -1,6 +1,8 @@
 import FoundationEssentials
 import Subprocess
 
+@testable import CommandCore
+
 /// A program that runs beside a test.
 struct RunningProgram: Sendable {
     /// Its lines of JSON.

@@ -3,6 +3,8 @@ import Subprocess
 import SystemPackage
 import Testing
 
+@testable import CommandCore
+
 /// A command that runs, and what it has said so far.
 struct Follower: Sendable {
     /// Its standard output: a line of JSON an event.

@@ -5,6 +5,8 @@ import Subprocess
 import SystemPackage
 import Testing
 
+@testable import CommandCore
+
 /// A terminal that the tool runs at (see `Tests/Support/terminal.py`).
 struct Terminal: Sendable {
     private let program: RunningProgram

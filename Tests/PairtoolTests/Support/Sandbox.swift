@@ -5,7 +5,8 @@ import Subprocess
 import SystemPackage
 import Testing
 
-@testable import pairtool
+@testable import CommandCore
+@testable import pairtool_full
 
 /// A user of the tool, with a home of its own.
 struct Sandbox: Sendable {
@@ -85,7 +86,9 @@ struct Sandbox: Sendable {
             now: { Date() },
             clock: ImmediateClock()
         )
-        let status = await CommandContext.$current.withValue(context) { await CommandRunner.run(arguments) }
+        let status = await CommandContext.$current.withValue(context) {
+            await CommandRunner.run(arguments)
+        }
         return Result(status: status.rawValue, out: out.text, err: err.text)
     }
 

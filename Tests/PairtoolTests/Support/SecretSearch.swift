@@ -2,6 +2,8 @@ import CompanionWire
 import Foundation
 import Glibc
 
+@testable import CommandCore
+
 /// Looks for secrets in whatever a job leaves behind: bytes as they are, in hex, and in both alphabets of base64.
 struct SecretSearch: Sendable {
     /// What is looked for, and where it may be.

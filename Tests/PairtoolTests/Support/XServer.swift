@@ -4,6 +4,8 @@ import QRCodec
 import Subprocess
 import SystemPackage
 
+@testable import CommandCore
+
 /// An X server without a screen, into which pictures are painted (`Tests/Support/xscreen.py`).
 struct XServer: Sendable {
     let display: String

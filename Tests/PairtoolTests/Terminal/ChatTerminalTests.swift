@@ -2,6 +2,8 @@ import CompanionTestSupport
 import CompanionWire
 import Testing
 
+@testable import CommandCore
+
 /// `pairtool chat` at a terminal, key by key.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ChatTerminalTests {
     @Test(

@@ -5,7 +5,8 @@ import FoundationEssentials
 import QRCodec
 import Testing
 
-@testable import pairtool
+@testable import CommandCore
+@testable import pairtool_full
 
 /// What `pairtool host` and `pairtool pair` show at a terminal.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct HostTerminalTests {

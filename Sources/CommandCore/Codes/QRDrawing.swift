@@ -1,0 +1,205 @@
+import CompanionWire
+import FoundationEssentials
+import PairingAgent
+package import QRCodec
+
+/// Draws text as a QR code.
+package struct QRDrawing: Sendable {
+    package enum Format: String, CaseIterable, Sendable {
+        case terminal
+        case png
+        case svg
+    }
+
+    package static let usualScale = 8
+    private static let scales = 1...64
+
+    /// The file with the text, or `-` for standard input.
+    private let file: String
+    /// The file to write to, `-` for standard output, or nil for none.
+    private let output: String?
+    private let format: Format?
+    /// nil: the strongest that makes the code no larger.
+    private let level: QRErrorCorrection?
+    /// Pixels a module, for pictures.
+    private let scale: Int
+    /// Whether a drawing for terminals without colour draws the dark modules.
+    private let invert: Bool
+
+    package init(
+        file: String,
+        output: String?,
+        format: Format? = nil,
+        level: QRErrorCorrection? = nil,
+        scale: Int = usualScale,
+        invert: Bool = false
+    ) {
+        self.file = file
+        self.output = output
+        self.format = format
+        self.level = level
+        self.scale = scale
+        self.invert = invert
+    }
+
+    /// Why it cannot be meant so; nil where it can.
+    package var mistake: String? {
+        guard Self.scales.contains(scale) else {
+            return "--scale takes \(Self.scales.lowerBound) to \(Self.scales.upperBound)."
+        }
+        if let output, let ending = Self.format(of: output), let format, format != ending {
+            return "The output file ends in .\(ending.rawValue), and --format says \(format.rawValue)."
+        }
+        if chosenFormat == .terminal, let output, output != "-" {
+            return "The output file has to end in .png or .svg, or --format has to say which it is."
+        }
+        return nil
+    }
+
+    /// Blocks while it reads.
+    ///
+    /// - Throws: ``CommandError``, `QRCodecError`, ``PrivateFile/Failure``.
+    package func run(_ out: Output) throws {
+        let text = try text(out.context)
+        let symbol = try makeSymbol(text)
+        switch chosenFormat {
+        case .terminal:
+            try draw(symbol, text, out)
+        case .png:
+            try write(try symbol.png(scale: scale), text, out)
+        case .svg:
+            let title = PairingDigits(text).map { "QR code for pairing: \($0.sentence)" } ?? "QR code"
+            try write(Array(symbol.svg(scale: scale, title: title).utf8), text, out)
+        }
+    }
+
+    /// Paper gets dirty and creased, screens do not.
+    private func makeSymbol(_ text: [UInt8]) throws -> QRSymbol {
+        if let level { return try QRSymbol(bytes: text, errorCorrection: level) }
+        if chosenFormat == .terminal { return try QRSymbol(smallest: text, atLeast: .low) }
+        let fits = text.count <= QRErrorCorrection.medium.maxBytes
+        return try QRSymbol(smallest: text, atLeast: fits ? .medium : .low)
+    }
+
+    private var chosenFormat: Format {
+        format ?? output.flatMap(Self.format) ?? .terminal
+    }
+
+    /// What the ending of a file's name says.
+    private static func format(of file: String) -> Format? {
+        [Format.png, .svg].first { file.lowercased().hasSuffix(".\($0.rawValue)") }
+    }
+
+    private func text(_ context: CommandContext) throws -> [UInt8] {
+        let content: [UInt8]?
+        do {
+            content = try context.content(of: file, limit: 64 << 10)
+        } catch let error as PrivateFile.Failure {
+            throw CommandError(.failed, "qr.io", error.description)
+        }
+        guard var content else {
+            throw file == "-"
+                ? CommandError(.failed, "qr.payload_too_long", "standard input is longer than any QR code")
+                : CommandError(.nothingFound, "qr.io", "\(file): there is no such file")
+        }
+        // A line end belongs to the file, not to the text.
+        if content.last == UInt8(ascii: "\n") { content.removeLast() }
+        if content.last == UInt8(ascii: "\r") { content.removeLast() }
+        guard !content.isEmpty else { throw CommandError(.usage, "qr.empty", "there is no text to draw") }
+        return content
+    }
+
+    private func draw(_ symbol: QRSymbol, _ text: [UInt8], _ out: Output) throws {
+        let drawing = try makeDrawing(of: symbol, out.context)
+        guard out.format != .json else { return out.json(Report(symbol, drawing, text)) }
+        out.data(drawing.text)
+        guard out.context.stdoutIsTerminal else { return }
+        // Who does not see the drawing gets to know what it is, and of a pairing code what it says.
+        out.say("The QR code above has \(symbol.size) × \(symbol.size) modules and holds \(text.count) bytes.")
+        sayDigits(text, out)
+        if let remark = TerminalQR.remark(drawing, way: "draw a picture: pairtool qr -o code.png") { out.say(remark) }
+    }
+
+    /// Says what a pairing code says, where somebody reads it.
+    private func sayDigits(_ text: [UInt8], _ out: Output) {
+        guard out.format == .text, out.context.stderrIsTerminal, let digits = PairingDigits(text) else { return }
+        out.say("Pairing code:  \(digits.sentence)")
+    }
+
+    private func makeDrawing(of symbol: QRSymbol, _ context: CommandContext) throws -> QRTerminalDrawing {
+        do {
+            return try TerminalQR(context: context, linesBelow: 1, invert: invert).draw(symbol)
+        } catch  where error.code == .windowTooSmall {
+            throw CommandError(
+                .failed,
+                "qr.window_too_small",
+                error.message,
+                next: "make the window larger, or draw a picture: pairtool qr -o code.png"
+            )
+        }
+    }
+
+    private func write(_ bytes: [UInt8], _ text: [UInt8], _ out: Output) throws {
+        guard let output, output != "-" else {
+            guard !out.context.stdoutIsTerminal else {
+                throw CommandError(.usage, "qr.binary", "a picture does not belong on a terminal", next: "add -o FILE")
+            }
+            bytes.withUnsafeBytes { out.context.stdout.write($0) }
+            return sayDigits(text, out)
+        }
+        do {
+            try bytes.withUnsafeBytes { try PrivateFile.write($0, to: output, makesDirectory: false, isDurable: false) }
+        } catch {
+            throw CommandError(.failed, "qr.io", "\(error)")
+        }
+        switch out.format {
+        case .json: out.json(WrittenFile(file: output, format: chosenFormat.rawValue, bytes: bytes.count))
+        case .quiet: break
+        case .text:
+            out.say("Wrote \(output) (\(bytes.count) bytes, readable by you alone).")
+            sayDigits(text, out)
+        }
+    }
+
+    private struct WrittenFile: Encodable {
+        var file: String
+        var format: String
+        var bytes: Int
+    }
+
+    private struct Report: Encodable {
+        var version: Int
+        var modules: Int
+        var errorCorrection: String
+        var format: String
+        var style: String
+        var drawing: String
+        /// The digits of a pairing code, which the drawing holds as well.
+        var digits: PairingDigits?
+
+        init(_ symbol: QRSymbol, _ drawing: QRTerminalDrawing, _ text: [UInt8]) {
+            version = symbol.version
+            modules = symbol.size
+            errorCorrection = symbol.errorCorrection.rawValue
+            format = Format.terminal.rawValue
+            style = drawing.style.rawValue
+            self.drawing = drawing.text
+            digits = PairingDigits(text)
+        }
+    }
+
+    /// The digits of a pairing code, for those who do not see a drawing.
+    private struct PairingDigits: Encodable {
+        var groups: String
+        var spoken: String
+
+        /// - Returns: nil for any other text.
+        init?(_ text: [UInt8]) {
+            guard case .pairing(let payload) = QRContent(text) else { return nil }
+            groups = SpokenCode.groups(payload.code)
+            spoken = SpokenCode.spoken(payload.code)
+        }
+
+        var sentence: String { "\(groups)  (\(spoken))" }
+    }
+}

@@ -1,0 +1,100 @@
+import CompanionWire
+import FoundationEssentials
+
+/// What was found in a picture.
+struct ScanFinding: Encodable {
+    enum Kind: String, Encodable {
+        case pairing
+        case unusable
+        case foreign
+    }
+
+    var file: String
+    var kind: Kind
+    var `protocol`: String?
+    /// What a code is that is not ours, or why ours cannot be used.
+    var description: String?
+    /// The protocol's version: 1 names no host, 2 names one and its key.
+    var version: Int?
+    /// The id of the host that the code names.
+    var host: String?
+    /// Where that host listens (for HTTPS; an AICLI server for HTTP), as the code says.
+    var address: String?
+    /// The pin of that host's TLS key.
+    var spki: String?
+    var expiresAt: Date?
+    /// Seconds that are left; negative once it has expired.
+    var expiresIn: Int?
+    var expired: Bool?
+    var hasCode: Bool?
+    var hasToken: Bool?
+    var code: String?
+    var token: String?
+
+    init(file: String, _ content: QRContent, showSecrets: Bool, now: Date) {
+        self.file = file
+        switch content {
+        case .pairing(let payload):
+            kind = .pairing
+            self.protocol = PairingPayload.protocolName
+            version = payload.version ?? 1
+            host = payload.host
+            address = payload.addr.map { addr in payload.port.map { "\(addr):\($0)" } ?? addr }
+            spki = payload.spki
+            expiresAt = payload.expiresAt
+            expiresIn = payload.expiresAt.map { Int($0.timeIntervalSince(now).rounded(.down)) }
+            expired = payload.expiresAt.map { $0 <= now }
+            hasCode = true
+            hasToken = payload.token != nil
+            if showSecrets {
+                code = payload.code
+                token = payload.token
+            }
+        case .aicli(let payload):
+            kind = .pairing
+            self.protocol = Self.aicliProtocol
+            address = "\(payload.endpoint)"
+            hasCode = false
+            hasToken = true
+            if showSecrets { token = payload.token }
+        case .unusable(let reason):
+            kind = .unusable
+            description = "a pairing code that cannot be used: \(reason)"
+        case .foreign(let what):
+            kind = .foreign
+            description = what
+        }
+    }
+
+    /// What the code of an AICLI server is called, which has no name of its own for it.
+    private static let aicliProtocol = "aicli"
+
+    var text: String {
+        guard kind == .pairing else { return TerminalText.line("\(file): \(description ?? "")") }
+        guard self.protocol != Self.aicliProtocol else {
+            return [
+                "\(file): AICLI pairing code", "  address   \(address ?? "") (plain HTTP)",
+                "  token     \(token ?? "present (--show-secrets shows it)")",
+            ].map(TerminalText.line).joined(separator: "\n")
+        }
+        var lines = [
+            "\(file): CopilotForge pairing code",
+            "  protocol  \(self.protocol ?? ""), version \(version ?? 1)",
+            "  code      \(code ?? "present (--show-secrets shows it)")",
+            "  token     \(token ?? (hasToken == true ? "present (--show-secrets shows it)" : "none"))",
+        ]
+        if let host {
+            lines.append("  host      \(host)\(address.map { " at \($0)" } ?? "")")
+        }
+        lines.append("  TLS key   \(spki.map { "pinned (\($0.prefix(12))…)" } ?? "not named: plain HTTP")")
+        if let expiresAt, let expiresIn {
+            let left =
+                expired == true
+                ? "expired \(TimeText.span(Double(expiresIn))) ago" : "\(TimeText.span(Double(expiresIn))) left"
+            lines.append("  expires   \(CompanionTimestamp.string(from: expiresAt)) (\(left), by this machine's clock)")
+        } else {
+            lines.append("  expires   not said")
+        }
+        return lines.map(TerminalText.line).joined(separator: "\n")
+    }
+}

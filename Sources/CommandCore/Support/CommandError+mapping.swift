@@ -1,0 +1,42 @@
+import PairingAgent
+import QRCodec
+
+/// An error that says itself what it means at the command line.
+package protocol CommandErrorConvertible: Error {
+    var commandError: CommandError { get }
+}
+
+extension CommandError {
+    /// Says what an error of any module means at the command line.
+    package init(describing error: any Error) {
+        self =
+            switch error {
+            case let error as CommandError: error
+            case let error as QRCodecError: Self.image(error)
+            case let error as PrivateFile.Failure: CommandError(.failed, "file", error.description)
+            case let error as any CommandErrorConvertible: error.commandError
+            default: CommandError(.failed, "failed", "\(error)")
+            }
+    }
+
+    private static func image(_ error: QRCodecError) -> CommandError {
+        let picture = "read the code from a picture: pairtool pair --qr FILE"
+        return switch error.code {
+        case .cameraNotFound:
+            CommandError(.nothingFound, "camera.not_found", error.message, next: "connect a camera, or \(picture)")
+        case .cameraBusy:
+            CommandError(.failed, "camera.busy", error.message, next: "end the program that films, or \(picture)")
+        case .cameraDenied:
+            CommandError(
+                .permissionDenied,
+                "camera.denied",
+                error.message,
+                next: "see who may use it: pairtool doctor"
+            )
+        case .notACamera:
+            CommandError(.usage, "camera.not_a_camera", error.message, next: "see what is there: ls /dev/video*")
+        case .cameraFailed: CommandError(.failed, "camera.failed", error.message, next: picture)
+        default: CommandError(.failed, "image.\(error.code)", error.message)
+        }
+    }
+}

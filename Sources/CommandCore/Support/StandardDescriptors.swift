@@ -1,0 +1,16 @@
+import Glibc
+
+/// Standard input, output and error as they have to be before anything else opens a file.
+package enum StandardDescriptors {
+    /// Fills in what the caller has closed (`<&-`): else the next socket or timer takes the number, and gets the answers.
+    /// A missing output is one that cannot be written to, so that the loss is noticed.
+    package static func open() {
+        for (descriptor, path, flags) in [
+            (STDIN_FILENO, "/dev/null", O_RDONLY), (STDOUT_FILENO, "/dev/full", O_WRONLY),
+            (STDERR_FILENO, "/dev/null", O_WRONLY),
+        ] where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
+            // The lowest free number is this one: those below are open by now.
+            _ = Glibc.open(path, flags)
+        }
+    }
+}

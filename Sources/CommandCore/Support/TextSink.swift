@@ -1,0 +1,55 @@
+import Glibc
+import NIOConcurrencyHelpers
+
+/// Where a command writes text.
+package protocol TextSink: Sendable {
+    func write(_ bytes: UnsafeRawBufferPointer)
+}
+
+extension TextSink {
+    package func write(_ text: String) {
+        var text = text
+        text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
+    }
+}
+
+/// A file descriptor, written to at once and in full.
+package struct FileSink: TextSink {
+    package let descriptor: Int32
+
+    package init(descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    /// Why standard output could not be written to; nothing is written there any more then.
+    private static let failure = NIOLockedValueBox<String?>(nil)
+
+    /// Says on standard error that output was lost, if it was.
+    package static func reportFailure() -> Bool {
+        guard let reason = failure.withLockedValue(\.self) else { return false }
+        FileSink(descriptor: STDERR_FILENO).write("pairtool: the output could not be written: \(reason)\n")
+        return true
+    }
+
+    package func write(_ bytes: UnsafeRawBufferPointer) {
+        if descriptor == STDOUT_FILENO, Self.failure.withLockedValue({ $0 != nil }) { return }
+        var start = 0
+        while start < bytes.count {
+            let count = Glibc.write(descriptor, bytes.baseAddress! + start, bytes.count - start)
+            if count >= 0 {
+                start += count
+            } else if errno == EPIPE, descriptor == STDOUT_FILENO {
+                // The reader has seen enough (`pairtool messages … | head`): end as other tools do, by the signal.
+                signal(SIGPIPE, SIG_DFL)
+                raise(SIGPIPE)
+            } else if errno == EAGAIN {
+                var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&entry, 1, -1)
+            } else if errno != EINTR {
+                let reason = String(cString: strerror(errno))
+                if descriptor == STDOUT_FILENO { Self.failure.withLockedValue { $0 = reason } }
+                return
+            }
+        }
+    }
+}

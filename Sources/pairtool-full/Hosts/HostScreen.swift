@@ -1,0 +1,151 @@
+import CommandCore
+import CompanionHost
+import CompanionWire
+import Discovery
+import FoundationEssentials
+import PairingAgent
+
+/// Shows what happens at the host: the code to pair with, and who comes and goes.
+actor HostScreen {
+    private let output: Output
+    private let name: String
+    private let lan: Bool
+    private let picture: QRPicture?
+    private let showSecrets: Bool
+    private var challenge: PairingStartResponse?
+
+    init(output: Output, name: String, lan: Bool, picture: QRPicture?, showSecrets: Bool) {
+        self.output = output
+        self.name = name
+        self.lan = lan
+        self.picture = picture
+        self.showSecrets = showSecrets
+    }
+
+    func show(_ event: HostEvent) {
+        if case .challenge(let challenge) = event { take(challenge) }
+        if case .challengeEnded = event { challenge = nil }
+        if output.format == .json {
+            output.json(HostEventRow(event, showSecrets: showSecrets))
+        } else if output.format == .text {
+            show(text: event)
+        }
+    }
+
+    func show(_ event: AdvertisementEvent) {
+        switch event {
+        case .published(let name, let engine):
+            report(
+                "advertised",
+                "Advertised as “\(name)”\(lan ? "" : " on this machine only") (\(engine.rawValue) mDNS engine)."
+            )
+        case .renamed(let old, let new): report("renamed", "The name “\(old)” is taken: advertising as “\(new)”.")
+        case .interrupted(let error): report("advert_lost", "Not advertised at the moment: \(error). Trying again.")
+        case .resumed: report("advert_back", "The mDNS engine is back.")
+        }
+    }
+
+    func showAdvertisingFailed(_ error: any Error) {
+        report("advert_failed", "Not advertised: \(error). Companions can still name this host by its address.")
+    }
+
+    /// Counts down the code's time on a terminal, until it is cancelled.
+    func keepTime() async throws {
+        guard showsCountdown else { return }
+        while true {
+            drawCountdown()
+            try await ContinuousClock().sleep(for: .seconds(1))
+        }
+    }
+
+    /// Leaves the terminal tidy and removes the picture of the last code.
+    func end() {
+        clearCountdown()
+        picture?.remove()
+        if output.format == .text { output.say("The host has ended.") }
+    }
+
+    private func take(_ challenge: PairingStartResponse) {
+        self.challenge = challenge
+        do {
+            try picture?.write(challenge.qrPayload)
+        } catch {
+            output.say("The picture of the QR code could not be written: \(error)")
+        }
+    }
+
+    private func show(text event: HostEvent) {
+        switch event {
+        case .listening(let port, let tlsPort):
+            let place = lan ? "on the network" : "on this machine only (--lan opens it)"
+            line("\(name) listens on port \(tlsPort) for HTTPS and \(port) for HTTP, \(place).")
+        case .challenge(let challenge): draw(challenge)
+        case .challengeEnded(let reason):
+            switch reason {
+            case .burnt: line("Three wrong tries: that code is dead. A new one follows.")
+            case .expired: line("The code has expired. A new one follows.")
+            case .used, .replaced, .locked: break
+            }
+        case .wrongCode(let address, let left): line(Self.wrongCode(address: address, left: left))
+        case .paired(let device, let address): line("Paired: \(device.name) (\(device.id)) at \(address).")
+        case .pairingLocked(let failures):
+            line("\(failures) wrong codes in a row: pairing is locked. To open it again: pairtool host unlock")
+        case .pairingUnlocked: line("Pairing is unlocked.")
+        case .connected(let device, let address): line("Connected: \(device.name) (\(device.id)) at \(address).")
+        case .permissionsChanged(let id, let permissions):
+            line("\(id) may now: \(permissions.isEmpty ? "read" : permissions.joined(separator: ", ")).")
+        case .disconnected(let device): line("Disconnected: \(device.name).")
+        case .revoked(let id): line("Revoked: \(id).")
+        case .projectCreated(let project, let device): line("\(device) made the project \(project.name).")
+        case .chatCreated(let chat, let device): line("\(device) made the chat \(chat.id.prefix(8)).")
+        case .turnStarted(let chatID, _): line("A turn began in chat \(chatID.prefix(8)).")
+        case .turnFinished(let chatID, _, let ok):
+            line("The turn in chat \(chatID.prefix(8)) \(ok ? "is done" : "failed").")
+        }
+    }
+
+    private static func wrongCode(address: String, left: Int) -> String {
+        "Somebody at \(address) entered a wrong code (\(left == 1 ? "1 try" : "\(left) tries") left). If it was not you, end this host."
+    }
+
+    private func draw(_ challenge: PairingStartResponse) {
+        clearCountdown()
+        if output.context.stdoutIsTerminal { PairingCode.draw(challenge, output) }
+        // What is not a terminal may be a log, which others read.
+        guard output.context.stdoutIsTerminal || showSecrets else {
+            return output.data("A pairing code is ready (--show-secrets prints it, --qr-file writes it).")
+        }
+        output.data(PairingCode.line(challenge, until: !showsCountdown))
+        drawCountdown()
+    }
+
+    // MARK: The last line
+
+    private var showsCountdown: Bool {
+        output.format == .text && output.context.stdoutIsTerminal && output.context.stderrIsTerminal
+    }
+
+    private func drawCountdown() {
+        guard showsCountdown, let challenge else { return }
+        let left = TimeText.countdown(challenge.expiresAt.timeIntervalSince(output.context.now()))
+        output.context.stderr.write("\r\u{1B}[Kvalid for \(left)")
+    }
+
+    private func clearCountdown() {
+        if showsCountdown { output.context.stderr.write("\r\u{1B}[K") }
+    }
+
+    private func line(_ text: String) {
+        clearCountdown()
+        output.data(TerminalText.line(text))
+        drawCountdown()
+    }
+
+    private func report(_ event: String, _ text: String) {
+        if output.format == .json {
+            output.json(HostEventRow(event: event, message: text))
+        } else if output.format == .text {
+            line(text)
+        }
+    }
+}

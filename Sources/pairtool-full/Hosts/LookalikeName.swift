@@ -1,0 +1,33 @@
+import CommandCore
+
+/// A name as the eye takes it: names that look the same are the same here.
+///
+/// Case, spaces and characters that cannot be seen make no difference; of letters of other scripts that look like Latin ones,
+/// the usual ones are known (a part of Unicode Technical Standard 39, section 4).
+struct LookalikeName: Hashable, Sendable {
+    private let skeleton: String
+
+    init(_ name: String) {
+        var skeleton = String.UnicodeScalarView()
+        for scalar in name.lowercased().unicodeScalars {
+            guard !TerminalText.isUnsafe(scalar), !scalar.properties.isWhitespace,
+                !scalar.properties.isDefaultIgnorableCodePoint
+            else { continue }
+            skeleton.append(Self.latin[scalar] ?? scalar)
+        }
+        // Strings are equal when they are canonically equivalent: é in one character or in two.
+        self.skeleton = String(skeleton)
+    }
+
+    private static let latin: [Unicode.Scalar: Unicode.Scalar] = {
+        let pairs: [(String, String)] = [
+            // Cyrillic, Greek, digits and signs.
+            ("аеорсухіјѕԁһԛԝвкмнт", "aeopcyxijsdhqwbkmht"), ("αοινυκρτχ", "aoivukptx"), ("01|ı’ʼ‐‑–—", "olli''----"),
+        ]
+        var map: [Unicode.Scalar: Unicode.Scalar] = [:]
+        for (from, to) in pairs {
+            for (key, value) in zip(from.unicodeScalars, to.unicodeScalars) { map[key] = value }
+        }
+        return map
+    }()
+}

@@ -1,0 +1,140 @@
+import CommandCore
+import CompanionWire
+import Discovery
+import FoundationEssentials
+import PairingAgent
+
+/// The one host that a code shall be tried at.
+struct PairingTarget: Sendable {
+    var id: String
+    var name: String
+    var family: HostFamily
+    /// Where it answers in plain HTTP.
+    var endpoints: [CompanionEndpoint]
+    /// Where it answers in TLS, as its advert, its QR code or the user says.
+    var secureEndpoints: [CompanionEndpoint]
+
+    /// A host that the user named by its address.
+    init(url: HostURL, family: HostFamily) {
+        self.init(endpoint: url.endpoint(of: family), family: family, isSecure: url.isSecure)
+    }
+
+    /// A host that is known by its address alone.
+    init(endpoint: CompanionEndpoint, family: HostFamily, isSecure: Bool = false) {
+        self.family = family
+        id = PairedHost.id(for: endpoint)
+        name = "\(endpoint)"
+        endpoints = isSecure ? [] : [endpoint]
+        secureEndpoints = isSecure ? [endpoint] : []
+    }
+
+    /// The same, where it may be spoken to.
+    ///
+    /// - Throws: ``CommandError`` for an address that is on none of this machine's networks.
+    init(local url: HostURL, family: HostFamily) throws {
+        self.init(url: url, family: family)
+        guard allEndpoints.first?.address.isLocal == true else {
+            throw CommandError(
+                .usage,
+                "pairing.address_refused",
+                "\(name) is not an address on this machine, your network or your VPN; nothing was sent"
+            )
+        }
+    }
+
+    /// The host that a QR code names with its address; nil where it names none that may be spoken to.
+    init?(payload: PairingPayload) {
+        guard let host = payload.host, let address = payload.addr.flatMap({ IPAddress($0) }), address.isLocal else {
+            return nil
+        }
+        let endpoint = CompanionEndpoint(address: address, port: payload.port ?? HostURL.securePort)
+        id = host
+        family = .copilotforge
+        name = "\(endpoint)"
+        endpoints = []
+        secureEndpoints = [endpoint]
+    }
+
+    init(_ host: DiscoveredHost, endpoints: [DiscoveredEndpoint], id: String) {
+        self.id = id
+        name = host.name
+        family = host.family
+        // `_cf-companion._tcp` points to the TLS port of hosts that also speak plain HTTP elsewhere; a host that says
+        // nothing of version 2 in its TXT record is taken at its word.
+        let speaksTLS = host.txt["tls"] != nil || host.txt["v"] == "2"
+        let plain = endpoints.filter { $0.type != .companionShort || !speaksTLS }
+        var secure = endpoints.filter { $0.type == .companionShort && speaksTLS }.map(\.endpoint)
+        if let port = host.txt["tls"].flatMap(Int.init), (1...65535).contains(port) {
+            secure += plain.map { CompanionEndpoint(address: $0.endpoint.address, port: port) }
+        }
+        self.endpoints = plain.map(\.endpoint).unique
+        secureEndpoints = secure.unique
+    }
+
+    /// The targets behind an advert. An id that several machines claim is one target for each machine: only the user can
+    /// tell which is meant.
+    ///
+    /// An advert is no reason to speak to an address that is not on this network: a host without another one is no target.
+    static func targets(of host: DiscoveredHost) -> [PairingTarget] {
+        var host = host
+        host.endpoints.removeAll { !$0.endpoint.address.isLocal || $0.endpoint.port == 0 }
+        guard host.isClaimedBySeveralMachines else {
+            return host.endpoints.isEmpty ? [] : [PairingTarget(host, endpoints: host.endpoints, id: host.id)]
+        }
+        return Dictionary(grouping: host.endpoints, by: { $0.hostName.lowercased() })
+            .sorted { $0.key < $1.key }
+            .map { machine, endpoints in
+                PairingTarget(host, endpoints: endpoints, id: DeviceIdentity.shortHash("\(host.id) \(machine)"))
+            }
+    }
+
+    /// How the target stands in a list.
+    var text: String {
+        "\(name)  \(allEndpoints.map(\.description).joined(separator: " "))  (\(id.prefix(8)))"
+    }
+
+    var allEndpoints: [CompanionEndpoint] { (endpoints + secureEndpoints).unique }
+
+    /// The record of an earlier pairing: by id, or by address where the host was named in another way then.
+    func record(in hosts: PairedHosts) -> PairedHost? {
+        let hosts = hosts.hosts.filter { $0.family == family }
+        return hosts.first { $0.id == id } ?? hosts.first { allEndpoints.contains($0.endpoint) }
+    }
+
+    /// The record of a pairing with a host that has proven nothing.
+    func legacyRecord(at endpoint: CompanionEndpoint, deviceID: String, now: Date) -> PairedHost {
+        PairedHost(
+            id: id,
+            name: name,
+            family: family,
+            trust: .legacy,
+            endpoint: endpoint,
+            deviceID: deviceID,
+            pairedAt: now,
+            lastSeenAt: now
+        )
+    }
+
+    /// The record of a host that was verified before and may be this one, whatever its address or advert says.
+    func verifiedRecord(in hosts: PairedHosts) -> PairedHost? {
+        hosts.hosts.first { host in
+            host.trust == .verified && host.family == family
+                && (host.id == id || allEndpoints.contains(where: host.covers))
+        }
+    }
+
+    /// Whether a word on the command line means this target: its name, or a prefix of its id.
+    func matches(_ word: String) -> Bool {
+        let word = word.lowercased()
+        return name.lowercased() == word || (word.count >= 4 && id.hasPrefix(word))
+            || allEndpoints.contains { "\($0.address)" == word || "\($0)" == word }
+    }
+}
+
+extension Array where Element: Hashable {
+    /// Each element once, where it comes first.
+    var unique: [Element] {
+        var seen: Set<Element> = []
+        return filter { seen.insert($0).inserted }
+    }
+}

@@ -1,0 +1,22 @@
+import CommandCore
+import Glibc
+
+@main
+enum Main {
+    static func main() async {
+        StandardDescriptors.open()
+        // Writes to a closed pipe or socket are errors where they happen, not signals.
+        signal(SIGPIPE, SIG_IGN)
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        let command = Task { await CommandRunner.run(arguments) }
+        let signals = Interrupts.shared.install { _ in
+            // A second signal does not wait for a tidy end.
+            if command.isCancelled { _exit(ExitStatus.interrupted.rawValue) }
+            command.cancel()
+            return true
+        }
+        var status = await command.value
+        if status == .done, FileSink.reportFailure() { status = .failed }
+        withExtendedLifetime(signals) { exit(status.rawValue) }
+    }
+}

@@ -1,0 +1,85 @@
+import ArgumentParser
+import CommandCore
+import CompanionWire
+import Discovery
+import PairingAgent
+
+/// How to look for hosts.
+struct DiscoveryOptions: ParsableArguments {
+    @Option(
+        name: .customLong("engine"),
+        help: "The mDNS engine: auto, daemon (Avahi over D-Bus) or embedded. Default: $PAIRTOOL_ENGINE, then auto."
+    )
+    var engineChoice: DiscoveryEngineChoice?
+
+    @Option(
+        help: "Look on this network interface only, for example eth0 or lo. Default: $PAIRTOOL_INTERFACE, then all."
+    )
+    var interface: String?
+
+    /// The engine that the options or the environment choose.
+    func engine(context: CommandContext) throws -> DiscoveryEngineChoice {
+        if let engineChoice { return engineChoice }
+        guard let word = context.environment["PAIRTOOL_ENGINE"], !word.isEmpty else { return .auto }
+        guard let engine = DiscoveryEngineChoice(rawValue: word) else {
+            throw CommandError(
+                .usage,
+                "discovery.engine",
+                "PAIRTOOL_ENGINE is “\(word)”: it takes auto, daemon or embedded"
+            )
+        }
+        return engine
+    }
+
+    /// The interface that the options or the environment choose; nil means all.
+    func interface(context: CommandContext) -> String? {
+        interface ?? context.environment["PAIRTOOL_INTERFACE"].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// - Parameters:
+    ///   - host: A paired host that is looked for. One that was on this machine alone advertises on `lo`: that is where it
+    ///     is looked for without other choice.
+    ///   - choice: Another engine than that of the command line.
+    ///   - domain: The DNS domain to look in. Default: the local network.
+    func client(
+        context: CommandContext,
+        findingAgain host: PairedHost? = nil,
+        engine choice: DiscoveryEngineChoice? = nil,
+        domain: String? = nil
+    ) throws -> CompanionDiscoveryClient {
+        let usual = host.flatMap { $0.endpoint.address.scope == .loopback ? "lo" : nil }
+        return CompanionDiscoveryClient(
+            engine: try choice ?? engine(context: context),
+            interface: interface(context: context) ?? usual,
+            domain: domain,
+            logger: LoggingSetup.logger("discovery", context: context)
+        )
+    }
+}
+
+extension DiscoveryEngineChoice: ExpressibleByArgument {}
+
+extension ServiceType: ExpressibleByArgument {
+    package init?(argument: String) {
+        self.init(argument)
+    }
+}
+
+/// A positive number of seconds on the command line.
+struct Seconds: ExpressibleByArgument {
+    private static let range = 0.001...86_400
+
+    var duration: Duration
+
+    init(_ seconds: Int) {
+        duration = .seconds(seconds)
+    }
+
+    init?(argument: String) {
+        let text = argument.hasSuffix("s") ? String(argument.dropLast()) : argument
+        guard let seconds = Double(text), Self.range.contains(seconds) else { return nil }
+        duration = .milliseconds(Int64((seconds * 1000).rounded(.up)))
+    }
+
+    var defaultValueDescription: String { "\(duration.components.seconds)" }
+}

@@ -1,0 +1,145 @@
+import FoundationEssentials
+import Subprocess
+import SystemPackage
+import Testing
+
+@testable import CommandCore
+@testable import pairtool
+
+/// The command lines that `pairtool` sees to itself, without becoming `pairtool-full`.
+@Suite(.timeLimit(.minutes(2))) struct QuickCommandTests {
+    private static let samples =
+        "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/samples/"
+
+    private static func sample(_ name: String) -> String { samples + name }
+
+    @Test("What it sees to itself")
+    func taken() {
+        #expect(QuickCommand(["--version"]) == .version)
+        #expect(QuickCommand(["scan", "a.png"]) == .scan(files: ["a.png"], format: .text, showSecrets: false))
+        #expect(
+            QuickCommand(["scan", "--json", "a.png", "--show-secrets", "b.png"])
+                == .scan(files: ["a.png", "b.png"], format: .json, showSecrets: true)
+        )
+        #expect(QuickCommand(["scan", "a.png", "-q"]) == .scan(files: ["a.png"], format: .quiet, showSecrets: false))
+        #expect(QuickCommand(["qr", "a", "-o", "b.png"]) == .draw(file: "a", output: "b.png", scale: 8))
+        #expect(
+            QuickCommand(["qr", "--output", "b.svg", "--scale", "3", "a"])
+                == .draw(file: "a", output: "b.svg", scale: 3)
+        )
+    }
+
+    @Test(
+        "Everything else is the whole tool's: other commands and options, help, mistakes, what may have to be waited for",
+        arguments: [
+            [], ["scan"], ["qr"], ["--help"], ["--version", "--json"], ["hosts"], ["help", "scan"], ["scan", "--help"],
+            ["scan", "-"], ["scan", "a.png", "-"], ["scan", "--watch", "."], ["scan", "--screen"],
+            ["scan", "--", "a.png"],
+            ["scan", "a.png", "--json", "-q"], ["scan", "a.png", "--jso"], ["scan", "a.png", "--camera"], ["scan", ""],
+            ["scan", "--generate-completion-script"], ["qr", "a"], ["qr", "-o", "b.png"], ["qr", "-", "-o", "b.png"],
+            ["qr", "a", "-o", "-"], ["qr", "a", "-o", "b.jpg"], ["qr", "a", "-o", "b.png", "--scale", "65"],
+            ["qr", "a", "-o", "b.png", "--scale"], ["qr", "a", "-o", "b.png", "--scale", "x"],
+            ["qr", "a", "b", "-o", "c.png"],
+            ["qr", "a", "-o", "b.png", "--json"], ["qr", "a", "-o", "b.png", "-o", "c.png"],
+            ["qr", "a", "-o", "b.png", "--level", "H"], ["qr", "a", "-o", "--json"],
+        ]
+    )
+    func left(words: [String]) {
+        #expect(QuickCommand(words) == nil)
+    }
+
+    @Test(
+        "Both programs say the same, to the byte, and end alike",
+        arguments: [
+            ["good.png"], ["good.png", "--show-secrets"], ["good.png", "--json"], ["good.png", "-q"],
+            ["expired.png", "--json"],
+            ["foreign-wifi.png"], ["foreign-wifi.png", "--json"], ["damaged.png"], ["damaged.png", "--json"],
+            ["nowhere.png"], ["nowhere.png", "--json"], ["photographed.jpg", "inverted.png"],
+            ["good.png", "damaged.png"],
+            ["good.png", "nowhere.png", "foreign-url.png", "--json"], ["payload-good.json", "--quiet"],
+        ]
+    )
+    func sameScans(words: [String]) async throws {
+        try await Sandbox.with { user in
+            let line = ["scan"] + words.map { $0.hasPrefix("-") ? $0 : Self.sample($0) }
+            #expect(QuickCommand(line) != nil)
+            let quick = try await Self.run(BuiltTool.path, line, user)
+            let full = try await Self.run(BuiltTool.fullPath, line, user)
+            #expect(quick == full)
+            #expect(!quick.out.isEmpty || !quick.err.isEmpty)
+        }
+    }
+
+    @Test("Both programs draw the same picture, and refuse the same")
+    func sameDrawings() async throws {
+        try await Sandbox.with { user in
+            for (place, program) in [("quick", BuiltTool.path), ("full", BuiltTool.fullPath)] {
+                for ending in ["png", "svg"] {
+                    let line = ["qr", Self.sample("payload-good.json"), "-o", "\(user.directory)/\(place).\(ending)"]
+                    let drawn = try await Self.run(program, line + ["--scale", "3"], user)
+                    #expect(drawn.status == 0 && drawn.err.contains("readable by you alone"), "\(drawn)")
+                }
+            }
+            for ending in ["png", "svg"] {
+                let pictures = try ["quick", "full"].map {
+                    try Data(contentsOf: URL(filePath: "\(user.directory)/\($0).\(ending)"))
+                }
+                #expect(pictures[0] == pictures[1] && !pictures[0].isEmpty)
+            }
+            let refused = ["qr", "\(user.directory)/nowhere", "-o", "\(user.directory)/a.png"]
+            let quick = try await Self.run(BuiltTool.path, refused, user)
+            let full = try await Self.run(BuiltTool.fullPath, refused, user)
+            #expect(quick.status == 3 && quick == full)
+            #expect(!FileManager.default.fileExists(atPath: "\(user.directory)/a.png"))
+        }
+    }
+
+    @Test("Without the larger half codes are read all the same, and all else says what is missing")
+    func alone() async throws {
+        try await Sandbox.with { user in
+            let alone = user.directory + "/pairtool"
+            try FileManager.default.copyItem(atPath: BuiltTool.path, toPath: alone)
+            let read = try await Self.run(alone, ["scan", Self.sample("good.png"), "-q"], user)
+            #expect(read.status == 0 && read.out.hasSuffix("\tpairing\n"), "\(read)")
+            let hosts = try await Self.run(alone, ["hosts"], user)
+            #expect(hosts.status == 1 && hosts.out.isEmpty)
+            #expect(hosts.err.contains("\(user.directory)/pairtool-full cannot be run: No such file or directory"))
+            let json = try await Self.run(alone, ["hosts", "--json"], user)
+            #expect(json.err.contains(#""code":"installation.incomplete""#) && json.err.contains(#""exitStatus":1"#))
+        }
+    }
+
+    private struct Outcome: Equatable {
+        var out: String
+        var err: String
+        var status: Int32?
+    }
+
+    private static func run(_ program: String, _ arguments: [String], _ user: Sandbox) async throws -> Outcome {
+        let result = try await Subprocess.run(
+            .path(FilePath(program)),
+            arguments: Arguments(arguments),
+            environment: user.processEnvironment([:]),
+            output: .string(limit: 1 << 20),
+            error: .string(limit: 1 << 20)
+        )
+        var status: Int32?
+        if case .exited(let code) = result.terminationStatus { status = code }
+        return Outcome(
+            out: steady(result.standardOutput ?? ""),
+            err: steady(result.standardError ?? ""),
+            status: status
+        )
+    }
+
+    /// Without the time that is left, which goes on between two runs.
+    private static func steady(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { line in
+                if line.hasPrefix("  expires ") { return String(line.prefix { $0 != "(" }) }
+                guard let start = line.firstRange(of: #""expiresIn":"#) else { return String(line) }
+                return String(line[..<start.lowerBound]) + line[start.upperBound...].drop { $0 == "-" || $0.isNumber }
+            }
+            .joined(separator: "\n")
+    }
+}

@@ -6,28 +6,31 @@ enum FullTool {
     /// Where it is, seen from the directory of this one: in the build's products, or installed.
     private static let places = ["pairtool-full", "../libexec/pairtool/pairtool-full"]
 
-    /// Becomes that program: the process stays the same.
+    /// Becomes that program, with the same arguments: the process stays the same.
+    ///
+    /// - Parameter arguments: The words behind the program's name; they say how a failure is told.
     static func run(_ arguments: [String]) -> Never {
         let own = directory()
-        var words = ([CommandLine.arguments.first ?? "pairtool"] + arguments).map { strdup($0) }
-        words.append(nil)
-        for place in places { execv("\(own)/\(place)", words) }
+        if let own {
+            // As they came: an argument need not be UTF-8.
+            for place in places { execv("\(own)/\(place)", CommandLine.unsafeArgv) }
+        }
         let reason = String(cString: strerror(errno))
         Output(context: .process, format: arguments.contains("--json") ? .json : .text).report(
             CommandError(
                 .failed,
                 "installation.incomplete",
-                "\(own)/\(places[0]) cannot be run: \(reason)",
-                next: "install again: scripts/install"
+                "\(own.map { "\($0)/" } ?? "")\(places[0]) cannot be run: \(reason)",
+                next: own == nil ? "mount /proc" : "install again: scripts/install"
             )
         )
         exit(ExitStatus.failed.rawValue)
     }
 
-    private static func directory() -> String {
+    private static func directory() -> String? {
         var path = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &path, path.count)
-        let file = path.prefix(max(0, count))
-        return String(decoding: file[..<(file.lastIndex(of: UInt8(ascii: "/")) ?? 0)], as: UTF8.self)
+        guard count > 0, let end = path[..<count].lastIndex(of: UInt8(ascii: "/")) else { return nil }
+        return String(decoding: path[..<end], as: UTF8.self)
     }
 }

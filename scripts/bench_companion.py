@@ -212,9 +212,10 @@ def pairing(work: Path, row) -> None:
 
 
 def measure_start() -> float:
+    """CPU time of a command that only starts. Said twice, the version is not what the smaller half of the tool tells itself."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     for _ in range(20):
-        subprocess.run([str(TOOL), "--version"], stdout=subprocess.DEVNULL, check=True)
+        subprocess.run([str(TOOL), "--version", "--version"], stdout=subprocess.DEVNULL, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / 20
 

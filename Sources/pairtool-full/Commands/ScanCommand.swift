@@ -1,9 +1,6 @@
 import ArgumentParser
 import CommandCore
 import CompanionWire
-import FoundationEssentials
-import PairingAgent
-import QRCodec
 
 struct ScanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

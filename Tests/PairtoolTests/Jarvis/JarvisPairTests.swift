@@ -9,7 +9,11 @@ import Testing
         try await withFakeJarvis { jarvis in
             try await Sandbox.with { user in
                 let pair = ["pair", "--family", "jarvis", "--url", "http://\(jarvis.endpointText)"]
-                #expect(await user.run(pair).status == 2)
+                let refused = await user.run(pair)
+                #expect(refused.status == 13 && refused.err.contains("accept it with --allow-legacy"), "\(refused)")
+                let unproven = await user.run(pair + ["--require", "verified"])
+                #expect(unproven.status == 13, "\(unproven)")
+                #expect(unproven.err.contains("Jarvis hosts cannot prove who they are"), "\(unproven)")
                 #expect(await user.run(pair, terminal: true).status == 13)
                 #expect(await user.run(pair + ["--allow-legacy", "--require", "verified"]).status == 2)
                 #expect(jarvis.requests.isEmpty)

@@ -144,7 +144,7 @@ struct DoctorLANTests {
         #expect(nft.status == 1 && nft.problems == ["firewall", "multicast"])
         #expect(
             nft["firewall"]?.evidence
-                == "rule 2 of chain input in table inet site drops mDNS (IPv4 from eth0, IPv6 from eth0)"
+                == "the rule with handle 2 of chain input in table inet site drops mDNS (IPv4 from eth0, IPv6 from eth0)"
         )
         #expect(nft["multicast"]?.evidence.contains("did not come back over IPv4") == true)
         let policy = try run.examined("policy")
@@ -161,7 +161,7 @@ struct DoctorLANTests {
         #expect(run.output.contains("discover 3"))
         let causes = run.errors.split(separator: "\n").filter { $0.hasPrefix("  ") && $0.contains(" → ") }
         #expect(causes.count == 3, "\(run.errors)")
-        #expect(causes.first?.hasPrefix("  firewall: rule 2 of chain input in table inet site drops mDNS") == true)
+        #expect(causes.first?.hasPrefix("  firewall: the rule with handle 2 of chain input in table inet site") == true)
     }
 
     @Test("An interface without multicast, one without a network, containers and VPNs")

@@ -285,6 +285,20 @@ struct DoctorLANTests {
         #expect(desk["host"]?.advice == "Let a command find it there: pairtool status --host 'Studio'")
     }
 
+    @Test("A machine that has lo alone hears itself, and nobody else")
+    func alone() async throws {
+        let run = try await Diagnosis.run(
+            """
+            add_host desk
+            on desk ip link delete eth0
+            examine desk --interface lo --engine embedded
+            """
+        )
+        let desk = try run.examined("desk")
+        #expect(desk["multicast"]?.verdict == "ok", "\(desk.rows)")
+        #expect(desk["multicast"]?.evidence == "the test packet came back over IPv4", "\(desk.rows)")
+    }
+
     @Test("A directory that cannot be written, because its file system is read-only")
     func unwritable() async throws {
         let run = try await Diagnosis.run(

@@ -121,6 +121,7 @@ struct DoctorLANTests {
         #expect(desk["engine"]?.evidence.hasPrefix("embedded: ") == true)
         #expect(desk["engine"]?.advice == "Use the other engine: pairtool discover --engine daemon")
         #expect(run.output.contains("discover 1"), "\(run.errors)")
+        #expect(run.errors.contains("next: pairtool discover --engine daemon"), "\(run.errors)")
     }
 
     @Test("Rules of nftables and of iptables that drop port 5353 are quoted, and the self-test hears nothing")

@@ -62,6 +62,17 @@ package struct ProviderKeyStore: Sendable {
             )
         }
         guard let bytes else { return Content() }
+        return try content(of: bytes)
+    }
+
+    /// Whether the file is whole, whoever else may use it; one that is not there is.
+    ///
+    /// - Throws: ``LumiStoreError``.
+    package func check() throws {
+        if let bytes = try PrivateFile.read(path) { _ = try content(of: bytes) }
+    }
+
+    private func content(of bytes: [UInt8]) throws(LumiStoreError) -> Content {
         guard let content = try? JSONDecoder().decode(Content.self, from: Data(bytes)) else {
             throw LumiStoreError(
                 .damaged,

@@ -64,7 +64,7 @@ struct DoctorCommand: AsyncParsableCommand {
             ]
         }
         // Records that cannot be read are what the check of the files tells of.
-        let hosts = (try? store.load())?.hosts ?? []
+        guard let hosts = (try? store.load())?.hosts else { return [NoHostCheck(areUnreadable: true)] }
         return hosts.map { HostCheck(host: $0, output: output, client: client) }
     }
 

@@ -35,6 +35,8 @@ struct DoctorCommand: AsyncParsableCommand {
     private func checks(_ output: Output) throws -> [any DoctorCheck] {
         let context = output.context
         let client = try discovery.client(context: context)
+        // A name that is mistyped is no trouble with the network.
+        try client.checkInterface()
         let only = discovery.interface(context: context)
         let hosts = try hosts(output, client)
         return [

@@ -45,9 +45,11 @@ package struct ProviderKeyStore: Sendable {
         }
     }
 
-    /// - Returns: Whether there was something to forget.
-    package func forget(_ provider: Provider) throws -> Bool {
-        try update { $0.providers.removeValue(forKey: provider.rawValue) != nil }
+    /// - Returns: What there was to forget; nil where nothing was kept.
+    package func forget(_ provider: Provider) throws -> (key: Bool, url: Bool)? {
+        try update { content in
+            content.providers.removeValue(forKey: provider.rawValue).map { ($0.key != nil, $0.url != nil) }
+        }
     }
 
     private func load() throws(LumiStoreError) -> Content {

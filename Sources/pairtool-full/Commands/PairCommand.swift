@@ -53,7 +53,7 @@ struct PairCommand: AsyncParsableCommand {
 
     @OptionGroup var pairing: PairingOptions
 
-    @Option(help: "The most seconds to look for hosts.")
+    @Option(help: "The most seconds to look for hosts. Default: 10.", transform: Seconds.init(commandLine:))
     var timeout = Seconds(10)
 
     @OptionGroup var discovery: DiscoveryOptions
@@ -165,7 +165,8 @@ extension PairCommand {
             .usage,
             "pairing.no_code",
             "there is no token to pair with \(target.name), and no terminal to ask at",
-            next: "give it: pairtool pair --token-file FILE (- for standard input); a server that wants none: --allow-legacy"
+            next:
+                "give it: pairtool pair --token-file FILE (- for standard input); a server that wants none: --allow-legacy"
         )
     }
 

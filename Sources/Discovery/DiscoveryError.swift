@@ -40,6 +40,8 @@ package struct DiscoveryError: Error, Sendable {
     package var message: String
     /// What the engine said, where it said something.
     package var underlying: (any Error)?
+    /// The engine that failed, where the user has asked for that one alone.
+    package var engine: DiscoveryEngineKind?
     /// Where in pairtool's source the error was made.
     package var location: String
 

@@ -145,6 +145,18 @@ import Testing
 }
 
 @Suite struct MulticastQueryTests {
+    @Test("Neither this machine nor a sender without an address is another machine")
+    func others() throws {
+        let own: Set<[UInt8]> = [[127, 0, 0, 1], [10, 0, 0, 2]]
+        for (text, isOther) in [
+            ("0.0.0.0", false), ("::", false), ("127.0.0.1", false), ("10.0.0.2", false), ("10.0.0.3", true),
+            ("fe80::1", true),
+        ] {
+            let address = try #require(IPAddress(text))
+            #expect(MulticastTest.isOther(address, own: own) == isOther, "\(text)")
+        }
+    }
+
     @Test("The test's packet is a query with two questions, for a name that nobody has and for the types of the link")
     func packet() {
         let bytes = MulticastQuery(word: "x7").bytes

@@ -52,8 +52,8 @@ private let accept = #"{"accept": null}"#
     @Test("A rule that drops the port is found, with its place")
     func port() throws {
         let rules = try ruleset(#"\#(match(udpPort, "5353")), {"counter": {"packets": 0, "bytes": 0}}, \#(drop)"#)
-        #expect(rules.fate(of: inward) == .dropped(by: "rule 3 of chain c in table inet t"))
-        #expect(rules.fate(of: inward6) == .dropped(by: "rule 3 of chain c in table inet t"))
+        #expect(rules.fate(of: inward) == .dropped(by: "the rule with handle 3 of chain c in table inet t"))
+        #expect(rules.fate(of: inward6) == .dropped(by: "the rule with handle 3 of chain c in table inet t"))
         #expect(rules.fate(of: outward) == .passes)
     }
 
@@ -107,7 +107,7 @@ private let accept = #"{"accept": null}"#
         let sender = match(#"{"payload": {"protocol": "ip", "field": "saddr"}}"#, #""10.0.0.9""#)
         #expect(
             try ruleset("\(sender), \(drop)").fate(of: inward)
-                == .perhapsDropped(by: "rule 3 of chain c in table inet t")
+                == .perhapsDropped(by: "the rule with handle 3 of chain c in table inet t")
         )
         #expect(
             try ruleset(policy: "drop", "\(sender), \(accept)").fate(of: inward)
@@ -121,9 +121,12 @@ private let accept = #"{"accept": null}"#
     func chains() throws {
         let jump = #"{"jump": {"target": "other"}}"#
         let dropping = try ruleset(jump, chain: "\(match(udpPort, "5353")), \(drop)")
-        #expect(dropping.fate(of: inward) == .dropped(by: "rule 50 (“no mdns”) of chain other in table inet t"))
+        #expect(
+            dropping.fate(of: inward)
+                == .dropped(by: "the rule with handle 50 (“no mdns”) of chain other in table inet t")
+        )
         let returning = try ruleset(jump, drop, chain: #"{"return": null}"#)
-        #expect(returning.fate(of: inward) == .dropped(by: "rule 4 of chain c in table inet t"))
+        #expect(returning.fate(of: inward) == .dropped(by: "the rule with handle 4 of chain c in table inet t"))
         let loop = try ruleset(jump, chain: #"{"jump": {"target": "other"}}"#)
         #expect(loop.fate(of: inward) == .passes)
     }

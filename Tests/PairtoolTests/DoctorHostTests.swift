@@ -156,6 +156,11 @@ import Testing
             #expect(examined["engine"]?.verdict == "problem", "\(examined.rows)")
             #expect(examined["engine"]?.evidence.hasPrefix("daemon: ") == true)
             #expect(examined["engine"]?.advice == "Use the other engine: pairtool discover --engine embedded")
+            let found = try await user.spawn(
+                ["discover", "--interface", "lo", "--engine", "daemon"],
+                environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(user.directory)/none"]
+            )
+            #expect(found.status == 1 && found.err.contains("next: pairtool discover --engine embedded"), "\(found)")
         }
     }
 

@@ -123,6 +123,21 @@ import Testing
     }
 
     @Test(
+        "In the rendered manual brackets and quotation marks close where they should",
+        .enabled(if: Self.has("mandoc"), "skipped, missing: mandoc")
+    )
+    func renderedManual() async throws {
+        try await Sandbox.with { user in
+            let page = try await user.shell("mandoc -T utf8 '\(Self.root)'/share/man/pairtool.1")
+            let bold = try Regex(".\u{8}")
+            let text = page.out.replacing(bold, with: "").split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            #expect(text.contains("--clipboard, --camera [device], --frames file) or"), "\(page.err)")
+            #expect(text.contains("‘-’ for standard input)"))
+            #expect(text.contains("are named: --camera [device], --watch dir"))
+        }
+    }
+
+    @Test(
         "The manual pages have no mistake that mandoc knows",
         .enabled(if: Self.has("mandoc"), "skipped, missing: mandoc")
     )

@@ -150,6 +150,17 @@ import Testing
         }
     }
 
+    @Test("A verified host takes no picture either, and has no chat more for it")
+    func verifiedPicture() async throws {
+        try await withVerifiedHost { _, _, user in
+            let picture = try user.file("a.gif", Array("GIF89a".utf8) + [1, 0, 1, 0, 0, 0, 0, 0x3B])
+            let result = await user.run("send", "--new", "--project", "garden", "See", "--image", picture, "--json")
+            #expect(try result.errorCode == "host.cannot", "\(result)")
+            let chats = await user.run("chats", "--json")
+            #expect(chats.status == 3 && chats.out.isEmpty, "\(chats)")
+        }
+    }
+
     @Test("Two prompts to one chat at a time take turns")
     func turnLock() async throws {
         let first = FakeMacTurn(

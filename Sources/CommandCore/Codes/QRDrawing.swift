@@ -50,6 +50,9 @@ package struct QRDrawing: Sendable {
         if let output, let ending = Self.format(of: output), let format, format != ending {
             return "The output file ends in .\(ending.rawValue), and --format says \(format.rawValue)."
         }
+        if format == .terminal, let output, output != "-" {
+            return "--format terminal draws on standard output: leave out the output file, or say png or svg."
+        }
         if chosenFormat == .terminal, let output, output != "-" {
             return "The output file has to end in .png or .svg, or --format has to say which it is."
         }

@@ -6,10 +6,12 @@ extension JarvisClient: HealthProbing {
     package func daemonHealth() async throws -> JarvisHealth {
         do {
             return try await json(.GET, "/health", as: JarvisHealth.self)
-        } catch let error as CompanionClientError where [.badAnswer, .notFound].contains(error.code) {
+        } catch let error as CompanionClientError where [.badAnswer, .notFound, .badRequest].contains(error.code) {
+            // A daemon refuses nobody who asks how it is.
             var error = error
             error.code = .notACompanion
             error.message = "What listens on \(base) is not a Jarvis daemon."
+            error.advice = Self.findPort
             throw error
         }
     }

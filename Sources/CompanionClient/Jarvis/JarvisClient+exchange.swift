@@ -37,6 +37,10 @@ extension JarvisClient {
         }
     }
 
+    private static let reach = "see that the daemon runs and that its address, or the tunnel to it, leads there"
+    static let findPort =
+        "see which address and port the daemon has (\(JarvisBase.defaultPort), if nothing else was said)"
+
     /// A GET that is lost is sent once more; nothing else is ever sent twice.
     private func exchange(
         _ method: HTTPMethod,
@@ -50,7 +54,16 @@ extension JarvisClient {
             } read: {
                 try await read($0, at: base)
             } failure: {
-                CompanionClientError.transport($0, endpoint: base, answered: $1, timeouts: configuration.timeouts)
+                let failure = CompanionClientError.transport(
+                    $0,
+                    endpoint: base,
+                    answered: $1,
+                    timeouts: configuration.timeouts
+                )
+                guard var error = failure as? CompanionClientError, error.code == .unreachable else { return failure }
+                // Nothing finds a daemon by mDNS.
+                error.advice = Self.reach
+                return error
             }
         }
     }
@@ -112,10 +125,12 @@ extension JarvisClient {
     }
 
     private static func stranger(_ status: Int, at base: JarvisBase) -> CompanionClientError {
-        CompanionClientError(
+        var error = CompanionClientError(
             .notACompanion,
             "What listens on \(base) is not a Jarvis daemon (status \(status)).",
             httpStatus: status
         )
+        error.advice = findPort
+        return error
     }
 }

@@ -45,9 +45,11 @@ package struct ProviderKeyStore: Sendable {
         }
     }
 
-    /// - Returns: Whether there was something to forget.
-    package func forget(_ provider: Provider) throws -> Bool {
-        try update { $0.providers.removeValue(forKey: provider.rawValue) != nil }
+    /// - Returns: What there was to forget; nil where nothing was kept.
+    package func forget(_ provider: Provider) throws -> (key: Bool, url: Bool)? {
+        try update { content in
+            content.providers.removeValue(forKey: provider.rawValue).map { ($0.key != nil, $0.url != nil) }
+        }
     }
 
     private func load() throws(LumiStoreError) -> Content {
@@ -62,6 +64,17 @@ package struct ProviderKeyStore: Sendable {
             )
         }
         guard let bytes else { return Content() }
+        return try content(of: bytes)
+    }
+
+    /// Whether the file is whole, whoever else may use it; one that is not there is.
+    ///
+    /// - Throws: ``LumiStoreError``.
+    package func check() throws {
+        if let bytes = try PrivateFile.read(path) { _ = try content(of: bytes) }
+    }
+
+    private func content(of bytes: [UInt8]) throws(LumiStoreError) -> Content {
         guard let content = try? JSONDecoder().decode(Content.self, from: Data(bytes)) else {
             throw LumiStoreError(
                 .damaged,

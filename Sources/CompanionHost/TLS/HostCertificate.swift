@@ -40,7 +40,7 @@ package struct HostCertificate: Sendable {
         try self.init(pem: text, path: path)
     }
 
-    private init(pem text: String, path: String) throws(CompanionHostError) {
+    init(pem text: String, path: String) throws(CompanionHostError) {
         do {
             let documents = try PEMDocument.parseMultiple(pemString: text)
             guard documents.count == 2 else { throw Unusable("it has \(documents.count) parts") }

@@ -29,6 +29,15 @@ package struct MulticastTest: Sendable, Hashable {
         self.others = others
     }
 
+    /// Whether a sender is another machine.
+    ///
+    /// A machine without a route for multicast sends from no address at all, and so does this one on `lo`: it names nobody.
+    ///
+    /// - Parameter own: The addresses of this machine.
+    static func isOther(_ address: IPAddress, own: Set<[UInt8]>) -> Bool {
+        !own.contains(address.bytes) && address.bytes.contains { $0 != 0 }
+    }
+
     /// Tests interfaces at once, over each address family that they have an address of.
     ///
     /// The sockets are bound to the group's address, so that no packet that is meant for another program comes here.
@@ -193,9 +202,12 @@ private struct Run {
                 )
             }
             guard count >= 0 else { return }
-            if packet[..<count].elementsEqual(query.bytes) { test.outcome = .heard }
+            if packet[..<count].elementsEqual(query.bytes) {
+                test.outcome = .heard
+                continue
+            }
             let address = source.withUnsafeBytes { IPAddress($0.baseAddress!, zone: test.interface) }
-            if let address, !own.contains(address.bytes) { test.others.insert(address) }
+            if let address, MulticastTest.isOther(address, own: own) { test.others.insert(address) }
         }
     }
 

@@ -56,7 +56,7 @@ struct EngineSource: Sendable {
                 let begun = try await daemon.begin(program, on: opened, publishing: services, into: output)
                 return Begun(engine: daemon, program: begun, events: opened)
             } catch {
-                guard choice == .auto, domain == nil else { throw error }
+                guard choice == .auto, domain == nil else { throw Self.error(error, of: .daemon, choice) }
                 logger.debug("no Avahi daemon, using the embedded engine", metadata: ["reason": "\(error)"])
             }
         }
@@ -67,9 +67,24 @@ struct EngineSource: Sendable {
             )
         }
         let embedded = EmbeddedEngine(interface: interface, purpose: purpose, logger: logger)
-        let opened = try await embedded.open()
-        let begun = try await embedded.begin(program, on: opened, publishing: services, into: output)
-        return Begun(engine: embedded, program: begun, events: opened)
+        do {
+            let opened = try await embedded.open()
+            let begun = try await embedded.begin(program, on: opened, publishing: services, into: output)
+            return Begun(engine: embedded, program: begun, events: opened)
+        } catch {
+            throw Self.error(error, of: .embedded, choice)
+        }
+    }
+
+    /// With the choice `auto`, no engine is left where the last one fails.
+    private static func error(
+        _ error: DiscoveryError,
+        of engine: DiscoveryEngineKind,
+        _ choice: DiscoveryEngineChoice
+    ) -> DiscoveryError {
+        var error = error
+        error.engine = choice == .auto ? nil : engine
+        return error
     }
 
     /// Runs a program that has begun until the task is cancelled. When its engine is lost, it goes on with what the choice

@@ -40,6 +40,13 @@ package struct SecureKeyStore: Sendable {
         try withKeyPair { identity, _ in identity }
     }
 
+    /// Whether the file is whole, whoever else may use it; one that is not there is.
+    ///
+    /// - Throws: ``KeyStoreError``.
+    package func check() throws(KeyStoreError) {
+        _ = try withKeyPair(ofAnyMode: true) { identity, _ in identity }
+    }
+
     /// Signs a message (Ed25519, RFC 8032) with the key that ``identity()`` names.
     ///
     /// - Returns: 64 bytes.
@@ -62,7 +69,10 @@ package struct SecureKeyStore: Sendable {
     }
 
     /// Runs a body with the key pair, the secret half as libsodium wants it, or returns nil where no key was made yet.
+    ///
+    /// - Parameter ofAnyMode: Whether a file that others may use will do: for looking whether it is damaged alone.
     private func withKeyPair<R>(
+        ofAnyMode: Bool = false,
         _ body: (DeviceIdentity, UnsafeRawBufferPointer) -> R
     ) throws(KeyStoreError) -> R? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -71,7 +81,11 @@ package struct SecureKeyStore: Sendable {
             throw KeyStoreError(.io, "the key file \(path) cannot be opened: \(PrivateFile.systemMessage())")
         }
         defer { close(descriptor) }
-        try checkPermissions(of: descriptor)
+        do {
+            try checkPermissions(of: descriptor)
+        } catch {
+            guard ofAnyMode, error.code == .permissions else { throw error }
+        }
         var secret = try SecretBytes(count: Self.fileSize + 1)
         let size = secret.withUnsafeMutableBytes { buffer in
             while true {

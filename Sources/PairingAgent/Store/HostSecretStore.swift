@@ -35,6 +35,13 @@ package struct HostSecretStore: Sendable {
         try update { $0.secrets[hostID] = nil }
     }
 
+    /// Whether the file is whole; one that is not there is.
+    ///
+    /// - Throws: ``PairedHostStoreError``.
+    package func check() throws {
+        _ = try load()
+    }
+
     private func load() throws -> Content {
         guard let bytes = try PrivateFile.read(path) else { return Content() }
         guard let content = try? CompanionJSON.decoder().decode(Content.self, from: Data(bytes)) else {

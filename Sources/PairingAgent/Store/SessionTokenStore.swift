@@ -36,6 +36,18 @@ package struct SessionTokenStore: Sendable {
         try update { $0.sessions[hostID] = nil }
     }
 
+    /// Whether the file is whole; one that is not there is.
+    ///
+    /// - Throws: ``PairedHostStoreError``.
+    package func check() throws {
+        guard let bytes = try PrivateFile.read(path), !bytes.isEmpty else { return }
+        guard (try? CompanionJSON.decoder().decode(Content.self, from: Data(bytes))) == nil else { return }
+        throw PairedHostStoreError(
+            description: "the sessions in \(path) are damaged",
+            remedy: "move the file away: mv '\(path)' '\(path).damaged'"
+        )
+    }
+
     private func load() -> Content {
         guard let bytes = try? PrivateFile.read(path), !bytes.isEmpty else { return Content() }
         return (try? CompanionJSON.decoder().decode(Content.self, from: Data(bytes))) ?? Content()

@@ -32,7 +32,7 @@ struct AutoCommand: AsyncParsableCommand {
     @Flag(help: "Go on after a pairing, as a service.")
     var keep = false
 
-    @Option(help: "The most seconds to wait. Default: no limit.")
+    @Option(help: "The most seconds to wait. Default: no limit.", transform: Seconds.init(commandLine:))
     var timeout: Seconds?
 
     @OptionGroup(title: "Pairing") var pairing: PairingOptions
@@ -46,9 +46,6 @@ struct AutoCommand: AsyncParsableCommand {
     var command: [String] = []
 
     func validate() throws {
-        guard places.count > 0 else {
-            throw ValidationError("Say where the code will show up: --camera, --watch DIR, --screen or --clipboard.")
-        }
         if url != nil, !only.isEmpty { throw ValidationError("--url and --only exclude each other.") }
         if only.contains(where: \.isEmpty) { throw ValidationError("--only takes a name or an id.") }
         guard !command.isEmpty else { return }
@@ -64,6 +61,15 @@ struct AutoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
+        // Not before: an option that is not known matters more.
+        guard places.count > 0 else {
+            throw CommandError(
+                .usage,
+                "usage",
+                "there is no place to look for a code",
+                next: "say where it will show up: --camera, --watch DIR, --screen or --clipboard"
+            )
+        }
         let client = try discovery.client(context: output.context)
         let named = try url.map { try PairingTarget(local: $0, family: .copilotforge) }
         let run = AutoRun(

@@ -21,10 +21,22 @@ struct DiscoverCommand: AsyncParsableCommand {
     @Flag(help: "End with the first host that is resolved.")
     var first = false
 
-    @Option(help: "The most seconds to take. Default: 10; with --watch no limit.")
+    @Option(
+        help: "The most seconds to take. Default: 10; with --watch no limit.",
+        transform: Seconds.init(commandLine:)
+    )
     var timeout: Seconds?
 
-    @Option(name: .customLong("type"), help: "Browse this service type only, for example _lumiagent._tcp (repeatable).")
+    @Option(
+        name: .customLong("type"),
+        help: "Browse this service type only, for example _lumiagent._tcp (repeatable).",
+        transform: { text in
+            guard let type = ServiceType(text) else {
+                throw ValidationError("a service type is such as _lumiagent._tcp, of letters, digits and hyphens.")
+            }
+            return type
+        }
+    )
     var types: [ServiceType] = []
 
     @Flag(

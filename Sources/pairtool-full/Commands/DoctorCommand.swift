@@ -35,6 +35,8 @@ struct DoctorCommand: AsyncParsableCommand {
     private func checks(_ output: Output) throws -> [any DoctorCheck] {
         let context = output.context
         let client = try discovery.client(context: context)
+        // A name that is mistyped is no trouble with the network.
+        try client.checkInterface()
         let only = discovery.interface(context: context)
         let hosts = try hosts(output, client)
         return [
@@ -64,7 +66,7 @@ struct DoctorCommand: AsyncParsableCommand {
             ]
         }
         // Records that cannot be read are what the check of the files tells of.
-        let hosts = (try? store.load())?.hosts ?? []
+        guard let hosts = (try? store.load())?.hosts else { return [NoHostCheck(areUnreadable: true)] }
         return hosts.map { HostCheck(host: $0, output: output, client: client) }
     }
 

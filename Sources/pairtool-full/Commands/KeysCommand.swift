@@ -155,11 +155,17 @@ struct KeysCommand: AsyncParsableCommand {
         func run() async throws {
             let output = options.output
             let provider = try KeysCommand.provider(provider)
-            guard try ProviderKeyStore(directory: output.context.paths.data).forget(provider) else {
+            guard let kept = try ProviderKeyStore(directory: output.context.paths.data).forget(provider) else {
                 throw CommandError(.nothingFound, "key.none", "nothing was set for \(provider.displayName)")
             }
             output.result(Row(provider: provider.rawValue, hasKey: false), id: provider.rawValue) {
-                "Forgot the key for \(provider.displayName)."
+                let what =
+                    switch kept {
+                    case (true, true): "the key for \(provider.displayName) and its address"
+                    case (false, _): "the address of \(provider.displayName)"
+                    case (true, false): "the key for \(provider.displayName)"
+                    }
+                return "Forgot \(what)."
             }
         }
     }

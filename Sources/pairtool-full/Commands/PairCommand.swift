@@ -53,7 +53,7 @@ struct PairCommand: AsyncParsableCommand {
 
     @OptionGroup var pairing: PairingOptions
 
-    @Option(help: "The most seconds to look for hosts.")
+    @Option(help: "The most seconds to look for hosts. Default: 10.", transform: Seconds.init(commandLine:))
     var timeout = Seconds(10)
 
     @OptionGroup var discovery: DiscoveryOptions
@@ -102,6 +102,8 @@ struct PairCommand: AsyncParsableCommand {
                     "the QR code is one of a CopilotForge host, and \(meant.name) is none; nothing was sent"
                 )
             }
+            let isUnanswered = given.token == nil && !context.canAsk && !pairing.allowLegacy && pairing.require == nil
+            if meant.family == .aicli, isUnanswered { throw Self.noToken(meant) }
             try await consent.ask(about: meant, known: known)
             return try await FamilyPairing(
                 target: meant,
@@ -158,6 +160,16 @@ extension PairCommand {
         )
     }
 
+    private static func noToken(_ target: PairingTarget) -> CommandError {
+        CommandError(
+            .usage,
+            "pairing.no_code",
+            "there is no token to pair with \(target.name), and no terminal to ask at",
+            next:
+                "give it: pairtool pair --token-file FILE (- for standard input); a server that wants none: --allow-legacy"
+        )
+    }
+
     private static func noTokens(_ target: PairingTarget) -> CommandError {
         CommandError(
             .usage,
@@ -199,8 +211,9 @@ extension PairCommand {
         }
         if let tokenFile { return GivenCode(token: try await context.token(in: tokenFile)) }
         guard codeStdin else {
-            // Hosts of other families need none, but consent.
-            guard context.canAsk || pairing.allowLegacy else { throw Self.noCode }
+            // Hosts of other families need none, but consent. Which family one is of is known once it is found, if it was named.
+            let isCopilotForge = url == nil ? host == nil : (family ?? .copilotforge) == .copilotforge
+            guard context.canAsk || pairing.allowLegacy || !isCopilotForge else { throw Self.noCode }
             return GivenCode()
         }
         let input = context.stdin

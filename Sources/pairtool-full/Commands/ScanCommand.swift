@@ -24,7 +24,10 @@ struct ScanCommand: AsyncParsableCommand {
     @Flag(help: "With --watch: go on after the first pairing code.")
     var keep = false
 
-    @Option(help: "With --watch, --camera or --frames: the most seconds to wait. Default: no limit.")
+    @Option(
+        help: "With --watch, --camera or --frames: the most seconds to wait. Default: no limit.",
+        transform: Seconds.init(commandLine:)
+    )
     var timeout: Seconds?
 
     @Flag(help: "Show the code and the token.")
@@ -34,9 +37,7 @@ struct ScanCommand: AsyncParsableCommand {
 
     func validate() throws {
         switch (files.isEmpty, places.count) {
-        case (true, 0):
-            throw ValidationError("Name a picture, or say --watch DIR, --screen, --clipboard or --camera.")
-        case (true, 1), (false, 0): break
+        case (true, 0), (true, 1), (false, 0): break
         default:
             throw ValidationError(
                 "Pictures, --watch, --screen, --clipboard, --camera and --frames exclude each other."
@@ -50,6 +51,15 @@ struct ScanCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
+        // Not before: an option that is not known matters more.
+        guard !files.isEmpty || places.count > 0 else {
+            throw CommandError(
+                .usage,
+                "usage",
+                "there is nothing to read",
+                next: "name a picture, or say --watch DIR, --screen, --clipboard or --camera"
+            )
+        }
         if let directory = places.watch { return try await watch(directory, output: output) }
         if let input = places.frames.input { return try await look(input, output: output) }
         var report = ScanReport(output: output, showSecrets: showSecrets)

@@ -14,7 +14,10 @@ struct StatusCommand: AsyncParsableCommand {
     @Flag(help: "Keep watching and print every change.")
     var watch = false
 
-    @Option(help: "With --watch and a legacy host: seconds between two looks.")
+    @Option(
+        help: "With --watch and a legacy host: seconds between two looks. Default: 2.",
+        transform: Seconds.init(commandLine:)
+    )
     var interval = Seconds(2)
 
     @OptionGroup var host: HostOptions

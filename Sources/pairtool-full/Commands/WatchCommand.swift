@@ -15,7 +15,7 @@ struct WatchCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "With a legacy host: seconds between two looks.")
+    @Option(help: "With a legacy host: seconds between two looks. Default: 5.", transform: Seconds.init(commandLine:))
     var interval = Seconds(5)
 
     @OptionGroup var host: HostOptions

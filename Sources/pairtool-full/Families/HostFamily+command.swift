@@ -17,6 +17,14 @@ extension HostFamily {
     /// Whether legacy hosts of the family speak HTTP, rather than a protocol of their own on TCP.
     var speaksHTTP: Bool { self != .lumi }
 
+    /// How to begin with a host of the family. Daemons of Jarvis are not found by themselves.
+    var pairCommand: String {
+        switch self {
+        case .copilotforge, .lumi, .aicli: "pairtool pair"
+        case .jarvis: "pairtool pair --family jarvis --url http://127.0.0.1:\(usualPort)"
+        }
+    }
+
     /// What to do first with a host.
     var firstCommand: String {
         switch self {

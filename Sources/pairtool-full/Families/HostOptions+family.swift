@@ -40,7 +40,8 @@ extension PairedHostSelection {
                 .failed,
                 "host.cannot",
                 "\(host.name) is a \(host.family.displayName) host; \(matter) are a matter of \(family.displayName) hosts",
-                next: relatives.first.map { "name one with --host: \($0.name)" } ?? "pair with one: pairtool pair"
+                next: relatives.first.map { "name one with --host: \($0.name)" }
+                    ?? "pair with one: \(family.pairCommand)"
             )
         }
         return host
@@ -67,7 +68,7 @@ extension PairedHostSelection {
                 .notPaired,
                 "host.none_paired",
                 "no \(family.displayName) host is paired yet",
-                next: "pairtool pair"
+                next: family.pairCommand
             )
         }
         guard relatives.count == 1 else {

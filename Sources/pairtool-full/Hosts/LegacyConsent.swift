@@ -24,7 +24,11 @@ struct LegacyConsent: Sendable {
         }
         let warning = warning(target)
         guard required != .verified else {
-            throw CommandError(.legacyRefused, "pairing.legacy_refused", "\(warning) --require verified refuses it")
+            let why =
+                target.family == .copilotforge
+                ? "\(warning) --require verified refuses it"
+                : "\(target.family.displayName) hosts cannot prove who they are, and --require verified refuses those that do not"
+            throw CommandError(.legacyRefused, "pairing.legacy_refused", why)
         }
         guard !asksForLess else {
             throw CommandError(

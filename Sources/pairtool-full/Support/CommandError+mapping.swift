@@ -176,7 +176,13 @@ extension CommandError {
 
     fileprivate static func discovery(_ error: DiscoveryError) -> CommandError {
         let isUsage = [.invalidType, .invalidInterface, .invalidAdvertisement, .domainUnsupported].contains(error.code)
-        let next = error.code == .engineUnavailable ? "pairtool discover --engine embedded" : nil
+        let next: String? =
+            switch (error.code, error.engine) {
+            case (.engineUnavailable, .daemon?): "pairtool discover --engine embedded"
+            case (.engineUnavailable, .embedded?): "pairtool discover --engine daemon"
+            case (.engineUnavailable, nil): "see why: pairtool doctor"
+            default: nil
+            }
         return CommandError(isUsage ? .usage : .failed, "discovery.\(error.code)", error.description, next: next)
     }
 

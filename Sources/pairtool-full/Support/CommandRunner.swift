@@ -46,7 +46,8 @@ enum CommandRunner {
                     CommandError(.usage, "usage", text, next: "pairtool --help")
                 )
             } else {
-                context.stderr.write(message + "\n")
+                // It quotes the command line, which others may have had a hand in.
+                context.stderr.write(TerminalText.block(message) + "\n")
             }
             return .usage
         default:

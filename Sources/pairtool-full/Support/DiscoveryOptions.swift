@@ -59,14 +59,8 @@ struct DiscoveryOptions: ParsableArguments {
 
 extension DiscoveryEngineChoice: ExpressibleByArgument {}
 
-extension ServiceType: ExpressibleByArgument {
-    package init?(argument: String) {
-        self.init(argument)
-    }
-}
-
 /// A positive number of seconds on the command line.
-struct Seconds: ExpressibleByArgument {
+struct Seconds {
     private static let range = 0.001...86_400
 
     var duration: Duration
@@ -75,11 +69,12 @@ struct Seconds: ExpressibleByArgument {
         duration = .seconds(seconds)
     }
 
-    init?(argument: String) {
-        let text = argument.hasSuffix("s") ? String(argument.dropLast()) : argument
-        guard let seconds = Double(text), Self.range.contains(seconds) else { return nil }
+    /// - Throws: `ValidationError` that says what is valid.
+    init(commandLine text: String) throws {
+        let number = text.hasSuffix("s") ? String(text.dropLast()) : text
+        guard let seconds = Double(number), Self.range.contains(seconds) else {
+            throw ValidationError("give a number of seconds from 0.001 to 86400 (a day).")
+        }
         duration = .milliseconds(Int64((seconds * 1000).rounded(.up)))
     }
-
-    var defaultValueDescription: String { "\(duration.components.seconds)" }
 }

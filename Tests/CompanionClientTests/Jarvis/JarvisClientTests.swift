@@ -123,9 +123,12 @@ import Testing
         }
     }
 
-    @Test("What answers with pages, or JSON of another kind, is no daemon", arguments: ["{\"ok\":true}", "[]"])
-    func stranger(json: String) async throws {
-        try await withJarvis(.fault(.json(status: 200, json), on: "/health")) { _, client in
+    @Test(
+        "What answers with pages, JSON of another kind, or with a refusal, is no daemon",
+        arguments: [(200, "{\"ok\":true}"), (200, "[]"), (426, "{\"error\":\"version\"}")]
+    )
+    func stranger(status: Int, json: String) async throws {
+        try await withJarvis(.fault(.json(status: status, json), on: "/health")) { _, client in
             let error = try await clientError { try await client.daemonHealth() }
             #expect(error.code == .notACompanion)
         }

@@ -117,6 +117,25 @@ import Testing
         }
     }
 
+    @Test("Where the daemon is gone when it is asked again, what became of the decision is what is told")
+    func goneDaemon() async throws {
+        let (ports, port) = AsyncStream.makeStream(of: Int.self)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await withFakeJarvis(.fault(.silence(gate: "decision"), on: "/approval/approve")) { jarvis in
+                    port.yield(jarvis.port)
+                    try await jarvis.reached("decision")
+                }
+            }
+            var waiting = ports.makeAsyncIterator()
+            let endpoint = try #require(CompanionEndpoint("127.0.0.1:\(await waiting.next() ?? 0)"))
+            let error = try await JarvisClient.withClient(endpoint: endpoint) { client in
+                try await clientError { try await client.decide(.deploy, .approve) }
+            }
+            #expect(error.code == .unreachable && error.delivery == .unknown, "\(error)")
+        }
+    }
+
     @Test("A daemon that calls it something else, or answers about another request, is not believed")
     func contradiction() async throws {
         let answer = #"{"id":"\#(FakeJarvisScript.deploy)","status":"rejected","message":"ok"}"#

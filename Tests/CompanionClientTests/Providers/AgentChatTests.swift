@@ -192,7 +192,7 @@ import Testing
             #expect(try source([:]) == .kept)
             #expect(try source(["DASHSCOPE_API_KEY": first]) == .environment("DASHSCOPE_API_KEY"))
             #expect(try source(["DASHSCOPE_API_KEY": ""]) == .kept)
-            #expect(try store.forget(.qwen))
+            #expect(try store.forget(.qwen) != nil)
             #expect(try source([:]) == .synced)
         }
     }

@@ -83,6 +83,12 @@ import Testing
                 #expect(wrong.status == 6)
                 #expect(try wrong.errorCode == "pairing.wrong_token")
                 #expect(await user.run(arguments(server, "--allow-legacy")).status == 2)
+                let none = await user.run(arguments(server))
+                #expect(none.status == 2 && none.err.contains("there is no token to pair with"), "\(none)")
+                #expect(none.err.contains("--token-file FILE"), "\(none)")
+                let unproven = await user.run(arguments(server, "--require", "verified"))
+                #expect(unproven.status == 13, "\(unproven)")
+                #expect(unproven.err.contains("AICLI hosts cannot prove who they are"), "\(unproven)")
                 #expect(await user.run("hosts").status == 3)
                 #expect(FileStatus(user.directory + "/data/pairtool/secrets.json") == nil)
             }

@@ -24,7 +24,7 @@ import Testing
                 let sent = try await user.spawn(["send", "Tides", "How?"], environment: fake.environment())
                 #expect(sent.status == 0, "\(sent.err)")
             }
-            #expect(await user.run("keys", "forget", "anthropic").status == 0)
+            #expect(await user.run("keys", "forget", "anthropic").out == "Forgot the key for Anthropic.\n")
             #expect(await user.run("keys", "forget", "anthropic").status == 3)
             let sent = await user.run("send", "Tides", "How?")
             #expect(sent.status == 11)
@@ -40,6 +40,8 @@ import Testing
                 #expect(set.status == 0, "\(set.err)")
                 #expect(await user.run("send", "Tides", "How?").status == 0)
                 #expect(fake.requests.count == 1)
+                let forgotten = await user.run("keys", "forget", "ollama")
+                #expect(forgotten.out == "Forgot the address of Ollama.\n")
             }
         }
     }

@@ -53,6 +53,18 @@ import Testing
         }
     }
 
+    @Test("A place that is lost before the wait begins is not among those that are looked at")
+    func lostPlace() async throws {
+        try await Sandbox.with { user in
+            let result = try await attending(user, ["--screen", "--url", "http://127.0.0.1:1"]) { process in
+                try process.interrupt()
+            }
+            #expect(result.status == 130, "\(result)")
+            #expect(result.err.contains("No more codes from the screen: there is no screen to look at"), "\(result)")
+            #expect(result.err.contains("Looking for codes (\(user.directory)/shots) of"), "\(result)")
+        }
+    }
+
     @Test("A host and its code lead to a pairing, and on to the command that was named, whose output counts")
     func handOver() async throws {
         try await withHost(Self.shed) { _, events in

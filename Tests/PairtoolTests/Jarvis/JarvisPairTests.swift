@@ -9,7 +9,11 @@ import Testing
         try await withFakeJarvis { jarvis in
             try await Sandbox.with { user in
                 let pair = ["pair", "--family", "jarvis", "--url", "http://\(jarvis.endpointText)"]
-                #expect(await user.run(pair).status == 2)
+                let refused = await user.run(pair)
+                #expect(refused.status == 13 && refused.err.contains("accept it with --allow-legacy"), "\(refused)")
+                let unproven = await user.run(pair + ["--require", "verified"])
+                #expect(unproven.status == 13, "\(unproven)")
+                #expect(unproven.err.contains("Jarvis hosts cannot prove who they are"), "\(unproven)")
                 #expect(await user.run(pair, terminal: true).status == 13)
                 #expect(await user.run(pair + ["--allow-legacy", "--require", "verified"]).status == 2)
                 #expect(jarvis.requests.isEmpty)
@@ -40,7 +44,36 @@ import Testing
                     "--allow-legacy"
                 )
                 #expect(result.status == 10 && result.err.contains("not a Jarvis daemon"), "\(result)")
+                #expect(result.err.contains("which address and port") && !result.err.contains("--probe"), "\(result)")
                 #expect(await user.run("hosts").status == 3)
+            }
+        }
+    }
+
+    @Test("A daemon that does not answer is not looked for by mDNS, which none has")
+    func silence() async throws {
+        try await Sandbox.with { user in
+            let port = try await withFakeJarvis { jarvis in
+                await user.pair(jarvis)
+                return jarvis.port
+            }
+            let pair = ["pair", "--family", "jarvis", "--url", "http://127.0.0.1:\(port)", "--allow-legacy"]
+            for command in [["approvals"], ["approvals", "health"], pair] {
+                let result = await user.run(command)
+                #expect(result.status == 10 && result.err.contains("see that the daemon runs"), "\(result)")
+                #expect(!result.err.contains("discover"), "\(result)")
+            }
+        }
+    }
+
+    @Test("Whoever asks another host for approvals is told how a daemon is recorded")
+    func other() async throws {
+        try await withFakeMac { mac in
+            try await Sandbox.with { user in
+                await user.pair(mac)
+                let asked = await user.run("approvals", "--host", mac.endpointText)
+                #expect(asked.status == 1, "\(asked)")
+                #expect(asked.err.contains("pair with one: pairtool pair --family jarvis --url http://127.0.0.1:9000"))
             }
         }
     }

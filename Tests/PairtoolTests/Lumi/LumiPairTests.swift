@@ -32,6 +32,9 @@ import Testing
             try await Sandbox.with { user async throws in
                 let refused = await user.run(Self.pair(host, "--code-stdin"), stdin: "314159\n")
                 #expect(refused.status == 13, "\(refused)")
+                // There is no code that could be missing.
+                let codeless = await user.run(Self.pair(host))
+                #expect(codeless.status == 13 && codeless.err.contains("--allow-legacy"), "\(codeless)")
                 let no = await user.run(Self.pair(host), stdin: "n\n", terminal: true)
                 #expect(no.status == 13)
                 #expect(host.connections == 0)

@@ -67,6 +67,28 @@ package struct AICLIStore: Sendable {
         try update(Self.transcriptName(chatID), AICLITranscript(), change)
     }
 
+    /// The paths of the files that do not hold what they should.
+    package func damagedFiles() -> [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        return names.sorted().filter { !isWhole($0) }.map { "\(directory)/\($0)" }
+    }
+
+    private func isWhole(_ name: String) -> Bool {
+        do {
+            switch name {
+            case "sessions.json": _ = try sessions()
+            case "projects.json": _ = try projects()
+            case "outbox.json": _ = try outbox()
+            case _ where name.hasPrefix("chat-") && name.hasSuffix(".json"):
+                _ = try load(name, as: AICLITranscript.self)
+            default: break
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+
     /// Removes all that is kept of the server.
     package func removeAll() throws {
         guard PrivateFile.isDirectory(directory) else { return }

@@ -72,6 +72,16 @@ extension LumiStore {
         return merged
     }
 
+    /// The paths of the files made here that do not hold what they should.
+    package func damagedLocalFiles() -> [String] {
+        var damaged = localIDs().filter { id in
+            do { _ = try localConversation(id) } catch { return true }
+            return false
+        }.map(localPath)
+        do { _ = try starred() } catch { damaged.append(starsPath) }
+        return damaged
+    }
+
     private func localIDs() -> [UUID] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: localDirectory)) ?? []
         return names.compactMap { $0.hasSuffix(".json") ? UUID(uuidString: String($0.dropLast(5))) : nil }

@@ -6,7 +6,7 @@ extension LumiStore {
         var agents: Set<UUID> = []
     }
 
-    private var starsPath: String { directory + "/stars.json" }
+    var starsPath: String { directory + "/stars.json" }
 
     /// The ids of the marked agents.
     package func starred() throws(LumiStoreError) -> Set<UUID> {

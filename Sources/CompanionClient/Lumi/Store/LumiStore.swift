@@ -66,6 +66,18 @@ package struct LumiStore: Sendable {
         try load(.apiKeys)
     }
 
+    /// The paths of the pulled files that do not hold what they should.
+    package func damagedPulledFiles() -> [String] {
+        LumiSyncFile.allCases.filter { file in
+            do {
+                if let bytes = try PrivateFile.read(path(of: file), limit: 64 << 20) { try Self.check(bytes, of: file) }
+                return false
+            } catch {
+                return true
+            }
+        }.map(path)
+    }
+
     private static func check(_ bytes: [UInt8], of file: LumiSyncFile) throws {
         let data = Data(bytes)
         let decoder = LumiJSON.decoder()

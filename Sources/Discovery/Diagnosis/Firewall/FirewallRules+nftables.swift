@@ -51,8 +51,9 @@ extension FirewallRules {
 
     private static func place(of rule: NFTValue) -> String {
         let comment = rule["comment"]?.text.map { " (“\($0)”)" } ?? ""
-        return "rule \(rule["handle"]?.text ?? "?")\(comment) of chain \(rule["chain"]?.text ?? "?") in table "
-            + table(of: rule)
+        // What `nft -a list ruleset` shows: it stays when rules before it come and go.
+        return "the rule with handle \(rule["handle"]?.text ?? "?")\(comment) "
+            + "of chain \(rule["chain"]?.text ?? "?") in table \(table(of: rule))"
     }
 }
 

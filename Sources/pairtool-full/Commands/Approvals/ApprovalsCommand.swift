@@ -32,7 +32,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
         @Flag(help: "With --watch: show each new request on the desktop, where it can be approved or rejected.")
         var notify = false
 
-        @Option(help: "With --watch: seconds between two looks.")
+        @Option(help: "With --watch: seconds between two looks. Default: 2.", transform: Seconds.init(commandLine:))
         var interval = Seconds(2)
 
         @OptionGroup var host: HostOptions

@@ -49,7 +49,10 @@ struct HostRunCommand: AsyncParsableCommand {
     @Option(help: "A command that answers instead of the built-in agent, with its arguments.")
     var agentCommand: String?
 
-    @Option(help: "Seconds that an agent may be silent before its turn is ended.")
+    @Option(
+        help: "Seconds that an agent may be silent before its turn is ended. Default: 120.",
+        transform: Seconds.init(commandLine:)
+    )
     var turnTimeout = Seconds(120)
 
     @Option(

@@ -22,15 +22,15 @@ struct DiskCheck: DoctorCheck {
                 let place = Self.existing(directory)
                 guard access(place, W_OK) == 0 else {
                     let reason = String(cString: strerror(errno))
-                    findings.append(
-                        .problem(
-                            .disk,
-                            about: place,
-                            "cannot be written: \(reason)",
-                            .makeWritable,
-                            ["DIRECTORY": place]
-                        )
+                    let finding = Finding.problem(
+                        .disk,
+                        about: place,
+                        "cannot be written: \(reason)",
+                        .makeWritable,
+                        ["DIRECTORY": place]
                     )
+                    // Several directories may be missing below the same place.
+                    if !findings.contains(finding) { findings.append(finding) }
                     continue
                 }
                 guard let free = DiskSpace.free(at: place) else { continue }

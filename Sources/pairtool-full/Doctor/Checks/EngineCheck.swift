@@ -39,7 +39,8 @@ struct EngineCheck: DoctorCheck {
         do {
             used = try await client.resolvedEngine()
         } catch {
-            let other = choice == .embedded ? "daemon" : "embedded"
+            // With `auto`, the embedded engine is the one that failed last.
+            let other = choice == .daemon ? "embedded" : "daemon"
             return .problem(.engine, "\(choice.rawValue): \(error)", .chooseEngine, ["ENGINE": other])
         }
         switch (choice, used) {

@@ -20,13 +20,15 @@ struct FileCheck: DoctorCheck {
         }
         let names = entries(of: directory).map { "\(directory)/\($0)" }
         // What the host keeps is in a directory of its own; projects that it made are not looked into.
-        let paths = [directory] + names + entries(of: directory + "/host").map { "\(directory)/host/\($0)" }
+        let paths =
+            [directory] + names + entries(of: directory + "/host").map { "\(directory)/host/\($0)" }
+            + ["lumi", "aicli"].flatMap { all(below: "\(directory)/\($0)") }
         var findings: [Finding] = []
         for path in paths {
             guard let status = FileStatus(path, followingLinks: false) else { continue }
             if let finding = finding(path, status, user: geteuid()) { findings.append(finding) }
         }
-        if findings.isEmpty { findings = damage(in: directory) }
+        findings += RecordCheck(directory: directory).findings()
         guard findings.isEmpty else { return findings }
         return [.ok(.files, about: directory, "\(paths.count) files and directories, readable by you alone")]
     }
@@ -55,25 +57,13 @@ struct FileCheck: DoctorCheck {
             : .warning(.files, about: path, "other users may look into it (mode \(mode))", .protectDirectory, values)
     }
 
-    private static func damage(in directory: String) -> [Finding] {
-        var findings: [Finding] = []
-        for keys in [directory, directory + "/host"].map({ SecureKeyStore(directory: $0) }) {
-            do {
-                _ = try keys.load()
-            } catch {
-                findings.append(.problem(.files, about: keys.path, error.message, .replaceFile, ["FILE": keys.path]))
-            }
-        }
-        let store = PairedHostStore(directory: directory)
-        do {
-            _ = try store.load()
-        } catch {
-            findings.append(.problem(.files, about: store.path, error.description, .replaceFile, ["FILE": store.path]))
-        }
-        return findings
+    /// The paths of everything below a directory; links are not followed.
+    private static func all(below directory: String) -> [String] {
+        guard FileStatus(directory, followingLinks: false)?.kind == .directory else { return [] }
+        return entries(of: directory).map { "\(directory)/\($0)" }.flatMap { [$0] + all(below: $0) }
     }
 
-    private static func entries(of directory: String) -> [String] {
+    static func entries(of directory: String) -> [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted()
     }
 }

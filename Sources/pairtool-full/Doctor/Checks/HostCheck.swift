@@ -196,8 +196,12 @@ struct HostCheck: DoctorCheck {
 /// Where no host is paired, or their records cannot be read.
 struct NoHostCheck: DoctorCheck {
     let name = CheckName.host
+    /// Whether there may be records that cannot be read: the check of the files tells of them.
+    var areUnreadable = false
 
     func findings() -> [Finding] {
-        [.skipped(.host, "no host is paired", .pair)]
+        areUnreadable
+            ? [.skipped(.host, "the records of paired hosts cannot be read")]
+            : [.skipped(.host, "no host is paired", .pair)]
     }
 }

@@ -31,7 +31,7 @@ extension HostOptions {
                 .notPaired,
                 "host.none_paired",
                 "no Jarvis daemon is recorded yet",
-                next: "pairtool pair --family jarvis --url http://127.0.0.1:9000"
+                next: HostFamily.jarvis.pairCommand
             )
         }
     }

@@ -41,10 +41,13 @@ struct AutoRun: Sendable {
         var payload: PairingPayload?
         var target: PairingTarget?
         var route: PairingRoute?
-        var openSources: Int
+        /// The places that are still looked at.
+        var openSources: [CodeSource]
         /// How many sources do not look yet.
         var unreadySources: Int
         var told: Set<String> = []
+
+        var places: String { openSources.map(\.name).joined(separator: ", ") }
     }
 
     /// Waits and pairs, until it is cancelled or has paired and is not to go on.
@@ -82,7 +85,7 @@ struct AutoRun: Sendable {
             var desk = Desk(
                 machine: AutoPairing(rules: rules),
                 adverts: AdvertBook(named: named),
-                openSources: sources.count,
+                openSources: sources,
                 unreadySources: sources.count
             )
             for await next in inputs {
@@ -100,7 +103,7 @@ struct AutoRun: Sendable {
                             continue
                         }
                         group.addTask { input.yield(await pair(payload, with: target, route)) }
-                    case .report(let report): AutoReport(output: output, places: sourceNames).show(report)
+                    case .report(let report): AutoReport(output: output, places: desk.places).show(report)
                     case .finish(let id): return id
                     }
                 }
@@ -108,8 +111,6 @@ struct AutoRun: Sendable {
             throw CancellationError()
         }
     }
-
-    private var sourceNames: String { sources.map(\.name).joined(separator: ", ") }
 
     // MARK: What happens
 
@@ -121,7 +122,7 @@ struct AutoRun: Sendable {
             guard desk.unreadySources == 0 else { return [] }
             // What shows up from here on is seen.
             let hosts = named.map { "of \($0.name)" } ?? "and for hosts on the network"
-            output.say("Looking for codes (\(sourceNames)) \(hosts). Ctrl-C ends it.")
+            output.say("Looking for codes (\(desk.places)) \(hosts). Ctrl-C ends it.")
             return desk.adverts.start.flatMap { desk.machine.take($0, now: now) }
         case .tick: return desk.machine.take(.tick, now: now)
         case .discovery(let event):
@@ -130,9 +131,9 @@ struct AutoRun: Sendable {
         case .sighting(let sighting): return take(sighting, &desk).flatMap { desk.machine.take(.saw($0), now: now) }
         case .sourceEnded(let source, let error):
             guard !(error is CancellationError) else { return [] }
-            desk.openSources -= 1
+            desk.openSources.removeAll { $0.name == source.name }
             // As long as there is another place to look at, one may be lost.
-            guard desk.openSources > 0 else { throw error }
+            guard !desk.openSources.isEmpty else { throw error }
             let failure = CommandError(describing: error)
             output.warn(failure.code, "No more codes from \(source.name): \(failure.message)", next: failure.next)
             return []

@@ -34,6 +34,8 @@ enum CodeSource: Sendable {
                 return true
             }
         case .place(let place):
+            // Where there is no screen, nobody looks at it.
+            if place == .screen { _ = try DesktopScreen(environment: context.environment) }
             ready()
             try await PolledPlace(place: place, context: context).run(take)
         case .frames(let input):

@@ -61,7 +61,8 @@ struct DesktopBus: Sendable {
         } catch {
             ready.fail(error)
             continuation.finish()
-            throw Failure(description: "the desktop's message bus at \(path) cannot be reached: \(error)")
+            let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+            throw Failure(description: "the desktop's message bus at \(path) cannot be reached: \(reason)")
         }
         do {
             try await ready.futureResult.get()

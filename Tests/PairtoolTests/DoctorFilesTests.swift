@@ -1,0 +1,101 @@
+import CompanionClient
+import CompanionHost
+import CompanionWire
+import FoundationEssentials
+import PairingAgent
+import Testing
+
+@testable import CommandCore
+@testable import pairtool_full
+
+/// What the doctor says of the tool's own files.
+@Suite struct DoctorFilesTests {
+    private static let host = "0123456789abcdef"
+    /// Below the data directory; `UUID` is a conversation's.
+    private static let records = [
+        "identity.key", "hosts.json", "secrets.json", "sessions.json", "provider_keys.json", "host/identity.key",
+        "host/tls.pem", "host/host.sqlite", "aicli/\(host)/sessions.json", "aicli/\(host)/projects.json",
+        "aicli/\(host)/outbox.json", "aicli/\(host)/chat-0123456789abcdef.json", "lumi/\(host)/agents.json",
+        "lumi/\(host)/conversations.json", "lumi/\(host)/automations.json", "lumi/\(host)/sync_settings.json",
+        "lumi/\(host)/sync_api_keys.json", "lumi/\(host)/stars.json",
+        "lumi/\(host)/local/7B0E4A52-0000-4000-8000-000000000000.json",
+    ]
+
+    private func write(_ text: String, to path: String, mode: Int = 0o600) throws {
+        let directory = path.split(separator: "/").dropLast().reduce(into: "") { $0 += "/" + $1 }
+        try FileManager.default.createDirectory(
+            atPath: directory,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        try Data(text.utf8).write(to: URL(filePath: path))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    }
+
+    @Test("A record that is damaged is a problem, whichever it is", arguments: records)
+    func damage(record: String) async throws {
+        try await Sandbox.with { user in
+            let path = "\(user.directory)/data/pairtool/\(record)"
+            try write("{bad", to: path)
+            let findings = try await FileCheck(directory: user.directory + "/data/pairtool").findings()
+            #expect(findings.map(\.verdict) == [.problem], "\(findings)")
+            #expect(findings.first?.subject == path && findings.first?.evidence.contains("damaged") == true)
+            #expect(findings.first?.advice?.isEmpty == false)
+        }
+    }
+
+    @Test("A mode that lets others in does not hide the damage", arguments: records)
+    func damageAndMode(record: String) async throws {
+        try await Sandbox.with { user in
+            let path = "\(user.directory)/data/pairtool/\(record)"
+            try write("{bad", to: path, mode: 0o644)
+            let findings = try await FileCheck(directory: user.directory + "/data/pairtool").findings()
+            #expect(findings.map(\.subject) == [path, path], "\(findings)")
+            #expect(findings.first?.evidence == "other users may use it (mode 644)")
+            #expect(findings.last?.evidence.contains("damaged") == true, "\(findings)")
+        }
+    }
+
+    @Test("Records that are whole are well")
+    func whole() async throws {
+        try await Sandbox.with { user in
+            let data = user.directory + "/data/pairtool"
+            _ = try SecureKeyStore(directory: data).identity()
+            try HostSecretStore(directory: data).keep("token", hostID: Self.host)
+            try PairedHostStore(directory: data).update { _ in }
+            try ProviderKeyStore(directory: data).keep(
+                nil,
+                url: ProviderURL("http://127.0.0.1:1", provider: .ollama),
+                for: .ollama
+            )
+            try AICLIStore(data: data, hostID: Self.host).updateTranscript(chatID: "chat") {
+                $0.append(.user, "hello", at: Date(timeIntervalSince1970: 0))
+            }
+            try LumiStore(data: data, hostID: Self.host).star(UUID(), true)
+            _ = try HostCertificate(directory: data + "/host")
+            try write("", to: data + "/host/host.sqlite")
+            let findings = try await FileCheck(directory: data).findings()
+            #expect(findings.map(\.verdict) == [.ok], "\(findings)")
+        }
+    }
+
+    @Test("Where the records of hosts are damaged, nobody is told to pair")
+    func unreadableHosts() async throws {
+        try await Sandbox.with { user in
+            try write("{bad", to: user.directory + "/data/pairtool/hosts.json")
+            let result = await user.run("doctor", "--json", "--interface", "lo", "--engine", "embedded")
+            let host = try #require(try result.json.first { $0["check"]?.string == "host" })
+            #expect(host["verdict"]?.string == "skipped" && host["advice"] == nil, "\(host)")
+            #expect(try result.json.contains { $0["subject"]?.string?.hasSuffix("/hosts.json") == true })
+        }
+    }
+
+    @Test("An interface that is not there is a mistake in the command line, not a trouble of the network")
+    func interface() async throws {
+        try await Sandbox.with { user in
+            let result = await user.run("doctor", "--interface", "nope0", "--engine", "embedded")
+            #expect(result.status == 2 && result.out.isEmpty, "\(result)")
+            #expect(result.err.contains("no network interface nope0"), "\(result)")
+        }
+    }
+}

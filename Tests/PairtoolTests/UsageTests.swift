@@ -1,0 +1,62 @@
+import Testing
+
+@testable import CommandCore
+
+/// What is said of mistakes in the command line.
+@Suite struct UsageTests {
+    @Test("An option that is not known is named, before what else is missing", arguments: ["scan", "auto"])
+    func unknownOption(command: String) async throws {
+        try await Sandbox.with { user in
+            let unknown = await user.run(command, "--bogus")
+            #expect(unknown.status == 2 && unknown.err.contains("'--bogus'"), "\(unknown)")
+            let nothing = await user.run(command)
+            #expect(nothing.status == 2 && nothing.err.contains("--watch DIR"), "\(nothing)")
+        }
+    }
+
+    @Test(
+        "A value that is wrong is answered with what is right",
+        arguments: [
+            (["discover", "--timeout", "0"], "from 0.001 to 86400"),
+            (["approvals", "--watch", "--interval", "0"], "from 0.001 to 86400"),
+            (["pair", "--timeout", "soon"], "from 0.001 to 86400"),
+            (["discover", "--type", "bogus"], "such as _lumiagent._tcp"),
+            (["qr", "--format", "terminal", "-o", "t.txt"], "--format terminal draws on standard output"),
+        ]
+    )
+    func values(arguments: [String], hint: String) async throws {
+        try await Sandbox.with { user in
+            let result = await user.run(arguments)
+            #expect(result.status == 2 && result.err.contains(hint), "\(result)")
+        }
+    }
+
+    @Test("The help shows what a time is without the option")
+    func defaults() async throws {
+        try await Sandbox.with { user in
+            #expect(await user.run("pair", "--help").out.contains("Default: 10."))
+        }
+    }
+
+    @Test(
+        "What the command line holds cannot steer the terminal",
+        arguments: [["bo\u{1B}[31mgus"], ["pair", "--url", "x\u{1B}[31m"], ["scan", "--camera", "x\u{1B}[31m"]]
+    )
+    func escapes(arguments: [String]) async throws {
+        try await Sandbox.with { user in
+            let result = await user.run(arguments)
+            #expect(result.status == 2 && !result.err.contains("\u{1B}") && result.err.contains("␛[31m"), "\(result)")
+        }
+    }
+
+    @Test("A bus that is not there is told of in words")
+    func deadBus() async throws {
+        try await Sandbox.with { user in
+            let environment = [
+                "WAYLAND_DISPLAY": "wayland-0", "DBUS_SESSION_BUS_ADDRESS": "unix:path=\(user.directory)/none",
+            ]
+            let result = await user.run("scan", "--screen", environment: environment)
+            #expect(result.err.contains("/none cannot be reached: No such file or directory\n"), "\(result)")
+        }
+    }
+}

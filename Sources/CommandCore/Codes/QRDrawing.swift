@@ -1,6 +1,5 @@
 import CompanionWire
 import FoundationEssentials
-import PairingAgent
 package import QRCodec
 
 /// Draws text as a QR code.
@@ -91,16 +90,9 @@ package struct QRDrawing: Sendable {
     }
 
     private func text(_ context: CommandContext) throws -> [UInt8] {
-        let content: [UInt8]?
-        do {
-            content = try context.content(of: file, limit: 64 << 10)
-        } catch let error as PrivateFile.Failure {
-            throw CommandError(.failed, "qr.io", error.description)
-        }
-        guard var content else {
-            throw file == "-"
-                ? CommandError(.failed, "qr.payload_too_long", "standard input is longer than any QR code")
-                : CommandError(.nothingFound, "qr.io", "\(file): there is no such file")
+        guard var content = try context.content(of: file, limit: 64 << 10) else {
+            let name = PairingPicture.name(file)
+            throw CommandError(.failed, "qr.payload_too_long", "\(name) is longer than any QR code")
         }
         // A line end belongs to the file, not to the text.
         if content.last == UInt8(ascii: "\n") { content.removeLast() }
@@ -157,23 +149,20 @@ package struct QRDrawing: Sendable {
     }
 
     private func write(_ bytes: [UInt8], _ text: [UInt8], _ out: Output) throws {
-        guard let output, output != "-" else {
+        guard let output, output != "-", !OutputFile.isStandardOutput(output) else {
             guard !out.context.stdoutIsTerminal else {
                 throw CommandError(.usage, "qr.binary", "a picture does not belong on a terminal", next: "add -o FILE")
             }
             bytes.withUnsafeBytes { out.context.stdout.write($0) }
             return sayDigits(text, out)
         }
-        do {
-            try bytes.withUnsafeBytes { try PrivateFile.write($0, to: output, makesDirectory: false, isDurable: false) }
-        } catch {
-            throw CommandError(.failed, "qr.io", "\(error)")
-        }
+        let outcome = try bytes.withUnsafeBytes { try OutputFile.write($0, to: output) }
         switch out.format {
         case .json: out.json(WrittenFile(file: output, format: chosenFormat.rawValue, bytes: bytes.count))
         case .quiet: break
         case .text:
-            out.say("Wrote \(output) (\(bytes.count) bytes, readable by you alone).")
+            let privacy = outcome == .replaced ? ", readable by you alone" : ""
+            out.say("Wrote \(output) (\(bytes.count) bytes\(privacy)).")
             sayDigits(text, out)
         }
     }

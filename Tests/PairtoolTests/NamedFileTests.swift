@@ -42,28 +42,31 @@ import Testing
         }
     }
 
-    @Test("A character device gets the picture and stays")
-    func device() async throws {
-        let primary = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)
-        try #require(primary >= 0 && grantpt(primary) == 0 && unlockpt(primary) == 0)
-        defer { close(primary) }
-        let path = try #require(ptsname(primary).map { String(cString: $0) })
-        var settings = termios()
-        cfmakeraw(&settings)
-        // The other end has to be open for what is written there not to be lost.
-        let other = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
-        defer { close(other) }
-        try #require(other >= 0 && tcsetattr(other, TCSANOW, &settings) == 0)
-        let bytes = Array("a picture".utf8)
+    @Test(
+        "A character device gets the picture and stays, in both programs",
+        arguments: [BuiltTool.path, BuiltTool.fullPath]
+    )
+    func device(program: String) async throws {
         try await Sandbox.with { user in
-            let link = user.directory + "/device.png"
-            try #require(symlink(path, link) == 0)
-            let outcome = try bytes.withUnsafeBytes { try OutputFile.write($0, to: link) }
-            #expect(outcome == .writtenThrough)
+            _ = try user.file(
+                "device.py",
+                Array(
+                    """
+                    import os, pty, subprocess, sys, tty
+                    primary, device = pty.openpty()
+                    tty.setraw(device)
+                    os.symlink(os.ttyname(device), "device.png")
+                    status = subprocess.run([sys.argv[1], "qr", "text", "-o", "device.png"]).returncode
+                    is_same = os.read(primary, 65536) == open("direct.png", "rb").read() if status == 0 else False
+                    print(status, is_same, os.path.islink("device.png"))
+                    """.utf8
+                )
+            )
+            let result = try await user.shell(
+                "echo x >text; \(program) qr text -o direct.png; python3 device.py \(program)"
+            )
+            #expect(result.out == "0 True True\n", "\(result)")
         }
-        var read = [UInt8](repeating: 0, count: 100)
-        let count = Glibc.read(primary, &read, read.count)
-        #expect(read.prefix(max(0, count)) == bytes[...])
     }
 
     @Test("A link to standard output is standard output, and what stands in the file before it stays")

@@ -1,8 +1,8 @@
-import CommandCore
 import FoundationEssentials
 import QRCodec
 import Testing
 
+@testable import CommandCore
 @testable import pairtool_full
 
 /// A QR code is in the window as a whole, whatever is said about it.
@@ -12,7 +12,7 @@ import Testing
         + #""expiresAt":"2099-12-31T23:59:59.000Z"}"#
 
     private func draw(_ text: String, columns: Int, rows: Int, _ more: [String] = []) async throws -> (
-        status: ExitStatus, written: String
+        status: CommandCore.ExitStatus, written: String
     ) {
         try await Sandbox.with { user in
             let sink = LineSink()
@@ -50,8 +50,10 @@ import Testing
 
     @Test("The text stands below the drawing where there is room for both, and above it where there is none")
     func places() async throws {
-        #expect(try await draw("hello", columns: 80, rows: 24).written.contains("The QR code above has "))
-        #expect(try await draw("hello", columns: 24, rows: 9).written.hasPrefix("The QR code below has "))
+        let roomy = try await draw("hello", columns: 80, rows: 24).written
+        #expect(roomy.contains("The QR code above has "))
+        let tight = try await draw("hello", columns: 24, rows: 9).written
+        #expect(tight.hasPrefix("The QR code below has "))
     }
 
     @Test("A window that not even the densest drawing fits into is said to be too small, with its real size")

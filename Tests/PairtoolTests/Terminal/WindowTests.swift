@@ -6,7 +6,7 @@ import Testing
 @testable import pairtool_full
 
 /// A QR code is in the window as a whole, whatever is said about it.
-@Suite(.timeLimit(.minutes(3))) struct WindowTests {
+@Suite(.serialized, .timeLimit(.minutes(1))) struct WindowTests {
     private static let payload =
         #"{"protocol":"copilotforge-pair-v1","code":"482913","token":"sample-token-0123456789-0123456789","#
         + #""expiresAt":"2099-12-31T23:59:59.000Z"}"#
@@ -82,7 +82,8 @@ import Testing
     func host(columns: Int) async throws {
         try await withProject { host, _ in
             let arguments = [
-                "host", "--name", "A shed with a name of its own", "--project", host.directory + "/garden", "--port",
+                "host", "--name", "Hut \(columns)", "--project", host.directory + "/garden",
+                "--port",
                 "0",
                 "--engine", "embedded",
             ]

@@ -48,6 +48,8 @@ extension QRCodecError {
             case payloadTooLong
             case windowTooSmall
             case io
+            case fileNotFound
+            case fileDenied
             case cameraNotFound
             case cameraBusy
             case cameraDenied
@@ -79,6 +81,10 @@ extension QRCodecError {
         package static let windowTooSmall = Code(kind: .windowTooSmall)
         /// A file could not be opened or read.
         package static let io = Code(kind: .io)
+        /// There is no such file.
+        package static let fileNotFound = Code(kind: .fileNotFound)
+        /// The user may not read the file.
+        package static let fileDenied = Code(kind: .fileDenied)
         /// There is no camera, or it was unplugged.
         package static let cameraNotFound = Code(kind: .cameraNotFound)
         /// Another program films with the camera.

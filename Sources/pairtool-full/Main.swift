@@ -15,8 +15,7 @@ enum Main {
             command.cancel()
             return true
         }
-        var status = await command.value
-        if status == .done, FileSink.reportFailure() { status = .failed }
+        let status = FileSink.end(await command.value, json: arguments.contains("--json"))
         withExtendedLifetime(signals) { exit(status.rawValue) }
     }
 }

@@ -9,8 +9,7 @@ enum Main {
         guard let command = QuickCommand(arguments) else { FullTool.run(arguments) }
         // Writes to a closed pipe are errors where they happen, not signals.
         signal(SIGPIPE, SIG_IGN)
-        var status = command.run(.process)
-        if status == .done, FileSink.reportFailure() { status = .failed }
-        exit(status.rawValue)
+        let status = command.run(.process)
+        exit(FileSink.end(status, json: arguments.contains("--json")).rawValue)
     }
 }

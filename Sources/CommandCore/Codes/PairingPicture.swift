@@ -1,5 +1,4 @@
 package import CompanionWire
-import PairingAgent
 package import QRCodec
 
 /// Reads QR codes from a picture in a file or on standard input. Reading blocks.
@@ -93,14 +92,10 @@ package enum PairingPicture {
     /// A file's bytes.
     package static func load(_ file: String, context: CommandContext) throws -> [UInt8] {
         let limit = ImageLimits.default.maxFileBytes
-        do {
-            if let content = try context.content(of: file, limit: limit) { return content }
-        } catch let error as PrivateFile.Failure {
-            throw CommandError(.failed, "image.io", error.description)
+        guard let content = try context.content(of: file, limit: limit) else {
+            throw CommandError(.failed, "image.too_large", "\(name(file)) has more than \(limit >> 20) MiB")
         }
-        throw file == "-"
-            ? CommandError(.failed, "image.too_large", "standard input has more than \(limit >> 20) MiB")
-            : CommandError(.nothingFound, "image.io", "\(file): there is no such file")
+        return content
     }
 
     /// The payload itself instead of a picture of it.

@@ -1,6 +1,5 @@
 import CompanionWire
 import FoundationEssentials
-import PairingAgent
 package import QRCodec
 
 /// Draws text as a QR code.
@@ -94,16 +93,9 @@ package struct QRDrawing: Sendable {
     }
 
     private func text(_ context: CommandContext) throws -> [UInt8] {
-        let content: [UInt8]?
-        do {
-            content = try context.content(of: file, limit: 64 << 10)
-        } catch let error as PrivateFile.Failure {
-            throw CommandError(.failed, "qr.io", error.description)
-        }
-        guard var content else {
-            throw file == "-"
-                ? CommandError(.failed, "qr.payload_too_long", "standard input is longer than any QR code")
-                : CommandError(.nothingFound, "qr.io", "\(file): there is no such file")
+        guard var content = try context.content(of: file, limit: 64 << 10) else {
+            let name = PairingPicture.name(file)
+            throw CommandError(.failed, "qr.payload_too_long", "\(name) is longer than any QR code")
         }
         // A line end belongs to the file, not to the text.
         if content.last == UInt8(ascii: "\n") { content.removeLast() }
@@ -113,25 +105,16 @@ package struct QRDrawing: Sendable {
     }
 
     private func draw(_ symbol: QRSymbol, _ text: [UInt8], _ out: Output) throws {
-        let drawing = try makeDrawing(of: symbol, out.context)
-        guard out.format != .json else { return out.json(Report(symbol, drawing, text)) }
-        out.data(drawing.text)
-        guard out.context.stdoutIsTerminal else { return }
-        // Who does not see the drawing gets to know what it is, and of a pairing code what it says.
-        out.say("The QR code above has \(symbol.size) × \(symbol.size) modules and holds \(text.count) bytes.")
-        sayDigits(text, out)
-        if let remark = TerminalQR.remark(drawing, way: "draw a picture: pairtool qr -o code.png") { out.say(remark) }
-    }
-
-    /// Says what a pairing code says, where somebody reads it.
-    private func sayDigits(_ text: [UInt8], _ out: Output) {
-        guard out.format == .text, out.context.stderrIsTerminal, let digits = PairingDigits(text) else { return }
-        out.say("Pairing code:  \(digits.sentence)")
-    }
-
-    private func makeDrawing(of symbol: QRSymbol, _ context: CommandContext) throws -> QRTerminalDrawing {
+        // Below it is the prompt.
+        let terminal = TerminalQR(output: out, rowsAfter: 1, invert: invert)
         do {
-            return try TerminalQR(context: context, linesBelow: 1, invert: invert).draw(symbol)
+            if out.format == .json {
+                out.json(Report(symbol, try terminal.draw(symbol), text))
+            } else if out.context.stdoutIsTerminal {
+                try terminal.show(symbol, pages: pages(symbol, text, out))
+            } else {
+                out.data(try terminal.draw(symbol).text)
+            }
         } catch  where error.code == .windowTooSmall {
             throw CommandError(
                 .failed,
@@ -142,24 +125,47 @@ package struct QRDrawing: Sendable {
         }
     }
 
+    /// Who does not see the drawing gets to know what it is, and of a pairing code what it says.
+    private func pages(_ symbol: QRSymbol, _ text: [UInt8], _ out: Output) -> [QRTerminalStyle: [TerminalQR.Page]] {
+        let size = "\(symbol.size) × \(symbol.size) modules and holds \(text.count) bytes"
+        let digits = digits(text, out).map { [TerminalQR.Line.talk($0)] } ?? []
+        var pages: [QRTerminalStyle: [TerminalQR.Page]] = [:]
+        for style in QRTerminalStyle.allCases {
+            let remark = TerminalQR.remark(style, way: "draw a picture: pairtool qr -o code.png")
+            let more = digits + (remark.map { [$0] } ?? [])
+            pages[style] = [
+                .init(below: [.talk("The QR code above has \(size).")] + more),
+                .init(above: [.talk("The QR code below has \(size).")] + more, below: []),
+            ]
+        }
+        return pages
+    }
+
+    /// What a pairing code says, where somebody reads it.
+    private func digits(_ text: [UInt8], _ out: Output) -> String? {
+        guard out.format == .text, out.context.stderrIsTerminal, let digits = PairingDigits(text) else { return nil }
+        return "Pairing code:  \(digits.sentence)"
+    }
+
+    private func sayDigits(_ text: [UInt8], _ out: Output) {
+        if let digits = digits(text, out) { out.say(digits) }
+    }
+
     private func write(_ bytes: [UInt8], _ text: [UInt8], _ out: Output) throws {
-        guard let output, output != "-" else {
+        guard let output, output != "-", !OutputFile.isStandardOutput(output) else {
             guard !out.context.stdoutIsTerminal else {
                 throw CommandError(.usage, "qr.binary", "a picture does not belong on a terminal", next: "add -o FILE")
             }
             bytes.withUnsafeBytes { out.context.stdout.write($0) }
             return sayDigits(text, out)
         }
-        do {
-            try bytes.withUnsafeBytes { try PrivateFile.write($0, to: output, makesDirectory: false, isDurable: false) }
-        } catch {
-            throw CommandError(.failed, "qr.io", "\(error)")
-        }
+        let outcome = try bytes.withUnsafeBytes { try OutputFile.write($0, to: output) }
         switch out.format {
         case .json: out.json(WrittenFile(file: output, format: chosenFormat.rawValue, bytes: bytes.count))
         case .quiet: break
         case .text:
-            out.say("Wrote \(output) (\(bytes.count) bytes, readable by you alone).")
+            let privacy = outcome == .replaced ? ", readable by you alone" : ""
+            out.say("Wrote \(output) (\(bytes.count) bytes\(privacy)).")
             sayDigits(text, out)
         }
     }

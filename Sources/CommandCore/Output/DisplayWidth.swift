@@ -4,6 +4,23 @@ package enum DisplayWidth {
         text.reduce(0) { $0 + of($1) }
     }
 
+    /// How many rows text takes where a window is so many columns wide.
+    package static func rows(of text: String, columns: Int) -> Int {
+        text.split(separator: "\n", omittingEmptySubsequences: false)
+            .reduce(0) { $0 + rows(ofLine: $1, columns: max(1, columns)) }
+    }
+
+    private static func rows(ofLine line: Substring, columns: Int) -> Int {
+        var (rows, used) = (1, 0)
+        for character in line {
+            let width = of(character)
+            used += width
+            // A wide character that only half fits goes into the next row as a whole.
+            if used > columns { (rows, used) = (rows + 1, width) }
+        }
+        return rows
+    }
+
     /// The beginning of a text that fits, with `…` where something was left out.
     package static func cut(_ text: String, to width: Int) -> String {
         guard of(text) > width else { return text }

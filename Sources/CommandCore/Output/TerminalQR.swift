@@ -2,40 +2,112 @@ package import QRCodec
 
 /// QR codes on this terminal.
 package struct TerminalQR {
-    package let context: CommandContext
-    /// Lines that have to be in the window with the drawing.
-    package var linesBelow = 0
-    package var invert = false
+    /// A drawing with what is said about it.
+    package struct Page: Sendable {
+        /// What may be out of the window when the drawing is looked at.
+        package var above: [Line]
+        package var below: [Line]
 
-    package init(context: CommandContext, linesBelow: Int = 0, invert: Bool = false) {
-        self.context = context
-        self.linesBelow = linesBelow
+        package init(above: [Line] = [], below: [Line]) {
+            self.above = above
+            self.below = below
+        }
+    }
+
+    /// Text with the drawing: data, or talk about it, which goes to standard error.
+    package struct Line: Sendable {
+        package var text: String
+        package var isTalk: Bool
+
+        package static func data(_ text: String) -> Line { Line(text: text, isTalk: false) }
+        package static func talk(_ text: String) -> Line { Line(text: text, isTalk: true) }
+    }
+
+    private let output: Output
+    private let invert: Bool
+    /// Rows that come later and have to be in the window with the drawing: a prompt, a countdown.
+    private let rowsAfter: Int
+
+    package init(output: Output, rowsAfter: Int, invert: Bool = false) {
+        self.output = output
+        self.rowsAfter = rowsAfter
         self.invert = invert
     }
 
-    package func draw(_ symbol: QRSymbol) throws(QRCodecError) -> QRTerminalDrawing {
-        let window = context.stdoutIsTerminal ? context.windowSize() : nil
+    /// Draws into the window, which keeps all of the drawing.
+    ///
+    /// A larger drawing goes before more text below it: it is what cameras have to read.
+    ///
+    /// - Parameter pages: What can be said with a drawing in a style, the best first and the one with the fewest rows below
+    ///   last.
+    /// - Throws: ``QRCodecError`` with the code `windowTooSmall`; nothing was written then.
+    package func show(_ symbol: QRSymbol, pages: [QRTerminalStyle: [Page]]) throws(QRCodecError) {
+        let drawing = try draw(symbol, rowsBelow: pages.mapValues { $0.map(rows).min() ?? 0 })
+        let choices = pages[drawing.style] ?? []
+        let rowsLeft = (window?.rows ?? .max) - drawing.text.count { $0 == "\n" } - rowsAfter
+        guard let page = choices.first(where: { rows(of: $0) <= rowsLeft }) ?? choices.last else {
+            return output.data(drawing.text)
+        }
+        write(page.above)
+        output.data(drawing.text)
+        write(page.below)
+    }
+
+    /// The drawing that is the best for the window.
+    ///
+    /// - Parameter rowsBelow: The rows that are to be below the drawing in a style. Default: none.
+    package func draw(
+        _ symbol: QRSymbol,
+        rowsBelow: [QRTerminalStyle: Int] = [:]
+    ) throws(QRCodecError) -> QRTerminalDrawing {
+        let context = output.context
         // The console of Linux has half blocks and hardly any other.
         let isConsole = context.environment["TERM"] == "linux"
+        let rows = QRTerminalStyle.allCases.map { ($0, rowsAfter + (rowsBelow[$0] ?? 0)) }
         return try symbol.terminalDrawing(
             colour: context.colour,
             columns: window?.columns,
-            rows: window.map { $0.rows - linesBelow },
+            rows: window?.rows,
             invert: invert,
-            styles: isConsole ? [.halves] : QRTerminalStyle.allCases
+            styles: isConsole ? [.halves] : QRTerminalStyle.allCases,
+            rowsBelow: Dictionary(uniqueKeysWithValues: rows)
         )
+    }
+
+    private var window: CommandContext.WindowSize? {
+        output.context.stdoutIsTerminal ? output.context.windowSize() : nil
+    }
+
+    private func rows(of page: Page) -> Int {
+        guard let window else { return 0 }
+        return page.below.filter(isShown).reduce(0) { $0 + DisplayWidth.rows(of: $1.text, columns: window.columns) }
+    }
+
+    /// Whether a line gets to the terminal.
+    private func isShown(_ line: Line) -> Bool {
+        !line.isTalk || output.context.stderrIsTerminal && output.format != .quiet
+    }
+
+    private func write(_ lines: [Line]) {
+        for line in lines {
+            if line.isTalk { output.say(line.text) } else { output.data(line.text) }
+        }
     }
 
     /// What to say about a drawing that had to be made denser than is good for cameras.
     ///
     /// - Parameter way: How to get a picture instead.
-    package static func remark(_ drawing: QRTerminalDrawing, way: String) -> String? {
-        switch drawing.style {
+    package static func remark(_ style: QRTerminalStyle, way: String) -> Line? {
+        switch style {
         case .halves: nil
         case .quadrants:
-            "The window is narrow, so the drawing is squeezed. If it cannot be scanned, make the window wider, or \(way)."
+            .talk(
+                "The window is narrow, so the drawing is squeezed. If it cannot be scanned, make the window wider, or \(way)."
+            )
         case .sextants:
-            "The window is small, so the drawing is dense. If it shows boxes or cannot be scanned, make the window larger, or \(way)."
+            .talk(
+                "The window is small, so the drawing is dense. If it shows boxes or cannot be scanned, make the window larger, or \(way)."
+            )
         }
     }
 }

@@ -36,6 +36,9 @@ extension CommandError {
         case .notACamera:
             CommandError(.usage, "camera.not_a_camera", error.message, next: "see what is there: ls /dev/video*")
         case .cameraFailed: CommandError(.failed, "camera.failed", error.message, next: picture)
+        case .fileNotFound: CommandError(.nothingFound, "file.not_found", error.message)
+        case .fileDenied: CommandError(.permissionDenied, "file.denied", error.message)
+        case .io: CommandError(.failed, "file.unreadable", error.message)
         default: CommandError(.failed, "image.\(error.code)", error.message)
         }
     }

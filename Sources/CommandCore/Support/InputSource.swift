@@ -1,6 +1,5 @@
 import Glibc
 import NIOConcurrencyHelpers
-import PairingAgent
 
 /// Where a command reads from. Reads block: never on a cooperative thread.
 package protocol InputSource: Sendable {
@@ -66,20 +65,9 @@ package struct StandardInput: InputSource {
 
     /// Waits for input or for an interrupt; nil at the end of the input.
     private func readChunk() throws -> [UInt8]? {
-        var entries = [
-            pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: Interrupts.shared.wakeDescriptor, events: Int16(POLLIN), revents: 0),
-        ]
         var chunk = [UInt8](repeating: 0, count: 64 << 10)
         while true {
-            if poll(&entries, 2, -1) < 0 {
-                guard errno == EINTR else { return nil }
-                continue
-            }
-            if entries[1].revents != 0 {
-                Interrupts.shared.drainWake()
-                throw CancellationError()
-            }
+            try Interrupts.shared.wait(for: STDIN_FILENO, POLLIN)
             let count = read(STDIN_FILENO, &chunk, chunk.count)
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
             return count > 0 ? Array(chunk[..<count]) : nil
@@ -91,8 +79,10 @@ extension CommandContext {
     /// The bytes of a file, or of standard input. Blocks.
     ///
     /// - Parameter file: A path, or `-`.
-    /// - Returns: Nil where there is no such file, or more than `limit` bytes.
+    /// - Returns: Nil where there are more than `limit` bytes.
+    /// - Throws: ``CommandError`` where a file cannot be read: `file.not_found`, `file.denied`, `file.unreadable`.
+    ///   `CancellationError` when the user interrupts.
     package func content(of file: String = "-", limit: Int) throws -> [UInt8]? {
-        file == "-" ? try stdin.readAll(limit: limit) : try PrivateFile.read(file, limit: limit)
+        file == "-" ? try stdin.readAll(limit: limit) : try InputFile.read(file, limit: limit)
     }
 }

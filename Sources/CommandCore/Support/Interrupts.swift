@@ -61,6 +61,32 @@ package final class Interrupts: Sendable {
         while read(wakeDescriptor, &bytes, bytes.count) > 0 {}
     }
 
+    /// Waits until a descriptor can be read from (`POLLIN`) or written to (`POLLOUT`), or is beyond both. Blocks.
+    ///
+    /// - Throws: `CancellationError` when a signal came.
+    func wait(for descriptor: Int32, _ events: Int32) throws {
+        try poll([pollfd(fd: descriptor, events: Int16(events), revents: 0)], milliseconds: -1)
+    }
+
+    /// Waits for a while. Blocks.
+    ///
+    /// - Throws: `CancellationError` when a signal came.
+    func pause(milliseconds: Int32) throws {
+        try poll([], milliseconds: milliseconds)
+    }
+
+    private func poll(_ others: [pollfd], milliseconds: Int32) throws {
+        var entries = [pollfd(fd: wakeDescriptor, events: Int16(POLLIN), revents: 0)] + others
+        while Glibc.poll(&entries, nfds_t(entries.count), milliseconds) < 0 {
+            // Other failures are those of the descriptor, and whoever uses it sees them.
+            guard errno == EINTR else { return }
+        }
+        guard entries[0].revents == 0 else {
+            drainWake()
+            throw CancellationError()
+        }
+    }
+
     /// Ends a wait for standard input, as an interrupt does.
     package func wakeReader() {
         var byte: UInt8 = 1

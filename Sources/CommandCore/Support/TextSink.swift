@@ -24,11 +24,15 @@ package struct FileSink: TextSink {
     /// Why standard output could not be written to; nothing is written there any more then.
     private static let failure = NIOLockedValueBox<String?>(nil)
 
-    /// Says on standard error that output was lost, if it was.
-    package static func reportFailure() -> Bool {
-        guard let reason = failure.withLockedValue(\.self) else { return false }
-        FileSink(descriptor: STDERR_FILENO).write("pairtool: the output could not be written: \(reason)\n")
-        return true
+    /// Says on standard error that output was lost, if it was, whatever else went wrong.
+    ///
+    /// - Returns: How the program is to end: with `failed` where output was lost, unless it was interrupted.
+    package static func end(_ status: ExitStatus, json: Bool) -> ExitStatus {
+        guard let reason = failure.withLockedValue(\.self) else { return status }
+        Output(context: .process, format: json ? .json : .text).report(
+            CommandError(.failed, "output.lost", "the output could not be written: \(reason)")
+        )
+        return status == .interrupted ? status : .failed
     }
 
     package func write(_ bytes: UnsafeRawBufferPointer) {

@@ -4,7 +4,7 @@ internal import Glibc
 /// which belongs to another of their imports from build to build.
 package struct FileStatus: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
-        case file, directory, link, other
+        case file, directory, link, pipe, characterDevice, other
     }
 
     package let kind: Kind
@@ -16,6 +16,11 @@ package struct FileStatus: Sendable, Hashable {
     package let group: UInt32
     /// Bytes.
     package let size: Int
+    /// What tells it from all other files there are.
+    private let identity: [UInt64]
+
+    /// Whether both are of one file, whatever it is called.
+    package func isSameFile(as other: FileStatus) -> Bool { identity == other.identity }
 
     /// The owning group's name; nil where the system knows none.
     package var groupName: String? {
@@ -52,12 +57,15 @@ package struct FileStatus: Sendable, Hashable {
             case S_IFDIR: .directory
             case S_IFREG: .file
             case S_IFLNK: .link
+            case S_IFIFO: .pipe
+            case S_IFCHR: .characterDevice
             default: .other
             }
         permissions = UInt32(status.st_mode) & 0o777
         owner = UInt32(status.st_uid)
         group = UInt32(status.st_gid)
         size = Int(status.st_size)
+        identity = [UInt64(status.st_dev), UInt64(status.st_ino)]
     }
 }
 

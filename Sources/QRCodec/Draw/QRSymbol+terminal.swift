@@ -21,6 +21,7 @@ extension QRSymbol {
     ///   - rows: The height of the window, or `nil` if it does not matter.
     ///   - invert: Without colour, draws the dark modules instead, for light backgrounds. No effect with colour.
     ///   - styles: Those that the terminal can show.
+    ///   - rowsBelow: The rows that are needed below the drawing in a style. Default: none.
     /// - Throws: ``QRCodecError`` with the code `windowTooSmall`, or `encoderFailed` where what was drawn does not read
     ///   back.
     package func terminalDrawing(
@@ -28,11 +29,13 @@ extension QRSymbol {
         columns: Int?,
         rows: Int?,
         invert: Bool = false,
-        styles: [QRTerminalStyle] = QRTerminalStyle.allCases
+        styles: [QRTerminalStyle] = QRTerminalStyle.allCases,
+        rowsBelow: [QRTerminalStyle: Int] = [:]
     ) throws(QRCodecError) -> QRTerminalDrawing {
         var smallest = (columns: Int.max, rows: Int.max)
         for (style, quietZone) in Self.choices where styles.contains(style) {
-            let needed = terminalSize(style, quietZone: quietZone)
+            var needed = terminalSize(style, quietZone: quietZone)
+            needed.rows += rowsBelow[style] ?? 0
             if needed.columns <= columns ?? .max, needed.rows <= rows ?? .max {
                 let text = try terminalText(style, quietZone: quietZone, colour: colour, invert: invert)
                 return QRTerminalDrawing(text: text, style: style, quietZone: quietZone)

@@ -12,18 +12,26 @@ package struct DescriptorFrames: FrameSource {
     package let isLive: Bool
 
     /// - Parameter path: A file, a named pipe, or `-` for standard input.
-    /// - Throws: ``QRCodecError`` with the code `io`.
+    /// - Throws: ``QRCodecError`` with the code `fileNotFound`, `fileDenied` or `io`.
     package init(path: String) throws(QRCodecError) {
         let isInput = path == "-"
         name = isInput ? "standard input" : path
         // Not to wait for a writer here: the waiting for input can be ended, this could not.
         let number = isInput ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard number >= 0 else {
-            throw QRCodecError(.io, "\(path) cannot be opened: \(String(cString: strerror(errno))).")
+            throw QRCodecError(Self.code(errno), "\(path) cannot be opened: \(String(cString: strerror(errno))).")
         }
         descriptor = FrameDescriptor(number: number, isOwned: !isInput)
         var status = stat()
         isLive = fstat(number, &status) != 0 || status.st_mode & S_IFMT != S_IFREG
+    }
+
+    private static func code(_ number: Int32) -> QRCodecError.Code {
+        switch number {
+        case ENOENT, ENOTDIR: .fileNotFound
+        case EACCES, EPERM: .fileDenied
+        default: .io
+        }
     }
 
     package mutating func next(_ wake: WakeSignal) throws(QRCodecError) -> Frame? {

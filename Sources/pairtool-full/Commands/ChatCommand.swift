@@ -57,7 +57,7 @@ struct ChatCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let pictures = try images.map(PromptPicture.read)
+        let pictures = try await PromptPicture.read(images)
         try await host.withSession(options) { session in
             var conversation =
                 if let chat {

@@ -63,7 +63,7 @@ struct SendCommand: AsyncParsableCommand {
 
     func run() async throws {
         let prompt = try await promptText(options.output.context)
-        let pictures = try images.map(PromptPicture.read)
+        let pictures = try await PromptPicture.read(images)
         try await host.withSession(options) { session in
             var conversation =
                 new

@@ -147,7 +147,7 @@ struct ChatLoop {
             if let argument { conversation.model = argument }
             session.output.say("model \(conversation.model ?? "of the host's choice")")
         case "/auto": choose(argument)
-        case "/image": attach(argument)
+        case "/image": try await attach(argument)
         case "/cancel":
             let conversation = conversation
             _ = try await run("Stopped.") { try await conversation.cancelTurn() }
@@ -157,18 +157,19 @@ struct ChatLoop {
     }
 
     /// Adds a picture to the next prompt.
-    private mutating func attach(_ path: String?) {
-        do {
-            try conversation.checkTakesImages()
+    private mutating func attach(_ path: String?) async throws {
+        let before = conversation
+        let picture = try await run("Stopped.") {
+            try before.checkTakesImages()
             guard let path else {
                 throw CommandError(.usage, "image.missing", "no file was named", next: "/image FILE")
             }
-            conversation.images.append(try PromptPicture.read(path))
-            let count = conversation.images.count
-            session.output.say("\(count) \(count == 1 ? "picture goes" : "pictures go") with the next prompt.")
-        } catch {
-            session.output.report(CommandError(describing: error))
+            return try await PromptPicture.read(path)
         }
+        guard let picture else { return }
+        conversation.images.append(picture)
+        let count = conversation.images.count
+        session.output.say("\(count) \(count == 1 ? "picture goes" : "pictures go") with the next prompt.")
     }
 
     private static func showHistory(_ count: Int, _ conversation: Conversation, _ prompts: any PromptReader)

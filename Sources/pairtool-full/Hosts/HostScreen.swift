@@ -13,6 +13,7 @@ actor HostScreen {
     private let picture: QRPicture?
     private let showSecrets: Bool
     private var challenge: PairingStartResponse?
+    private var isAdvertSaid = false
 
     init(output: Output, name: String, lan: Bool, picture: QRPicture?, showSecrets: Bool) {
         self.output = output
@@ -35,10 +36,7 @@ actor HostScreen {
     func show(_ event: AdvertisementEvent) {
         switch event {
         case .published(let name, let engine):
-            report(
-                "advertised",
-                "Advertised as “\(name)”\(lan ? "" : " on this machine only") (\(engine.rawValue) mDNS engine)."
-            )
+            report("advertised", advertised(as: name, by: engine))
         case .renamed(let old, let new): report("renamed", "The name “\(old)” is taken: advertising as “\(new)”.")
         case .interrupted(let error): report("advert_lost", "Not advertised at the moment: \(error). Trying again.")
         case .resumed: report("advert_back", "The mDNS engine is back.")
@@ -110,13 +108,29 @@ actor HostScreen {
 
     private func draw(_ challenge: PairingStartResponse) {
         clearCountdown()
-        if output.context.stdoutIsTerminal { PairingCode.draw(challenge, output) }
-        // What is not a terminal may be a log, which others read.
-        guard output.context.stdoutIsTerminal || showSecrets else {
-            return output.data("A pairing code is ready (--show-secrets prints it, --qr-file writes it).")
+        let code = PairingCode(challenge: challenge, hasEnd: !showsCountdown)
+        if output.context.stdoutIsTerminal {
+            code.draw(output, rowsAfter: 1 + rowsOfAdvert)
+        } else if showSecrets {
+            output.data(code.text)
+        } else {
+            // What is not a terminal may be a log, which others read.
+            output.data("A pairing code is ready (--show-secrets prints it, --qr-file writes it).")
         }
-        output.data(PairingCode.line(challenge, until: !showsCountdown))
         drawCountdown()
+    }
+
+    /// The rows of what is said about the advert soon after the first code is there.
+    private var rowsOfAdvert: Int {
+        guard !isAdvertSaid, let columns = output.context.windowSize()?.columns else { return 0 }
+        return DiscoveryEngineKind.allCases.map {
+            DisplayWidth.rows(of: advertised(as: name, by: $0), columns: columns)
+        }.max() ?? 0
+    }
+
+    private func advertised(as name: String, by engine: DiscoveryEngineKind) -> String {
+        let place = lan ? "" : " on this machine only"
+        return TerminalText.line("Advertised as “\(name)”\(place) (\(engine.rawValue) mDNS engine).")
     }
 
     // MARK: The last line
@@ -141,7 +155,9 @@ actor HostScreen {
         drawCountdown()
     }
 
+    /// Says what became of the advert.
     private func report(_ event: String, _ text: String) {
+        isAdvertSaid = true
         if output.format == .json {
             output.json(HostEventRow(event: event, message: text))
         } else if output.format == .text {

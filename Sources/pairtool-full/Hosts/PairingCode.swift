@@ -3,24 +3,48 @@ import CompanionWire
 import QRCodec
 
 /// A pairing code as people get to see it.
-enum PairingCode {
+struct PairingCode {
+    let challenge: PairingStartResponse
+    /// Whether to say when the code ends.
+    let hasEnd: Bool
+
     /// The digits, in groups and as words, and when they end.
-    static func line(_ challenge: PairingStartResponse, until: Bool) -> String {
-        let code = "\(SpokenCode.groups(challenge.code))  (\(SpokenCode.spoken(challenge.code)))"
-        guard until else { return "Pairing code:  \(code)" }
-        return "Pairing code:  \(code)\nuntil \(CompanionTimestamp.string(from: challenge.expiresAt))"
+    var text: String {
+        let code = challenge.code
+        return "Pairing code:  \(SpokenCode.groups(code))  (\(SpokenCode.spoken(code)))" + end
     }
 
-    /// The QR code, on a terminal.
-    static func draw(_ challenge: PairingStartResponse, _ output: Output) {
+    /// The digits without the words.
+    private var shortText: String { "Pairing code:  \(SpokenCode.groups(challenge.code))" + end }
+
+    private var end: String {
+        hasEnd ? "\nuntil \(CompanionTimestamp.string(from: challenge.expiresAt))" : ""
+    }
+
+    /// The QR code and the digits, on a terminal.
+    ///
+    /// - Parameter rowsAfter: Rows that come later and have to be in the window with the QR code.
+    func draw(_ output: Output, rowsAfter: Int) {
         do {
             // A screen does not get dirty: the lowest error correction keeps the drawing small.
             let symbol = try QRSymbol(smallest: Array(challenge.qrPayload.utf8), atLeast: .low)
-            let drawing = try TerminalQR(context: output.context, linesBelow: 3).draw(symbol)
-            output.data(drawing.text)
-            if let remark = TerminalQR.remark(drawing, way: "--qr-file writes a picture") { output.say(remark) }
+            try TerminalQR(output: output, rowsAfter: rowsAfter).show(symbol, pages: pages)
         } catch {
             output.say("\(error) Make it larger, use --qr-file, or type the digits.")
+            output.data(text)
         }
+    }
+
+    private var pages: [QRTerminalStyle: [TerminalQR.Page]] {
+        var pages: [QRTerminalStyle: [TerminalQR.Page]] = [:]
+        for style in QRTerminalStyle.allCases {
+            let remark = TerminalQR.remark(style, way: "--qr-file writes a picture").map { [$0] } ?? []
+            pages[style] = [
+                .init(below: remark + [.data(text)]),
+                .init(above: remark, below: [.data(text)]),
+                .init(above: remark + [.data(text)], below: [.data(shortText)]),
+            ]
+        }
+        return pages
     }
 }

@@ -54,12 +54,14 @@ struct Terminal: Sendable {
 }
 
 extension Sandbox {
-    /// Runs the built binary at a terminal of 100 columns and 60 rows.
+    /// Runs the built binary at a terminal of its own.
     func atTerminal<R: Sendable>(
         _ arguments: [String],
+        columns: Int = 100,
+        rows: Int = 60,
         _ body: @escaping @Sendable (Terminal) async throws -> R
     ) async throws -> R {
-        let script = ["\(LAN.support)/terminal.py", "--size", "100x60", "--follow", BuiltTool.path]
+        let script = ["\(LAN.support)/terminal.py", "--size", "\(columns)x\(rows)", "--follow", BuiltTool.path]
         return try await withProgram(.path("/usr/bin/python3"), script + arguments) { try await body(Terminal($0)) }
     }
 }

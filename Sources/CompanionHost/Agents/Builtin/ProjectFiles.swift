@@ -20,7 +20,7 @@ final class ProjectFiles {
                 case .file: .file
                 case .directory: .directory
                 case .link: .link
-                case .other: .other
+                case .pipe, .characterDevice, .other: .other
                 }
         }
     }
@@ -111,7 +111,7 @@ final class ProjectFiles {
         case .file: break
         case .directory: throw Refusal(text: "\(shown) is a directory: try `list \(shown)`.")
         case .link: throw Refusal(text: "\(shown) is a symbolic link; these are not followed.")
-        case .other: throw Refusal(text: "\(shown) is not a regular file.")
+        case .pipe, .characterDevice, .other: throw Refusal(text: "\(shown) is not a regular file.")
         }
         // Checked again behind the open: what was a file could be a pipe by now, and must not block.
         let file = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)

@@ -42,14 +42,19 @@ struct HostPairCommand: AsyncParsableCommand {
     }
 
     private func show(_ challenge: PairingStartResponse, _ output: Output) {
-        if output.context.stdoutIsTerminal { PairingCode.draw(challenge, output) }
-        guard output.context.stdoutIsTerminal || showSecrets else {
+        let code = PairingCode(challenge: challenge, hasEnd: true)
+        let isLimited = grant.permissions != nil || expires != nil
+        let limit = "For one device: the code that follows it gives what the host was started with."
+        if output.context.stdoutIsTerminal {
+            // Below it are the limit and the prompt.
+            let columns = isLimited ? output.context.windowSize()?.columns : nil
+            code.draw(output, rowsAfter: 1 + (columns.map { DisplayWidth.rows(of: limit, columns: $0) } ?? 0))
+        } else if showSecrets {
+            output.data(code.text)
+        } else {
             return output.data("A pairing code is ready: the host shows it (--show-secrets prints it here).")
         }
-        output.data(PairingCode.line(challenge, until: true))
-        if grant.permissions != nil || expires != nil {
-            output.say("For one device: the code that follows it gives what the host was started with.")
-        }
+        if isLimited { output.say(limit) }
     }
 }
 

@@ -121,9 +121,9 @@ extension CommandContext {
     func token(in file: String) async throws -> String {
         guard let bytes = try await content(of: file, limit: 8 << 10) else {
             throw CommandError(
-                .nothingFound,
-                "pairing.token_file",
-                "\(file): there is no such file, or it is too large"
+                .usage,
+                "pairing.code_format",
+                "what was given is no token: it is too long; nothing was sent"
             )
         }
         let text = String(decoding: bytes, as: UTF8.self).trimmingBlanks()

@@ -1,0 +1,95 @@
+import Glibc
+import PairingAgent
+
+/// Files that the user names to be written to.
+package enum OutputFile {
+    package enum Outcome: Sendable {
+        /// There is a new file, which only its owner may read, in place of one that was there or of none.
+        case replaced
+        /// What was there has got the bytes, and is what it was.
+        case writtenThrough
+    }
+
+    /// Writes as other tools do: what is a file gets another content, at once; through a link; into what is no file (a
+    /// named pipe, a device) the bytes go, and it stays. Blocks until a named pipe has a reader.
+    ///
+    /// - Throws: ``CommandError`` with the code `file.unwritable`: a directory, a socket, a block device, a link that leads
+    ///   nowhere, what the user may not write to. `CancellationError` when the user interrupts the wait for a pipe's reader.
+    package static func write(_ bytes: UnsafeRawBufferPointer, to path: String) throws -> Outcome {
+        guard let status = FileStatus(path) else {
+            guard FileStatus(path, followingLinks: false) == nil else {
+                throw failure(path, "it is a link that leads nowhere")
+            }
+            return try replace(path, bytes)
+        }
+        switch status.kind {
+        case .directory: throw failure(path, "it is a directory")
+        case .link, .other: throw failure(path, "it is neither a file nor a pipe nor a character device")
+        case .file, .pipe, .characterDevice: break
+        }
+        let descriptor = try open(path)
+        defer { close(descriptor) }
+        guard let opened = FileStatus(descriptor: descriptor), opened.isSameFile(as: status) else {
+            throw failure(path, "something else came in its place")
+        }
+        if opened.kind == .file {
+            guard opened.owner != geteuid() else { return try replace(target(of: path), bytes) }
+            // Somebody else's stays theirs.
+            guard ftruncate(descriptor, 0) == 0 else { throw failure(path) }
+        }
+        try write(bytes, to: descriptor, path)
+        return .writtenThrough
+    }
+
+    /// Whether a path leads to where standard output goes: `/dev/stdout`, `/dev/fd/1`.
+    package static func isStandardOutput(_ path: String) -> Bool {
+        guard let status = FileStatus(path), let output = FileStatus(descriptor: STDOUT_FILENO) else { return false }
+        return status.isSameFile(as: output)
+    }
+
+    private static func replace(_ path: String, _ bytes: UnsafeRawBufferPointer) throws -> Outcome {
+        do throws(PrivateFile.Failure) {
+            try PrivateFile.write(bytes, to: path, makesDirectory: false, isDurable: false)
+        } catch {
+            throw CommandError(.failed, "file.unwritable", error.description)
+        }
+        return .replaced
+    }
+
+    /// Where a path leads through all links.
+    private static func target(of path: String) throws -> String {
+        guard let resolved = realpath(path, nil) else { throw failure(path) }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    /// Opens what is there: makes nothing, and empties nothing.
+    private static func open(_ path: String) throws -> Int32 {
+        while true {
+            let descriptor = Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+            if descriptor >= 0 { return descriptor }
+            if errno == EINTR { continue }
+            // A pipe that nobody reads. Opening it without `O_NONBLOCK` would wait, and nothing could end that.
+            guard errno == ENXIO, FileStatus(path)?.kind == .pipe else { throw failure(path) }
+            try Interrupts.shared.pause(milliseconds: 50)
+        }
+    }
+
+    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ path: String) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EAGAIN {
+                try Interrupts.shared.wait(for: descriptor, POLLOUT)
+            } else if errno != EINTR {
+                throw failure(path)
+            }
+        }
+    }
+
+    private static func failure(_ path: String, _ reason: String = PrivateFile.systemMessage()) -> CommandError {
+        CommandError(.failed, "file.unwritable", "\(path) cannot be written to: \(reason)")
+    }
+}

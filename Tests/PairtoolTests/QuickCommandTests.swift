@@ -126,8 +126,8 @@ import Testing
         var status: Int32?
         if case .exited(let code) = result.terminationStatus { status = code }
         return Outcome(
-            out: steady(result.standardOutput ?? ""),
-            err: steady(result.standardError ?? ""),
+            out: steady(result.standardOutput),
+            err: steady(result.standardError),
             status: status
         )
     }

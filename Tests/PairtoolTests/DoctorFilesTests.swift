@@ -2,6 +2,7 @@ import CompanionClient
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
+import Glibc
 import PairingAgent
 import Testing
 
@@ -53,6 +54,33 @@ import Testing
             #expect(findings.map(\.subject) == [path, path], "\(findings)")
             #expect(findings.first?.evidence == "other users may use it (mode 644)")
             #expect(findings.last?.evidence.contains("damaged") == true, "\(findings)")
+        }
+    }
+
+    @Test(
+        "A record of somebody else is not called damaged: moved away, it would be lost",
+        .enabled(if: geteuid() == 0, "files of others are made by root")
+    )
+    func foreignRecord() async throws {
+        try await Sandbox.with { user in
+            let path = "\(user.directory)/data/pairtool/sessions.json"
+            try write("{bad", to: path)
+            try #require(chown(path, 65_534, 65_534) == 0)
+            let findings = try await FileCheck(directory: user.directory + "/data/pairtool").findings()
+            #expect(findings.map(\.evidence) == ["belongs to user 65534"], "\(findings)")
+        }
+    }
+
+    @Test("A file of one's own that may not be read is to be opened, not moved away")
+    func unreadableRecord() async throws {
+        try await Sandbox.with { user in
+            let path = user.directory + "/sessions.json"
+            try write("{}", to: path)
+            try #require(chmod(path, 0) == 0)
+            let status = try #require(FileStatus(path))
+            let finding = FileCheck.finding(path, status, user: geteuid())
+            #expect(finding?.evidence == "you may not read it (mode 0)")
+            #expect(finding?.advice?.contains("chmod 600") == true)
         }
     }
 

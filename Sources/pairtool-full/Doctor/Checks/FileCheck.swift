@@ -28,7 +28,8 @@ struct FileCheck: DoctorCheck {
             guard let status = FileStatus(path, followingLinks: false) else { continue }
             if let finding = finding(path, status, user: geteuid()) { findings.append(finding) }
         }
-        findings += RecordCheck(directory: directory).findings()
+        // What may not be read is not damaged: it is said above whose it is, and moving it away would lose it.
+        findings += RecordCheck(directory: directory).findings().filter { isReadable($0.subject ?? "") }
         guard findings.isEmpty else { return findings }
         return [.ok(.files, about: directory, "\(paths.count) files and directories, readable by you alone")]
     }
@@ -39,6 +40,9 @@ struct FileCheck: DoctorCheck {
         guard status.kind == .file || status.kind == .directory else { return nil }
         guard status.owner == user else {
             return .problem(.files, about: path, "belongs to user \(status.owner)", .ownFile, ["FILE": path])
+        }
+        guard status.kind == .directory || status.permissions & 0o400 != 0 else {
+            return .problem(.files, about: path, "you may not read it (mode \(mode))", .protectFile, ["FILE": path])
         }
         guard status.permissions & 0o077 != 0 else { return nil }
         guard status.kind == .directory else {
@@ -55,6 +59,11 @@ struct FileCheck: DoctorCheck {
                 values
             )
             : .warning(.files, about: path, "other users may look into it (mode \(mode))", .protectDirectory, values)
+    }
+
+    /// Whether it is this user's to read.
+    private static func isReadable(_ path: String) -> Bool {
+        FileStatus(path)?.owner == geteuid() && access(path, R_OK) == 0
     }
 
     /// The paths of everything below a directory; links are not followed.

@@ -14,8 +14,12 @@ package enum OutputFile {
     /// named pipe, a device) the bytes go, and it stays. Blocks until a named pipe has a reader.
     ///
     /// - Throws: ``CommandError`` with the code `file.unwritable`: a directory, a socket, a block device, a link that leads
-    ///   nowhere, what the user may not write to. `CancellationError` when the user interrupts the wait for a pipe's reader.
+    ///   nowhere, a pipe of somebody else, what the user may not write to. `CancellationError` when the user interrupts the wait for a pipe's reader.
     package static func write(_ bytes: UnsafeRawBufferPointer, to path: String) throws -> Outcome {
+        if let descriptor = ownDescriptor(path) {
+            try write(bytes, to: descriptor, path)
+            return .writtenThrough
+        }
         guard let status = FileStatus(path) else {
             guard FileStatus(path, followingLinks: false) == nil else {
                 throw failure(path, "it is a link that leads nowhere")
@@ -32,10 +36,10 @@ package enum OutputFile {
         guard let opened = FileStatus(descriptor: descriptor), opened.isSameFile(as: status) else {
             throw failure(path, "something else came in its place")
         }
-        if opened.kind == .file {
-            guard opened.owner != geteuid() else { return try replace(target(of: path), bytes) }
-            // Somebody else's stays theirs.
-            guard ftruncate(descriptor, 0) == 0 else { throw failure(path) }
+        guard opened.kind != .file else { return try replace(target(of: path), bytes) }
+        // Where everybody may make files, it may be there to catch what is written.
+        guard opened.kind != .pipe || opened.owner == geteuid() else {
+            throw failure(path, "it is a pipe of somebody else")
         }
         try write(bytes, to: descriptor, path)
         return .writtenThrough
@@ -45,6 +49,27 @@ package enum OutputFile {
     package static func isStandardOutput(_ path: String) -> Bool {
         guard let status = FileStatus(path), let output = FileStatus(descriptor: STDOUT_FILENO) else { return false }
         return status.isSameFile(as: output)
+    }
+
+    /// The number of this process's descriptor that a path stands for, such as `/dev/fd/3` or `/dev/stderr`: what it leads to
+    /// is not to be replaced, and is written to where the descriptor stands.
+    private static func ownDescriptor(_ path: String) -> Int32? {
+        var path = path
+        // As deep as the kernel follows links.
+        for _ in 0..<40 {
+            let name = path.split(separator: "/").last.map(String.init) ?? ""
+            let parent = String(path.dropLast(name.count))
+            guard let resolved = realpath(parent.isEmpty ? "." : parent, nil) else { return nil }
+            let directory = String(cString: resolved)
+            free(resolved)
+            if directory == "/proc/\(getpid())/fd" { return Int32(name) }
+            var link = [UInt8](repeating: 0, count: Int(PATH_MAX))
+            let count = readlink("\(directory)/\(name)", &link, link.count)
+            guard count > 0 else { return nil }
+            let target = String(decoding: link[..<count], as: UTF8.self)
+            path = target.hasPrefix("/") ? target : "\(directory)/\(target)"
+        }
+        return nil
     }
 
     private static func replace(_ path: String, _ bytes: UnsafeRawBufferPointer) throws -> Outcome {

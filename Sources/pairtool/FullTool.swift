@@ -11,16 +11,20 @@ enum FullTool {
     /// - Parameter arguments: The words behind the program's name; they say how a failure is told.
     static func run(_ arguments: [String]) -> Never {
         let own = directory()
-        if let own {
+        var failures: [(path: String, number: Int32)] = []
+        for place in own == nil ? [] : places {
+            let path = "\(own ?? "")/\(place)"
             // As they came: an argument need not be UTF-8.
-            for place in places { execv("\(own)/\(place)", CommandLine.unsafeArgv) }
+            execv(path, CommandLine.unsafeArgv)
+            failures.append((path, errno))
         }
-        let reason = String(cString: strerror(errno))
+        // One that is there says more than one that is not.
+        let failure = failures.first { $0.number != ENOENT } ?? failures.first ?? (places[0], ENOENT)
         Output(context: .process, format: arguments.contains("--json") ? .json : .text).report(
             CommandError(
                 .failed,
                 "installation.incomplete",
-                "\(own.map { "\($0)/" } ?? "")\(places[0]) cannot be run: \(reason)",
+                "\(failure.path) cannot be run: \(String(cString: strerror(failure.number)))",
                 next: own == nil ? "mount /proc" : "install again: scripts/install"
             )
         )

@@ -21,6 +21,7 @@ import Testing
                 echo '{}' >"$XDG_DATA_HOME/pairtool/hosts.json"
                 \(Self.script) --prefix 'pre fix'
                 'pre fix/bin/pairtool' --version
+                'pre fix/bin/pairtool' hosts --help >/dev/null
                 bash -n 'pre fix/share/bash-completion/completions/pairtool'
                 head -n 1 'pre fix/share/zsh/site-functions/_pairtool'
                 grep -c 'complete -c' 'pre fix/share/fish/vendor_completions.d/pairtool.fish' >/dev/null

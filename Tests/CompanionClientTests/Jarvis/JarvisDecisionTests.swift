@@ -122,13 +122,15 @@ import Testing
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
+                defer { port.finish() }
                 try await withFakeJarvis(.fault(.silence(gate: "decision"), on: "/approval/approve")) { jarvis in
                     port.yield(jarvis.port)
                     try await jarvis.reached("decision")
                 }
             }
             var waiting = ports.makeAsyncIterator()
-            let endpoint = try #require(CompanionEndpoint("127.0.0.1:\(await waiting.next() ?? 0)"))
+            let number = try #require(await waiting.next())
+            let endpoint = try #require(CompanionEndpoint("127.0.0.1:\(number)"))
             let error = try await JarvisClient.withClient(endpoint: endpoint) { client in
                 try await clientError { try await client.decide(.deploy, .approve) }
             }

@@ -58,9 +58,9 @@ package struct QRDrawing: Sendable {
         return nil
     }
 
-    /// Blocks while it reads.
+    /// Blocks while it reads and writes.
     ///
-    /// - Throws: ``CommandError``, `QRCodecError`, ``PrivateFile/Failure``.
+    /// - Throws: ``CommandError``, `QRCodecError`; `CancellationError` when the user interrupts the wait for a pipe.
     package func run(_ out: Output) throws {
         let text = try text(out.context)
         let symbol = try makeSymbol(text)

@@ -24,6 +24,21 @@ let systemLibraries: [Target] = [
     .systemLibrary(name: "CXCB", path: "Sources/CXCB"),
 ]
 
+/// How programs are linked: they offer no symbols to others.
+///
+/// In a release most of a short command's time is its start, and most of that are pages that the loader writes to. So the
+/// C++ standard library is linked statically, as Swift's is, and relative relocations are packed (DT_RELR, glibc 2.36).
+let program: [LinkerSetting] = [
+    .unsafeFlags(["-Xlinker", "--no-export-dynamic"]),
+    .unsafeFlags(
+        [
+            "-use-ld=lld", "-L", Context.packageDirectory + "/scripts/link", "-Xclang-linker", "-static-libgcc",
+            "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
+        ],
+        .when(configuration: .release)
+    ),
+]
+
 /// Our modules: each depends only on those above it.
 let modules: [Target] = [
     .target(name: "CompanionWire", swiftSettings: strict),
@@ -115,7 +130,7 @@ let modules: [Target] = [
         name: "pairtool",
         dependencies: ["CommandCore"],
         swiftSettings: strict,
-        linkerSettings: [.unsafeFlags(["-Xlinker", "--no-export-dynamic"])]
+        linkerSettings: program
     ),
     .executableTarget(
         name: "pairtool-full",
@@ -132,7 +147,7 @@ let modules: [Target] = [
             .product(name: "SystemPackage", package: "swift-system"),
         ],
         swiftSettings: strict,
-        linkerSettings: [.unsafeFlags(["-Xlinker", "--no-export-dynamic"])]
+        linkerSettings: program
     ),
 ]
 
@@ -162,7 +177,7 @@ let tests: [Target] = [
         ],
         path: "Tests/CompanionFakes",
         swiftSettings: strict,
-        linkerSettings: [.unsafeFlags(["-Xlinker", "--no-export-dynamic"])]
+        linkerSettings: program
     ),
     .testTarget(name: "CompanionWireTests", dependencies: ["CompanionWire"], swiftSettings: strict),
     .testTarget(

@@ -27,6 +27,12 @@ package struct CompanionDiscoveryClient: Sendable {
         self.logger = logger
     }
 
+    /// Starts to load the daemon's client library on a thread of its own, for a program that has a few more things to do
+    /// before it browses.
+    package static func preload() {
+        AvahiLibraries.preloadClient()
+    }
+
     /// - Throws: ``DiscoveryError/Code/invalidInterface`` where this machine has no such interface.
     package func checkInterface() throws(DiscoveryError) {
         if let interface { _ = try interfaceIndex(interface) }

@@ -1,5 +1,5 @@
 /// The two implementations of mDNS that pairtool works with.
-package enum DiscoveryEngineKind: String, Sendable, Hashable, CaseIterable {
+package enum DiscoveryEngineKind: String, Codable, Sendable, Hashable, CaseIterable {
     /// The machine's Avahi daemon, spoken to over D-Bus.
     case daemon
     /// An mDNS responder inside this process: needs neither D-Bus nor root.

@@ -36,8 +36,8 @@ struct BrowseProgramCrowdTests {
         #expect(wakes == [1, 0])
         for name in ["A", "B"] { _ = program.handle(.resolved(.fixture(name), .fixture())) }
         _ = program.handle(.allForNow(.companion))
-        let more = program.handle(.woke)
-        #expect(more == [])
+        #expect(program.handle(.woke) == [.release(.fixture("A")), .release(.fixture("B"))])
+        #expect(program.handle(.woke) == [])
     }
 
     @Test("A host that the engine does not resolve is asked, and its answer stands when the engine gives up")

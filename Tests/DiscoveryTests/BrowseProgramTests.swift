@@ -23,8 +23,26 @@ struct BrowseProgramTests {
         #expect(resolved.count == 1 && !resolved.contains(.emit(.settled)))
         #expect(program.handle(.allForNow(.lumi)) == [])
         let end = program.handle(.resolveFailed(second))
-        #expect(end.dropFirst().first == .emit(.settled))
-        #expect(Set(end.suffix(2)) == [.release(first), .release(second)])
+        #expect(end.last == .emit(.settled))
+    }
+
+    @Test("Resolvers are released a while after it has settled: whoever wants to know no more does not wait for it")
+    func releasesAfterwards() {
+        var program = BrowseProgram(types: [.companion])
+        _ = program.connected(to: .embedded)
+        #expect(program.handle(.found(.fixture())) == [.resolve(.fixture()), .tick])
+        _ = program.handle(.resolved(.fixture(), .fixture()))
+        #expect(program.handle(.allForNow(.companion)) == [.emit(.settled)])
+        #expect(program.handle(.woke) == [.release(.fixture())])
+
+        // Also where no tick was on its way.
+        program = BrowseProgram(types: [.companion])
+        _ = program.connected(to: .embedded)
+        _ = program.handle(.found(.fixture()))
+        _ = program.handle(.resolved(.fixture(), .fixture()))
+        #expect(program.handle(.woke) == [])
+        #expect(program.handle(.allForNow(.companion)) == [.emit(.settled), .tick])
+        #expect(program.handle(.woke) == [.release(.fixture())])
     }
 
     @Test("It settles at once where there is nothing")
@@ -103,6 +121,7 @@ struct BrowseProgramTests {
         #expect(resolved == 1000)
         #expect(most == 10)
         #expect(isSettled)
+        carryOut(program.handle(.woke))
         #expect(open.isEmpty)
     }
 

@@ -46,7 +46,8 @@ extension BrowseProgram {
         guard waiting.isEmpty, queue.isEmpty, resolving.isEmpty else { return [] }
         guard isSettled || present.count < Self.crowd || clock.isQuiet else { return [] }
         var commands: [EngineCommand<DiscoveryEvent>] = []
-        if !isSettled {
+        let settlesNow = !isSettled
+        if settlesNow {
             isSettled = true
             for instance in stale.subtracting(present).sorted() {
                 commands += table.removed(instance).map { .emit($0) }
@@ -56,6 +57,12 @@ extension BrowseProgram {
             commands.append(.emit(.settled))
         }
         guard !keepsWatching else { return commands }
+        guard !settlesNow else {
+            // Whoever wanted to know no more ends now, and shall not wait until each resolver is freed.
+            guard !finished.isEmpty, !clock.isRunning else { return commands }
+            clock.isRunning = true
+            return commands + [.wake(after: Self.tick)]
+        }
         while let instance = finished.popFirst() { commands.append(.release(instance)) }
         return commands
     }

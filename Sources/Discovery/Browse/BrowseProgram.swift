@@ -16,8 +16,9 @@ package struct BrowseProgram: EngineProgram {
     let types: [ServiceType]
     let keepsWatching: Bool
     private let limitsOf: @Sendable (DiscoveryEngineKind) -> BrowseLimits
-    /// Those of the engine that is in use.
+    /// Those of the engine that is in use, once ``readLimits()`` has run.
     var limits: BrowseLimits
+    private var knowsLimits = false
     var table = DiscoveredHostTable()
     /// Types whose browser has not yet said that all known answers are in.
     var waiting: Set<ServiceType> = []
@@ -33,7 +34,8 @@ package struct BrowseProgram: EngineProgram {
     /// With the number of the tick at which it began.
     var resolving: [ServiceInstance: Int] = [:]
     /// Resolved or failed, but the resolver is not yet freed. Freeing one costs the daemon's client a round trip, which
-    /// would delay the answers that are already waiting: it is done when all is settled, or when others wait for their turn.
+    /// would delay the answers that are already waiting: it is done a while after all is settled, or when others wait for their
+    /// turn.
     /// While watching, they stay: they report what changes.
     var finished = InstanceQueue()
     /// Resolved by asking the host itself, which the engine may not know to be enough.
@@ -68,14 +70,25 @@ package struct BrowseProgram: EngineProgram {
     package mutating func connected(to engine: DiscoveryEngineKind) -> [EngineCommand<DiscoveryEvent>] {
         waiting = Set(types)
         isSettled = false
-        limits = limitsOf(engine)
+        knowsLimits = false
         clock = BrowseClock()
         let resumed: [EngineCommand<DiscoveryEvent>] = self.engine == nil ? [] : [.emit(.resumed(engine))]
         self.engine = engine
         return types.map { .browse($0) } + resumed + settleIfDone()
     }
 
+    package mutating func began() {
+        readLimits()
+    }
+
+    private mutating func readLimits() {
+        guard !knowsLimits, let engine else { return }
+        knowsLimits = true
+        limits = limitsOf(engine)
+    }
+
     package mutating func handle(_ event: EngineEvent) -> [EngineCommand<DiscoveryEvent>] {
+        readLimits()
         switch event {
         case .found(let instance):
             guard present.insert(instance).inserted else { return [] }

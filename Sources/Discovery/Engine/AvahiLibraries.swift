@@ -46,6 +46,21 @@ enum AvahiLibraries {
         try AvahiLibrary(file: "libavahi-core.so.7", package: "libavahi-core7", load: avahi_core_functions_load)
     }
 
+    /// Loads the daemon's client library meanwhile.
+    static func preloadClient() {
+        // Nothing of concurrency has to be set up for this.
+        var thread = pthread_t()
+        let started = pthread_create(
+            &thread,
+            nil,
+            { _ in
+                _ = try? AvahiLibraries.client(); return nil
+            },
+            nil
+        )
+        if started == 0 { pthread_detach(thread) }
+    }
+
     /// The daemon's client library.
     static func client() throws(DiscoveryError) -> AvahiLibrary<AvahiClientFunctions> {
         try loadedClient.get()

@@ -23,8 +23,8 @@ extension DaemonEngine {
     nonisolated func open(
         within limit: Duration,
         through door: DaemonDoor
-    ) async throws(DiscoveryError) -> AsyncStream<EngineEvent> {
-        typealias Answer = Result<AsyncStream<EngineEvent>, DiscoveryError>
+    ) async throws(DiscoveryError) -> EngineEvents {
+        typealias Answer = Result<EngineEvents, DiscoveryError>
         guard await door.enter() else {
             throw DiscoveryError(.engineUnavailable, "the Avahi daemon or the system bus still does not answer")
         }

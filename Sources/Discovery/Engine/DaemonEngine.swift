@@ -34,7 +34,7 @@ actor DaemonEngine: DiscoveryEngine {
     }
 
     /// Connects to the system bus and the daemon. Fails at once where there is no bus or no daemon.
-    func open() throws(DiscoveryError) -> AsyncStream<EngineEvent> {
+    func open() throws(DiscoveryError) -> EngineEvents {
         let avahi = try AvahiLibraries.client().functions
         let loop = try AvahiLoop()
         let sink = EngineSink()
@@ -50,14 +50,12 @@ actor DaemonEngine: DiscoveryEngine {
         else {
             throw .avahi(failure, .engineUnavailable, "the Avahi daemon does not answer")
         }
-        do {
-            try loop.start()
-        } catch {
-            avahi.avahi_client_free(client)
-            throw error
-        }
         connection = Connection(avahi: avahi, loop: loop, client: client, sink: sink)
         return sink.events
+    }
+
+    func start() throws(DiscoveryError) {
+        try connected().0.loop.start()
     }
 
     func browse(_ type: ServiceType) throws(DiscoveryError) {

@@ -6,7 +6,7 @@ extension DiscoveryEngine {
     /// - Returns: The program after that.
     func begin<Program: EngineProgram>(
         _ program: Program,
-        on events: AsyncStream<EngineEvent>,
+        on events: EngineEvents,
         publishing services: [Advertisement.Service],
         into output: AsyncStream<Program.Output>.Continuation
     ) throws(DiscoveryError) -> Program {
@@ -15,6 +15,13 @@ extension DiscoveryEngine {
             close()
             throw loss
         }
+        do {
+            try start()
+        } catch {
+            close()
+            throw error
+        }
+        program.began()
         return program
     }
 
@@ -49,7 +56,7 @@ extension DiscoveryEngine {
     /// Returns why the connection ended, or nil when the task was cancelled.
     private func drive<Program: EngineProgram>(
         _ program: inout Program,
-        _ events: AsyncStream<EngineEvent>,
+        _ events: EngineEvents,
         _ services: [Advertisement.Service],
         _ output: AsyncStream<Program.Output>.Continuation
     ) async -> DiscoveryError? {

@@ -1,4 +1,5 @@
-/// What an engine reports. Events of one connection come in order and are never dropped: they are deltas.
+/// What an engine reports. Events of one connection are never dropped: they are deltas. They come in order, but for what
+/// instances resolve to, which comes first: see ``EngineEvents``.
 package enum EngineEvent: Sendable, Hashable {
     /// The engine's host name is established: services may be published.
     case ready
@@ -56,9 +57,15 @@ package protocol EngineProgram: Sendable {
 
     /// A connection to an engine is there, for the first time or again.
     mutating func connected(to engine: DiscoveryEngineKind) -> [EngineCommand<Output>]
+    /// The engine is at work on the first commands: the time for what it need not wait for. Default: nothing.
+    mutating func began()
     mutating func handle(_ event: EngineEvent) -> [EngineCommand<Output>]
     /// The connection, and every browser, resolver and published service of it, is gone.
     mutating func disconnected(_ error: DiscoveryError) -> [EngineCommand<Output>]
+}
+
+extension EngineProgram {
+    package mutating func began() {}
 }
 
 /// An implementation of mDNS and DNS-SD.
@@ -69,7 +76,10 @@ protocol DiscoveryEngine: Actor {
     nonisolated var kind: DiscoveryEngineKind { get }
 
     /// Connects. Call it only when there is no connection: at first, or after ``close()``.
-    func open() throws(DiscoveryError) -> AsyncStream<EngineEvent>
+    func open() throws(DiscoveryError) -> EngineEvents
+    /// Has events delivered from now on. Called once, after the first commands: they need not share the loop with its
+    /// thread. Default: nothing, for an engine that delivers them from the beginning.
+    func start() throws(DiscoveryError)
     func browse(_ type: ServiceType) throws(DiscoveryError)
     func resolve(_ instance: ServiceInstance) throws(DiscoveryError)
     func release(_ instance: ServiceInstance)
@@ -91,4 +101,8 @@ protocol DiscoveryEngine: Actor {
     func abandon(_ error: DiscoveryError)
     /// Withdraws everything and disconnects. Does nothing without a connection.
     func close()
+}
+
+extension DiscoveryEngine {
+    func start() throws(DiscoveryError) {}
 }

@@ -47,7 +47,7 @@ actor EmbeddedEngine: DiscoveryEngine {
         close()
     }
 
-    func open() throws(DiscoveryError) -> AsyncStream<EngineEvent> {
+    func open() throws(DiscoveryError) -> EngineEvents {
         if let interface { _ = try interfaceIndex(interface) }
         let avahi = try AvahiLibraries.core().functions
         AvahiLog.redirect(avahi, to: logger)

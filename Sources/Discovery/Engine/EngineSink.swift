@@ -1,22 +1,17 @@
 /// Where Avahi's callbacks leave their events.
 ///
-/// Callbacks run on Avahi's own thread with its loop lock held: they copy what they are given into an event, yield it,
-/// and return. `yield` never calls the consumer, so nothing can take the loop lock again from there.
+/// Callbacks run on Avahi's own thread with its loop lock held: they copy what they are given into an event, send it,
+/// and return. `send` never calls the consumer, so nothing can take the loop lock again from there.
 final class EngineSink: Sendable {
-    let events: AsyncStream<EngineEvent>
-    private let continuation: AsyncStream<EngineEvent>.Continuation
-
-    init() {
-        (events, continuation) = AsyncStream.makeStream(of: EngineEvent.self)
-    }
+    let events = EngineEvents()
 
     func send(_ event: EngineEvent) {
-        continuation.yield(event)
+        events.send(event)
     }
 
-    /// Ends the stream. Not to be called on Avahi's thread.
+    /// Ends the events. Not to be called on Avahi's thread.
     func finish() {
-        continuation.finish()
+        events.finish()
     }
 
     /// The pointer that C callbacks get. It is valid as long as the sink lives.

@@ -6,7 +6,7 @@ struct EngineSource: Sendable {
     struct Begun<Program: EngineProgram>: Sendable {
         var engine: any DiscoveryEngine
         var program: Program
-        var events: AsyncStream<EngineEvent>
+        var events: EngineEvents
     }
 
     /// How long to wait for a bus or daemon that takes the connection but does not answer: libdbus itself sets no limit

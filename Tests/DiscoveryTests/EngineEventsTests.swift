@@ -1,0 +1,59 @@
+import CompanionWire
+import Testing
+
+@testable import Discovery
+
+@Suite(.timeLimit(.minutes(1))) struct EngineEventsTests {
+    @Test("What an instance resolves to goes ahead of what else waits; otherwise they come in order, and all of them")
+    func order() async {
+        let events = EngineEvents()
+        for name in ["A", "B"] { events.send(.found(.fixture(name))) }
+        events.send(.resolved(.fixture("A"), .fixture()))
+        events.send(.left(.fixture("B")))
+        events.send(.resolveFailed(.fixture("B")))
+        events.finish()
+        var seen: [EngineEvent] = []
+        for await event in events { seen.append(event) }
+        #expect(
+            seen == [
+                .resolved(.fixture("A"), .fixture()), .resolveFailed(.fixture("B")), .found(.fixture("A")),
+                .found(.fixture("B")), .left(.fixture("B")),
+            ]
+        )
+    }
+
+    @Test("A reader that waits gets each of many thousand events once, and its memory is used again")
+    func many() async {
+        let events = EngineEvents()
+        let count = 20_000
+        let sender = Task {
+            for index in 0..<count {
+                events.send(.found(.fixture("\(index)")))
+                if index % 100 == 0 { await Task.yield() }
+            }
+            events.finish()
+        }
+        var next = 0
+        for await event in events {
+            guard event == .found(.fixture("\(next)")) else {
+                Issue.record("\(event) instead of \(next)")
+                break
+            }
+            next += 1
+        }
+        #expect(next == count)
+        await sender.value
+    }
+
+    @Test("A reader that is cancelled ends")
+    func cancelled() async {
+        let events = EngineEvents()
+        let reader = Task {
+            var count = 0
+            for await _ in events { count += 1 }
+            return count
+        }
+        reader.cancel()
+        #expect(await reader.value == 0)
+    }
+}

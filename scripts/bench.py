@@ -24,7 +24,8 @@ import bench_watch
 ROOT = Path(__file__).resolve().parent.parent
 TOOL = ROOT / ".build/release/pairtool"
 NAMESPACE = ROOT / "Tests/Support/netns-daemon.sh"
-TYPE = "_copilotforge-companion._tcp"
+# What pairtool browses; the host of the measurement is one of the first.
+TYPES = ["_copilotforge-companion._tcp", "_cf-companion._tcp", "_lumiagent._tcp", "_aiclicode._tcp"]
 rows: list[tuple[str, str, str, str, str]] = []
 
 
@@ -90,11 +91,16 @@ def draw(work: Path) -> None:
         runs=50,
     )
     row("draw a QR PNG", ms(ours), f"qrencode {ms(theirs)}", ours / theirs, "≤ 1.00", ours <= theirs)
+    # pairtool reads what it has drawn before anyone sees it.
+    _, reading = compare(["true"], ["zbarimg", "-q", str(work / "theirs.png")], runs=10)
+    both = theirs + reading
+    row("… and read it back", ms(ours), f"qrencode, then zbarimg {ms(both)}", ours / both, "reported")
 
 
 DISCOVER = r"""
 import json, os, statistics, subprocess, sys, time
-tool, kind = sys.argv[1:]
+tool, *kinds = sys.argv[1:]
+kind = kinds[0]
 advert = subprocess.Popen(["avahi-publish", "-s", "Bench", kind, "7878", "v=1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 def until_first(command, found):
@@ -117,14 +123,21 @@ first = lambda: (
     until_first(ours + ["--first", "--type", kind, "--json"], lambda line: b'"Bench"' in line),
     until_first(["avahi-browse", "-rp", kind], lambda line: line.startswith(b"=")),
 )
-complete = lambda: (whole(ours), whole(["avahi-browse", "-rt", kind]))
+def whole_of_each():
+    start = time.perf_counter()
+    each = [subprocess.Popen(["avahi-browse", "-rt", kind], stdout=subprocess.DEVNULL) for kind in kinds]
+    if any(process.wait() for process in each):
+        sys.exit("avahi-browse failed")
+    return time.perf_counter() - start
+
+complete = lambda: (whole(ours), whole_of_each(), whole(["avahi-browse", "-rt", kind]))
 for _ in range(100):
     if b"Bench" in subprocess.run(["avahi-browse", "-rpt", kind], capture_output=True).stdout: break
 result = {}
 for name, measure in (("first", first), ("whole", complete)):
     measure()
     pairs = [measure() for _ in range(25)]
-    result[name] = [statistics.median(p[i] for p in pairs) for i in (0, 1)]
+    result[name] = [statistics.median(column) for column in zip(*pairs)]
 advert.terminate()
 print(json.dumps(result))
 """
@@ -135,7 +148,7 @@ def discover() -> None:
         row("discover, warm daemon", "left out", "", None, "needs root")
         return
     answer = subprocess.run(
-        [str(NAMESPACE), sys.executable, "-c", DISCOVER, str(TOOL), TYPE], capture_output=True, text=True
+        [str(NAMESPACE), sys.executable, "-c", DISCOVER, str(TOOL), *TYPES], capture_output=True, text=True
     )
     if answer.returncode != 0:
         sys.exit(f"the namespace for discover failed: {answer.stderr}")
@@ -143,9 +156,10 @@ def discover() -> None:
     ours, theirs = result["first"]
     row("first resolved host, warm daemon", ms(ours), f"avahi-browse -rp {ms(theirs)}", ours / theirs, "≤ 1.20",
         ours <= 1.2 * theirs)
-    ours, theirs = result["whole"]
-    row("whole discover (4 types), warm daemon", ms(ours), f"avahi-browse -rt (1 type) {ms(theirs)}", ours / theirs,
-        "≤ 1.00", ours <= theirs)
+    ours, each, one = result["whole"]
+    row("whole discover (4 types), warm daemon", ms(ours), f"avahi-browse -rt, 4 at once {ms(each)}", ours / each,
+        "≤ 1.00", ours <= each)
+    row("…", ms(ours), f"avahi-browse -rt of 1 type {ms(one)}", ours / one, "≤ 1.00", ours <= one)
 
 
 def main() -> int:

@@ -121,14 +121,18 @@ let modules: [Target] = [
     .target(
         name: "CommandCore",
         dependencies: [
-            "CompanionWire", "PairingAgent", "QRCodec",
+            "CompanionWire", "Discovery", "PairingAgent", "QRCodec",
+            .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         ],
         swiftSettings: strict
     ),
     .executableTarget(
         name: "pairtool",
-        dependencies: ["CommandCore"],
+        dependencies: [
+            "CommandCore", "Discovery", "QRCodec",
+            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+        ],
         swiftSettings: strict,
         linkerSettings: program
     ),

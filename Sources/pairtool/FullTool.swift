@@ -8,14 +8,19 @@ enum FullTool {
 
     /// Becomes that program, with the same arguments: the process stays the same.
     ///
-    /// - Parameter arguments: The words behind the program's name; they say how a failure is told.
-    static func run(_ arguments: [String]) -> Never {
+    /// - Parameters:
+    ///   - arguments: The words behind the program's name; they say how a failure is told.
+    ///   - survey: What a look around the network came to, where that remains to be explained.
+    static func run(_ arguments: [String], after survey: BlankSurvey? = nil) -> Never {
         let own = directory()
+        // As they came: an argument need not be UTF-8.
+        let words = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
+        let more = survey.map { ["--after", $0.text] } ?? []
+        var vector = words + more.map { strdup($0) } + [nil]
         var failures: [(path: String, number: Int32)] = []
         for place in own == nil ? [] : places {
             let path = "\(own ?? "")/\(place)"
-            // As they came: an argument need not be UTF-8.
-            execv(path, CommandLine.unsafeArgv)
+            execv(path, &vector)
             failures.append((path, errno))
         }
         // One that is there says more than one that is not.

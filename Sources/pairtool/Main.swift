@@ -6,10 +6,15 @@ enum Main {
     static func main() {
         StandardDescriptors.open()
         let arguments = Array(CommandLine.arguments.dropFirst())
+        QuickCommand.prepare(arguments)
         guard let command = QuickCommand(arguments) else { FullTool.run(arguments) }
         // Writes to a closed pipe are errors where they happen, not signals.
         signal(SIGPIPE, SIG_IGN)
-        let status = command.run(.process)
-        exit(FileSink.end(status, json: arguments.contains("--json")).rawValue)
+        switch command.run(.process) {
+        case .ended(let status):
+            exit(FileSink.end(status, json: arguments.contains("--json")).rawValue)
+        case .handedOver(let survey):
+            FullTool.run(arguments, after: survey)
+        }
     }
 }

@@ -1,4 +1,5 @@
 import CommandCore
+import Discovery
 
 /// The command lines that this program sees to itself. All others, whatever they say, are the whole tool's.
 enum QuickCommand: Hashable {
@@ -7,6 +8,8 @@ enum QuickCommand: Hashable {
     case scan(files: [String], format: OutputFormat, showSecrets: Bool)
     /// `qr FILE -o OUTPUT [--scale PIXELS]`
     case draw(file: String, output: String, scale: Int)
+    /// `discover [--first] [--type TYPE]… [--engine ENGINE] [--interface NAME] [--json | -q]`
+    case discover(types: [ServiceType], first: Bool, choice: DiscoveryChoice, format: OutputFormat)
 
     /// - Parameter arguments: The words behind the program's name.
     /// - Returns: nil for every other command line, those with mistakes among them.
@@ -16,6 +19,7 @@ enum QuickCommand: Hashable {
         case "--version" where words.isEmpty: self = .version
         case "scan": self.init(scanning: words)
         case "qr": self.init(drawing: words)
+        case "discover": self.init(discovering: words)
         default: return nil
         }
     }
@@ -26,8 +30,7 @@ enum QuickCommand: Hashable {
         var showSecrets = false
         for word in words {
             switch word {
-            case "--json" where format == nil: format = .json
-            case "-q" where format == nil, "--quiet" where format == nil: format = .quiet
+            case _ where format == nil && OutputFormat(option: word) != nil: format = OutputFormat(option: word)
             case "--show-secrets": showSecrets = true
             case _ where Self.isOperand(word): files.append(word)
             default: return nil
@@ -60,45 +63,44 @@ enum QuickCommand: Hashable {
         self = .draw(file: file, output: output, scale: scale)
     }
 
+    private init?(discovering words: ArraySlice<String>) {
+        var types: [ServiceType] = []
+        var first = false
+        var choice = DiscoveryChoice()
+        var format: OutputFormat?
+        var words = words
+        while let word = words.popFirst() {
+            switch word {
+            case _ where format == nil && OutputFormat(option: word) != nil: format = OutputFormat(option: word)
+            case "--first" where !first: first = true
+            case "--type":
+                guard let type = words.popFirst().flatMap({ ServiceType($0) }) else { return nil }
+                types.append(type)
+            case "--engine" where choice.engine == nil:
+                guard let engine = words.popFirst().flatMap({ DiscoveryEngineChoice(rawValue: $0) }) else { return nil }
+                choice.engine = engine
+            case "--interface" where choice.interface == nil:
+                guard let name = words.popFirst(), Self.isOperand(name) else { return nil }
+                choice.interface = name
+            default: return nil
+            }
+        }
+        self = .discover(types: types, first: first, choice: choice, format: format ?? .text)
+    }
+
     /// Whether a word is no option, nor standard input, which is waited for elsewhere.
     private static func isOperand(_ word: String) -> Bool {
         !word.isEmpty && !word.hasPrefix("-")
     }
 }
 
-extension QuickCommand {
-    func run(_ context: CommandContext) -> ExitStatus {
-        let output: Output
-        switch self {
-        case .scan(_, let format, _): output = Output(context: context, format: format)
-        case .version, .draw: output = Output(context: context, format: .text)
+extension OutputFormat {
+    /// - Returns: nil for a word that chooses no format.
+    fileprivate init?(option word: String) {
+        switch word {
+        case "--json": self = .json
+        case "-q", "--quiet": self = .quiet
+        default: return nil
         }
-        do {
-            switch self {
-            case .version: output.data(Version.text)
-            case .scan(let files, _, let showSecrets): try Self.scan(files, output, showSecrets: showSecrets)
-            case .draw(let file, let path, let scale):
-                try QRDrawing(file: file, output: path, scale: scale).run(output)
-            }
-            return .done
-        } catch let request as ExitRequest {
-            return request.status
-        } catch {
-            let failure = CommandError(describing: error)
-            output.report(failure)
-            return failure.status
-        }
-    }
-
-    private static func scan(_ files: [String], _ output: Output, showSecrets: Bool) throws {
-        var report = ScanReport(output: output, showSecrets: showSecrets)
-        for file in files {
-            do {
-                report.add(try PairingPicture.read(file, context: output.context), from: file)
-            } catch let failure as CommandError {
-                report.add(failure)
-            }
-        }
-        try report.finish()
     }
 }

@@ -1,3 +1,5 @@
+import CompanionWire
+import Discovery
 import FoundationEssentials
 import Subprocess
 import SystemPackage
@@ -27,6 +29,21 @@ import Testing
             QuickCommand(["qr", "--output", "b.svg", "--scale", "3", "a"])
                 == .draw(file: "a", output: "b.svg", scale: 3)
         )
+        #expect(
+            QuickCommand(["discover"]) == .discover(types: [], first: false, choice: DiscoveryChoice(), format: .text)
+        )
+        #expect(
+            QuickCommand([
+                "discover", "--first", "--type", "_lumiagent._tcp", "--type", "_x._tcp", "--engine", "daemon",
+                "--interface", "lo", "--json",
+            ])
+                == .discover(
+                    types: [.lumi, ServiceType("_x._tcp")].compactMap(\.self),
+                    first: true,
+                    choice: DiscoveryChoice(engine: .daemon, interface: "lo"),
+                    format: .json
+                )
+        )
     }
 
     @Test(
@@ -42,6 +59,11 @@ import Testing
             ["qr", "a", "b", "-o", "c.png"],
             ["qr", "a", "-o", "b.png", "--json"], ["qr", "a", "-o", "b.png", "-o", "c.png"],
             ["qr", "a", "-o", "b.png", "--level", "H"], ["qr", "a", "-o", "--json"],
+            ["discover", "--watch"], ["discover", "--probe"], ["discover", "--timeout", "3"], ["discover", "--help"],
+            ["discover", "--type"], ["discover", "--type", "nonsense"], ["discover", "--engine", "other"],
+            ["discover", "--engine"], ["discover", "--interface"], ["discover", "--interface", "--json"],
+            ["discover", "--json", "-q"], ["discover", "--first", "--first"], ["discover", "--domain", "a.example"],
+            ["discover", "--host", "127.0.0.1"], ["discover", "studio"], ["discover", "--after", "{}"],
         ]
     )
     func left(words: [String]) {
@@ -91,6 +113,89 @@ import Testing
             let full = try await Self.run(BuiltTool.fullPath, refused, user)
             #expect(quick.status == 3 && quick == full)
             #expect(!FileManager.default.fileExists(atPath: "\(user.directory)/a.png"))
+        }
+    }
+
+    @Test("Both programs find the same host, and say the same of it")
+    func sameHosts() async throws {
+        try await withProject { host, user in
+            try await withRunningHost(host, ["--project", host.directory + "/garden"]) { events in
+                _ = try await events.first("advertised")
+                let id = try #require(try await events.payload.host)
+                for words in [["-q"], ["--json"], [], ["--type", "_cf-companion._tcp", "--json"]] {
+                    let line = ["discover", "--engine", "embedded", "--interface", "lo"] + words
+                    #expect(QuickCommand(line) != nil)
+                    // Hosts of others come and go on the same interface, and make columns wider.
+                    var lines: [[String]] = []
+                    for program in [BuiltTool.path, BuiltTool.fullPath] {
+                        let outcome = try await Self.run(program, line, user)
+                        #expect(outcome.status == 0, "\(outcome)")
+                        let own = outcome.out.split(separator: "\n").filter { $0.contains(id.prefix(8)) }
+                        lines.append(own.map { $0.split(separator: " ").joined(separator: " ") })
+                    }
+                    #expect(lines[0].count == 1 && lines[0] == lines[1])
+                }
+            }
+        }
+    }
+
+    @Test("Where nobody is there, both programs say why", arguments: [["--json"], []])
+    func nobody(words: [String]) async throws {
+        try await Sandbox.with { user in
+            let line = ["discover", "--engine", "embedded", "--interface", "lo", "--type", "_pt-nobody._tcp"] + words
+            #expect(QuickCommand(line) != nil)
+            let quick = try await Self.run(BuiltTool.path, line, user)
+            let full = try await Self.run(BuiltTool.fullPath, line, user)
+            for outcome in [quick, full] {
+                #expect(outcome.status == 3 && outcome.out.isEmpty && outcome.err.contains("no host was found"))
+                #expect(outcome.err.contains("adverts: no host advertises itself"), "\(outcome)")
+            }
+        }
+    }
+
+    @Test("Where nobody is there, the whole tool gets to know, and does not look again")
+    func handover() async throws {
+        try await Sandbox.with { user in
+            let line = ["discover", "--engine", "embedded", "--interface", "lo", "--type", "_pt-nobody._tcp", "-q"]
+            let known = #"{"engine":"embedded","isSettled":true}"#
+            let alone = user.directory + "/pairtool"
+            try FileManager.default.copyItem(atPath: BuiltTool.path, toPath: alone)
+            try Data("#!/bin/sh\nprintf '%s\\n' \"$@\"\n".utf8).write(to: URL(filePath: alone + "-full"))
+            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: alone + "-full")
+            let words = try await Self.run(alone, line, user).out.split(separator: "\n").map(String.init)
+            #expect(Array(words.dropLast()) == line + ["--after"])
+            let survey = try BlankSurvey(text: try #require(words.last))
+            #expect(survey == (try BlankSurvey(text: known)))
+            // An engine would fail to look there.
+            let told = try await Self.run(
+                BuiltTool.fullPath,
+                ["discover", "--interface", "nowhere0", "--after", known],
+                user
+            )
+            #expect(told.status == 3 && told.err.contains("no host was found (embedded mDNS engine)"), "\(told)")
+        }
+    }
+
+    @Test("Records that cannot be read, and interfaces that do not exist, are told alike")
+    func sameFailures() async throws {
+        try await Sandbox.with { user in
+            let data = user.directory + "/data/pairtool"
+            try FileManager.default.createDirectory(
+                atPath: data,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+            try Data("{".utf8).write(to: URL(filePath: data + "/hosts.json"))
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: data + "/hosts.json")
+            let usual = ["discover", "--engine", "embedded", "--interface", "lo", "--json"]
+            for (line, status, code) in [
+                (usual, 1, "hosts.unreadable"), (["discover", "--interface", "nowhere0"], 2, "nowhere0"),
+            ] {
+                #expect(QuickCommand(line) != nil)
+                let quick = try await Self.run(BuiltTool.path, line, user)
+                #expect(quick.status == Int32(status) && quick.err.contains(code), "\(quick)")
+                #expect(try await Self.run(BuiltTool.fullPath, line, user) == quick)
+            }
         }
     }
 

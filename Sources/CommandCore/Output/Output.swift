@@ -20,6 +20,20 @@ package struct Output: Sendable {
         self.format = format
     }
 
+    /// Tells of what ended a command.
+    ///
+    /// - Returns: How the program is to end.
+    package func status(after error: any Error) -> ExitStatus {
+        if let request = error as? ExitRequest { return request.status }
+        guard !(error is CancellationError), !Task.isCancelled else {
+            if context.stderrIsTerminal { context.stderr.write("\n") }
+            return .interrupted
+        }
+        let failure = CommandError(describing: error)
+        report(failure)
+        return failure.status
+    }
+
     /// Writes a list in the format that was asked for.
     package func list<Item: Encodable>(
         _ items: [Item],

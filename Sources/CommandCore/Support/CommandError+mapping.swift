@@ -1,3 +1,4 @@
+import Discovery
 import PairingAgent
 import QRCodec
 
@@ -13,6 +14,10 @@ extension CommandError {
             switch error {
             case let error as CommandError: error
             case let error as QRCodecError: Self.image(error)
+            case let error as DiscoveryError: Self.discovery(error)
+            case let error as PairedHostStoreError:
+                CommandError(.failed, "hosts.unreadable", error.description, next: error.remedy)
+            case let error as KeyStoreError: CommandError(.failed, "key.unusable", error.message, next: error.remedy)
             case let error as PrivateFile.Failure: CommandError(.failed, "file", error.description)
             case let error as any CommandErrorConvertible: error.commandError
             default: CommandError(.failed, "failed", "\(error)")
@@ -41,5 +46,17 @@ extension CommandError {
         case .io: CommandError(.failed, "file.unreadable", error.message)
         default: CommandError(.failed, "image.\(error.code)", error.message)
         }
+    }
+
+    private static func discovery(_ error: DiscoveryError) -> CommandError {
+        let isUsage = [.invalidType, .invalidInterface, .invalidAdvertisement, .domainUnsupported].contains(error.code)
+        let next: String? =
+            switch (error.code, error.engine) {
+            case (.engineUnavailable, .daemon?): "pairtool discover --engine embedded"
+            case (.engineUnavailable, .embedded?): "pairtool discover --engine daemon"
+            case (.engineUnavailable, nil): "see why: pairtool doctor"
+            default: nil
+            }
+        return CommandError(isUsage ? .usage : .failed, "discovery.\(error.code)", error.description, next: next)
     }
 }

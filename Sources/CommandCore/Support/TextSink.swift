@@ -13,6 +13,11 @@ extension TextSink {
     }
 }
 
+/// Takes text and keeps none.
+struct NowhereSink: TextSink {
+    func write(_: UnsafeRawBufferPointer) {}
+}
+
 /// A file descriptor, written to at once and in full.
 package struct FileSink: TextSink {
     package let descriptor: Int32

@@ -61,6 +61,14 @@ struct DiscoverCommand: AsyncParsableCommand {
     )
     var domain: String?
 
+    /// What `pairtool` came to, which looks by itself where it can: then nobody was there, and it remains to say why.
+    @Option(
+        name: .customLong("after"),
+        help: .private,
+        transform: BlankSurvey.init(text:)
+    )
+    var after: BlankSurvey?
+
     @OptionGroup var discovery: DiscoveryOptions
     @OptionGroup var options: OutputOptions
 
@@ -88,108 +96,37 @@ struct DiscoverCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        let paired = try PairedHostStore(directory: output.context.paths.data).load()
         if let host {
-            let row = try await AddressedHost(place: host, paired: paired).row()
-            output.list([row], columns: Self.columns([row], probe: true), id: \.id)
+            let row = try await AddressedHost(place: host, paired: try paired(output)).row()
+            output.list([row], columns: DiscoveredRow.columns([row], probe: true), id: \.id)
             if row.conflicting { output.say(TerminalText.line("Beware: \(row.probe?.reason ?? "")")) }
-            return
-        }
-        // Tests have a tree of their own.
-        output.tell(of: USBDevice.appleDevices(root: output.context.environment["PAIRTOOL_SYSFS"] ?? "/sys"))
-        let types = types.isEmpty ? ServiceType.all : types
-        let client = try discovery.client(context: output.context, domain: domain)
-        if watch {
-            try await DiscoveryWatch(output: output, paired: paired, probes: probe)
-                .run(client: client, types: types, limit: timeout?.duration)
+        } else if watch {
+            output.tell(of: USBDevice.appleDevices(context: output.context))
+            let client = try discovery.client(context: output.context, domain: domain)
+            try await DiscoveryWatch(output: output, paired: try paired(output), probes: probe)
+                .run(client: client, types: types.isEmpty ? ServiceType.all : types, limit: timeout?.duration)
         } else {
-            try await list(client: client, types: types, paired: paired, output: output)
+            try await list(output)
         }
     }
 
-    private func list(
-        client: CompanionDiscoveryClient,
-        types: [ServiceType],
-        paired: PairedHosts,
-        output: Output
-    ) async throws {
-        // Whoever asks for the first host and names a time wants to wait for it; otherwise the engine's word ends it.
-        let waits = first && timeout != nil
-        let look: @Sendable (CompanionDiscoveryClient) async throws -> DiscoverySurvey = { client in
-            try await DiscoverySurvey.run(client: client, types: types, limit: timeout?.duration ?? .seconds(10)) {
-                survey in
-                if first, survey.hosts.contains(where: { !$0.endpoints.isEmpty }) { return true }
-                return survey.isSettled && !waits
-            }
-        }
-        var survey = try await look(client)
-        if first, let host = survey.hosts.first(where: { !$0.endpoints.isEmpty }) { survey.hosts = [host] }
-        if survey.engine == .daemon, try discovery.engine(context: output.context) == .auto, domain == nil, !first,
-            let why = survey.incomplete.first
-        {
-            output.say("With the Avahi daemon, \(why). Looking again with the embedded engine.")
-            survey.merge(try await look(try discovery.client(context: output.context, engine: .embedded)))
-        }
-        var rows = survey.hosts.map { DiscoveredRow($0, paired: paired) }
-        guard !rows.isEmpty else {
-            var error = Self.nothingFound(survey)
-            error.details = try await LikelyCauses.find(interface: discovery.interface(context: output.context))
-            throw error
-        }
-        if probe { await Probe.fill(&rows) }
-        DiscoveredRow.markLookalikes(&rows, paired: paired)
-        output.list(rows, columns: Self.columns(rows, probe: probe), id: \.id)
-        if output.format == .text { explain(Set(rows.flatMap(\.marks)), output) }
-        for why in survey.incomplete {
-            output.warn("discovery.incomplete", "\(why)", next: survey.engine == .daemon ? Self.moreRecords : nil)
-        }
-        if !survey.isSettled, !first {
-            output.warn(
-                "discovery.unsettled",
-                "Stopped before all answers were in: there may be more hosts (--timeout SECONDS)."
-            )
-        }
+    private func paired(_ output: Output) throws -> PairedHosts {
+        try PairedHostStore(directory: output.context.paths.data).load()
     }
 
-    private static let moreRecords =
-        "pairtool discover --engine embedded, or raise cache-entries-max in /etc/avahi/avahi-daemon.conf"
-
-    private func explain(_ marks: Set<AdvertMark>, _ output: Output) {
-        for mark in marks.sorted() { output.say("  \(mark.rawValue): \(mark.text)") }
-    }
-
-    static func columns(_ rows: [DiscoveredRow], probe: Bool) -> [TableColumn<DiscoveredRow>] {
-        var columns: [TableColumn<DiscoveredRow>] = [
-            TableColumn("NAME", shrinks: true) { $0.name },
-            TableColumn("FAMILY") { $0.family.displayName },
-            TableColumn("PAIRED") { $0.conflicting ? "conflict" : $0.paired ? "yes" : "no" },
-            TableColumn("TRUST") { $0.trust?.rawValue ?? "–" },
-            TableColumn("ID") { String($0.id.prefix(8)) },
-        ]
-        if rows.contains(where: { !$0.marks.isEmpty }) { columns.append(TableColumn("MARKS") { $0.markText }) }
-        if probe { columns.append(TableColumn("HEALTH") { $0.probe?.text ?? "–" }) }
-        columns.append(TableColumn("ADDRESSES", shrinks: true) { $0.addressText })
-        return columns
-    }
-
-    private static func nothingFound(_ survey: DiscoverySurvey) -> CommandError {
-        guard survey.isSettled else {
-            return CommandError(
-                .timedOut,
-                "discovery.timed_out",
-                "no host was found in time" + (survey.problem.map { ": \($0)" } ?? ""),
-                next: "pairtool discover --timeout 30"
-            )
-        }
-        return CommandError(
-            .nothingFound,
-            "discovery.none",
-            """
-            no host was found (\(survey.engine.rawValue) mDNS engine). Deployed CopilotForge Macs do not advertise \
-            themselves: those are named by address
-            """,
-            next: "pairtool pair --url http://ADDRESS:7878, or try the other engine: pairtool discover --engine "
-                + (survey.engine == .daemon ? "embedded" : "daemon")
+    private func list(_ output: Output) async throws {
+        let listing = HostListing(
+            types: types,
+            first: first,
+            timeout: timeout?.duration,
+            domain: domain,
+            choice: discovery.choice
         )
+        let ask: (@Sendable (inout [DiscoveredRow]) async -> Void)? =
+            if probe { Probe.fill } else { nil }
+        let blank = if let after { after } else { try await listing.run(output, probe: ask) }
+        guard var error = blank?.error else { return }
+        error.details = try await LikelyCauses.find(interface: discovery.interface(context: output.context))
+        throw error
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandCore
 import CompanionWire
 
 /// What this device asks of a host when it pairs, and what it accepts.

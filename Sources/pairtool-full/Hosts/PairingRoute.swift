@@ -1,3 +1,4 @@
+import CommandCore
 import CompanionClient
 import CompanionWire
 import PairingAgent

@@ -59,16 +59,7 @@ struct PairingTarget: Sendable {
         self.id = id
         name = host.name
         family = host.family
-        // `_cf-companion._tcp` points to the TLS port of hosts that also speak plain HTTP elsewhere; a host that says
-        // nothing of version 2 in its TXT record is taken at its word.
-        let speaksTLS = host.txt["tls"] != nil || host.txt["v"] == "2"
-        let plain = endpoints.filter { $0.type != .companionShort || !speaksTLS }
-        var secure = endpoints.filter { $0.type == .companionShort && speaksTLS }.map(\.endpoint)
-        if let port = host.txt["tls"].flatMap(Int.init), (1...65535).contains(port) {
-            secure += plain.map { CompanionEndpoint(address: $0.endpoint.address, port: port) }
-        }
-        self.endpoints = plain.map(\.endpoint).unique
-        secureEndpoints = secure.unique
+        (self.endpoints, secureEndpoints) = host.endpointsByTransport(of: endpoints)
     }
 
     /// The targets behind an advert. An id that several machines claim is one target for each machine: only the user can
@@ -128,13 +119,5 @@ struct PairingTarget: Sendable {
         let word = word.lowercased()
         return name.lowercased() == word || (word.count >= 4 && id.hasPrefix(word))
             || allEndpoints.contains { "\($0.address)" == word || "\($0)" == word }
-    }
-}
-
-extension Array where Element: Hashable {
-    /// Each element once, where it comes first.
-    var unique: [Element] {
-        var seen: Set<Element> = []
-        return filter { seen.insert($0).inserted }
     }
 }

@@ -14,18 +14,6 @@ extension PairingError: CommandErrorConvertible {
     package var commandError: CommandError { .pairing(self) }
 }
 
-extension KeyStoreError: CommandErrorConvertible {
-    package var commandError: CommandError { CommandError(.failed, "key.unusable", message, next: remedy) }
-}
-
-extension PairedHostStoreError: CommandErrorConvertible {
-    package var commandError: CommandError { CommandError(.failed, "hosts.unreadable", description, next: remedy) }
-}
-
-extension DiscoveryError: CommandErrorConvertible {
-    package var commandError: CommandError { .discovery(self) }
-}
-
 extension DesktopError: CommandErrorConvertible {
     package var commandError: CommandError { .desktop(self) }
 }
@@ -172,18 +160,6 @@ extension CommandError {
         case .unproven: CommandError(.failed, "pairing.unproven", error.message, next: newCode)
         default: CommandError(.failed, "pairing.rejected", error.message, next: newCode)
         }
-    }
-
-    fileprivate static func discovery(_ error: DiscoveryError) -> CommandError {
-        let isUsage = [.invalidType, .invalidInterface, .invalidAdvertisement, .domainUnsupported].contains(error.code)
-        let next: String? =
-            switch (error.code, error.engine) {
-            case (.engineUnavailable, .daemon?): "pairtool discover --engine embedded"
-            case (.engineUnavailable, .embedded?): "pairtool discover --engine daemon"
-            case (.engineUnavailable, nil): "see why: pairtool doctor"
-            default: nil
-            }
-        return CommandError(isUsage ? .usage : .failed, "discovery.\(error.code)", error.description, next: next)
     }
 
     fileprivate static func desktop(_ error: DesktopError) -> CommandError {

@@ -14,18 +14,10 @@ enum CommandRunner {
                 try command.run()
             }
             return .done
-        } catch let error as ExitRequest {
-            return error.status
         } catch {
-            if let status = parserOutcome(error, context: context, json: arguments.contains("--json")) { return status }
-            let output = Output(context: context, format: arguments.contains("--json") ? .json : .text)
-            guard !(error is CancellationError), !Task.isCancelled else {
-                if context.stderrIsTerminal { context.stderr.write("\n") }
-                return .interrupted
-            }
-            let failure = CommandError(describing: error)
-            output.report(failure)
-            return failure.status
+            let json = arguments.contains("--json")
+            if let status = parserOutcome(error, context: context, json: json) { return status }
+            return Output(context: context, format: json ? .json : .text).status(after: error)
         }
     }
 

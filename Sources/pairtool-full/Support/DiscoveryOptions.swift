@@ -17,43 +17,29 @@ struct DiscoveryOptions: ParsableArguments {
     )
     var interface: String?
 
+    var choice: DiscoveryChoice { DiscoveryChoice(engine: engineChoice, interface: interface) }
+
     /// The engine that the options or the environment choose.
     func engine(context: CommandContext) throws -> DiscoveryEngineChoice {
-        if let engineChoice { return engineChoice }
-        guard let word = context.environment["PAIRTOOL_ENGINE"], !word.isEmpty else { return .auto }
-        guard let engine = DiscoveryEngineChoice(rawValue: word) else {
-            throw CommandError(
-                .usage,
-                "discovery.engine",
-                "PAIRTOOL_ENGINE is “\(word)”: it takes auto, daemon or embedded"
-            )
-        }
-        return engine
+        try choice.engine(context: context)
     }
 
     /// The interface that the options or the environment choose; nil means all.
     func interface(context: CommandContext) -> String? {
-        interface ?? context.environment["PAIRTOOL_INTERFACE"].flatMap { $0.isEmpty ? nil : $0 }
+        choice.interface(context: context)
     }
 
     /// - Parameters:
     ///   - host: A paired host that is looked for. One that was on this machine alone advertises on `lo`: that is where it
     ///     is looked for without other choice.
-    ///   - choice: Another engine than that of the command line.
     ///   - domain: The DNS domain to look in. Default: the local network.
     func client(
         context: CommandContext,
         findingAgain host: PairedHost? = nil,
-        engine choice: DiscoveryEngineChoice? = nil,
         domain: String? = nil
     ) throws -> CompanionDiscoveryClient {
         let usual = host.flatMap { $0.endpoint.address.scope == .loopback ? "lo" : nil }
-        return CompanionDiscoveryClient(
-            engine: try choice ?? engine(context: context),
-            interface: interface(context: context) ?? usual,
-            domain: domain,
-            logger: LoggingSetup.logger("discovery", context: context)
-        )
+        return try choice.client(context: context, usualInterface: usual, domain: domain)
     }
 }
 

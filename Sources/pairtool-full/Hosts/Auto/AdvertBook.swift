@@ -1,3 +1,4 @@
+import CommandCore
 import CompanionWire
 import Discovery
 import PairingAgent

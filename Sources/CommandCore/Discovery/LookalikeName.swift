@@ -1,13 +1,11 @@
-import CommandCore
-
 /// A name as the eye takes it: names that look the same are the same here.
 ///
 /// Case, spaces and characters that cannot be seen make no difference; of letters of other scripts that look like Latin ones,
 /// the usual ones are known (a part of Unicode Technical Standard 39, section 4).
-struct LookalikeName: Hashable, Sendable {
+package struct LookalikeName: Hashable, Sendable {
     private let skeleton: String
 
-    init(_ name: String) {
+    package init(_ name: String) {
         var skeleton = String.UnicodeScalarView()
         for scalar in name.lowercased().unicodeScalars {
             guard !TerminalText.isUnsafe(scalar), !scalar.properties.isWhitespace,

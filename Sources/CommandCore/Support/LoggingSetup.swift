@@ -1,13 +1,12 @@
-import CommandCore
 import FoundationEssentials
-import Logging
+package import Logging
 
 /// The loggers that commands hand to the modules.
-enum LoggingSetup {
+package enum LoggingSetup {
     /// A logger that writes to standard error from the level on that `PAIRTOOL_LOG` names.
     ///
     /// - Parameter usual: The level without `PAIRTOOL_LOG`. Default: nil, nothing is written.
-    static func logger(
+    package static func logger(
         _ label: String,
         usual: Logger.Level? = nil,
         context: CommandContext = .current
@@ -21,23 +20,23 @@ enum LoggingSetup {
 }
 
 /// Writes a line an event to standard error. Metadata may hold text of peers, so each line is sanitised.
-struct TerminalLogHandler: LogHandler {
-    let label: String
-    let context: CommandContext
-    var logLevel = Logger.Level.info
-    var metadata = Logger.Metadata()
+package struct TerminalLogHandler: LogHandler {
+    package let label: String
+    package let context: CommandContext
+    package var logLevel = Logger.Level.info
+    package var metadata = Logger.Metadata()
 
-    init(label: String, context: CommandContext) {
+    package init(label: String, context: CommandContext) {
         self.label = label
         self.context = context
     }
 
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
-    func log(event: LogEvent) {
+    package func log(event: LogEvent) {
         let all = metadata.merging(event.metadata ?? [:]) { $1 }
         let pairs = all.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
         let time = context.now().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))

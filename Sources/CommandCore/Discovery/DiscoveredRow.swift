@@ -1,35 +1,34 @@
-import CommandCore
-import CompanionWire
-import Discovery
-import PairingAgent
+package import CompanionWire
+package import Discovery
+package import PairingAgent
 
 /// A discovered host as `pairtool discover` shows it.
-struct DiscoveredRow: Encodable, Sendable {
-    struct Address: Encodable, Sendable, Hashable {
-        var address: IPAddress
-        var port: Int
-        var interface: String
-        var type: String
-        var hostName: String
+package struct DiscoveredRow: Encodable, Sendable {
+    package struct Address: Encodable, Sendable, Hashable {
+        package var address: IPAddress
+        package var port: Int
+        package var interface: String
+        package var type: String
+        package var hostName: String
     }
 
-    var id: String
-    var name: String
-    var family: HostFamily
-    var types: [String]
-    var addresses: [Address]
+    package var id: String
+    package var name: String
+    package var family: HostFamily
+    package var types: [String]
+    package var addresses: [Address]
     /// Its name or address could not be resolved.
-    var unresolved: Bool
-    var paired: Bool
+    package var unresolved: Bool
+    package var paired: Bool
     /// The trust of the pairing; absent for a host that is not paired.
-    var trust: HostTrust?
+    package var trust: HostTrust?
     /// Several machines claim the id of this host.
-    var conflicting: Bool
+    package var conflicting: Bool
     /// What is odd about it, the gravest first.
-    var marks: [AdvertMark]
+    package var marks: [AdvertMark]
     /// The ids of other hosts, in sight or paired, whose names look the same.
-    var sameNameAs: [String]?
-    var probe: ProbeResult? {
+    package var sameNameAs: [String]?
+    package var probe: ProbeResult? {
         didSet { if probe?.state == .impostor { isNot(.otherKey) } }
     }
 
@@ -38,12 +37,12 @@ struct DiscoveredRow: Encodable, Sendable {
     }
 
     /// What tells it apart from others.
-    let key: DiscoveredHost.Key
+    package let key: DiscoveredHost.Key
     /// The pin of the paired host's TLS key, and where TLS is spoken: what --probe compares.
-    private(set) var pin: String?
-    private(set) var secureEndpoints: [CompanionEndpoint] = []
+    package private(set) var pin: String?
+    package private(set) var secureEndpoints: [CompanionEndpoint] = []
 
-    init(_ host: DiscoveredHost, paired hosts: PairedHosts) {
+    package init(_ host: DiscoveredHost, paired hosts: PairedHosts) {
         id = host.id
         key = host.key
         name = host.name
@@ -72,7 +71,7 @@ struct DiscoveredRow: Encodable, Sendable {
         pin = record?.spki
         if let record, !record.isSeen(in: host) { marks.insert(.otherAddress) }
         self.marks = marks.sorted()
-        secureEndpoints = PairingTarget(host, endpoints: host.endpoints, id: host.id).secureEndpoints
+        secureEndpoints = host.endpointsByTransport().secure
         if let pin, let claimed = host.txt["spki"], claimed != pin { isNot(.otherKey) }
     }
 
@@ -97,7 +96,7 @@ struct DiscoveredRow: Encodable, Sendable {
     }
 
     /// Marks those whose names look like another's. Of a paired host and others, the others are marked.
-    static func markLookalikes(_ rows: inout [DiscoveredRow], paired hosts: PairedHosts) {
+    package static func markLookalikes(_ rows: inout [DiscoveredRow], paired hosts: PairedHosts) {
         let all = rows
         let groups = Dictionary(grouping: all.indices, by: { LookalikeName(all[$0].name) })
         for members in groups.values where members.count > 1 || !hosts.hosts.isEmpty {
@@ -108,7 +107,7 @@ struct DiscoveredRow: Encodable, Sendable {
     }
 
     /// - Parameter others: Hosts in sight whose names look the same.
-    mutating func markLookalike(of others: [DiscoveredRow], paired hosts: PairedHosts) {
+    package mutating func markLookalike(of others: [DiscoveredRow], paired hosts: PairedHosts) {
         guard !paired else { return }
         let name = LookalikeName(self.name)
         let known = hosts.hosts.filter { LookalikeName($0.name) == name && $0.id != id }.map(\.id)
@@ -120,7 +119,7 @@ struct DiscoveredRow: Encodable, Sendable {
     }
 
     /// Each address and port once, in the order of preference.
-    var endpoints: [CompanionEndpoint] {
+    package var endpoints: [CompanionEndpoint] {
         var seen: Set<CompanionEndpoint> = []
         return addresses.map { CompanionEndpoint(address: $0.address, port: $0.port) }.filter {
             seen.insert($0).inserted
@@ -128,18 +127,18 @@ struct DiscoveredRow: Encodable, Sendable {
     }
 
     /// Those that a companion may be asked at without a further reason.
-    var localEndpoints: [CompanionEndpoint] {
+    package var localEndpoints: [CompanionEndpoint] {
         endpoints.filter { $0.address.isLocal && $0.port > 0 }
     }
 
     /// The gravest mark, and how many more there are.
-    var markText: String {
+    package var markText: String {
         guard let first = marks.first else { return "" }
         return marks.count == 1 ? first.rawValue : "\(first.rawValue) +\(marks.count - 1)"
     }
 
     /// The addresses on one line.
-    var addressText: String {
+    package var addressText: String {
         guard !unresolved || !addresses.isEmpty else { return "does not resolve" }
         return endpoints.map(\.description).joined(separator: " ")
     }

@@ -1,25 +1,36 @@
-import CommandCore
 import FoundationEssentials
 
 /// An Apple device on this machine's USB bus: a hint that a phone or a Mac is at hand, and no more than that. Nothing is sent
 /// to it.
-struct USBDevice: Encodable, Sendable, Hashable {
+package struct USBDevice: Encodable, Sendable, Hashable {
     /// The vendor id of Apple.
     private static let apple = "05ac"
     /// No file of a device says more than a few words.
     private static let lineLimit = 256
 
     /// What the device calls itself; the device's word.
-    var product: String?
-    var vendorId: String
-    var productId: String?
+    package var product: String?
+    package var vendorId: String
+    package var productId: String?
     /// Where it is plugged in, such as `1-2`.
-    var port: String
+    package var port: String
+
+    package init(product: String?, vendorId: String, productId: String?, port: String) {
+        self.product = product
+        self.vendorId = vendorId
+        self.productId = productId
+        self.port = port
+    }
 
     /// The Apple devices that the system knows, by port.
     ///
+    /// - Parameter context: Tests have a sysfs of their own.
+    package static func appleDevices(context: CommandContext) -> [USBDevice] {
+        appleDevices(root: context.environment["PAIRTOOL_SYSFS"] ?? "/sys")
+    }
+
     /// - Parameter root: Where sysfs is.
-    static func appleDevices(root: String = "/sys") -> [USBDevice] {
+    package static func appleDevices(root: String = "/sys") -> [USBDevice] {
         let directory = root + "/bus/usb/devices"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return names.sorted().compactMap { name in
@@ -56,7 +67,7 @@ private struct USBReport: Encodable {
 
 extension Output {
     /// Tells of Apple devices on the USB bus: to standard error, for they are no hosts.
-    func tell(of devices: [USBDevice]) {
+    package func tell(of devices: [USBDevice]) {
         for device in devices {
             let name = device.product.map { "“\($0)”" } ?? "without a name"
             let message = TerminalText.line(

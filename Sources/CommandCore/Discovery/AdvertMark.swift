@@ -1,8 +1,7 @@
-import CommandCore
-import Discovery
+package import Discovery
 
 /// What is odd about an advert. The raw values are stable words of the JSON output; the gravest comes first.
-enum AdvertMark: String, Encodable, Sendable, CaseIterable {
+package enum AdvertMark: String, Encodable, Sendable, CaseIterable {
     case otherKey = "other-key"
     case sameID = "same-id"
     case sameName = "same-name"
@@ -16,7 +15,7 @@ enum AdvertMark: String, Encodable, Sendable, CaseIterable {
     case repeatedKeys = "repeated-keys"
     case brokenKeys = "broken-keys"
 
-    init(_ flaw: AdvertFlaw) {
+    package init(_ flaw: AdvertFlaw) {
         self =
             switch flaw {
             case .portZero: .portZero
@@ -29,7 +28,7 @@ enum AdvertMark: String, Encodable, Sendable, CaseIterable {
     }
 
     /// For people.
-    var text: String {
+    package var text: String {
         switch self {
         case .otherKey: "has the id of a host that you have paired with, but another key: it is not that host"
         case .sameID: "several machines claim to be this host: name the right one by address"
@@ -48,7 +47,7 @@ enum AdvertMark: String, Encodable, Sendable, CaseIterable {
 }
 
 extension AdvertMark: Comparable {
-    static func < (left: AdvertMark, right: AdvertMark) -> Bool { left.rank < right.rank }
+    package static func < (left: AdvertMark, right: AdvertMark) -> Bool { left.rank < right.rank }
 
     private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }

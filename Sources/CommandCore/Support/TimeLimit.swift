@@ -1,7 +1,7 @@
 /// Runs a body for at most some time.
 ///
 /// - Returns: What the body returns, or nil when the time was over first; the body is then cancelled and awaited.
-func withTimeLimit<R: Sendable>(
+package func withTimeLimit<R: Sendable>(
     _ limit: Duration?,
     clock: any Clock<Duration> = ContinuousClock(),
     _ body: @escaping @Sendable () async throws -> R

@@ -1,0 +1,46 @@
+/// What a host says of itself: by `GET /health`, or, of a Lumi Mac, by taking a connection.
+package struct ProbeResult: Encodable, Sendable, Hashable {
+    package enum State: String, Encodable, Sendable {
+        /// A host of its family answers.
+        case up
+        /// Nothing answers.
+        case down
+        /// Something else answers on the port.
+        case other
+        /// It is not asked: the address is none of your network's.
+        case skipped
+        /// It claims to be a paired host, but has another key.
+        case impostor
+    }
+
+    package var state: State
+    package var service: String?
+    package var version: String?
+    package var address: String?
+    /// Why it is down, or what answers instead.
+    package var reason: String?
+
+    package init(
+        state: State,
+        service: String? = nil,
+        version: String? = nil,
+        address: String? = nil,
+        reason: String? = nil
+    ) {
+        self.state = state
+        self.service = service
+        self.version = version
+        self.address = address
+        self.reason = reason
+    }
+
+    package var text: String {
+        switch state {
+        case .up: "up" + (service.map { " (\($0)\(version.map { " \($0)" } ?? ""))" } ?? "")
+        case .down: "down"
+        case .other: "other service"
+        case .skipped: "–"
+        case .impostor: "other key"
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import CommandCore
+import Discovery
+import QRCodec
+
+extension QuickCommand {
+    /// How a command line ended that this program saw to.
+    enum Outcome: Sendable {
+        case ended(ExitStatus)
+        /// The whole tool has the last word, and shall know this.
+        case handedOver(BlankSurvey)
+    }
+
+    /// Starts what can go on while the command line is read.
+    static func prepare(_ arguments: [String]) {
+        if arguments.first == "discover", !arguments.contains("embedded") { CompanionDiscoveryClient.preload() }
+    }
+
+    /// Blocks until it is done.
+    func run(_ context: CommandContext) -> Outcome {
+        switch self {
+        case .version:
+            Output(context: context, format: .text).data(Version.text)
+            return .ended(.done)
+        case .scan(let files, let format, let showSecrets):
+            let output = Output(context: context, format: format)
+            return Self.outcome(output) { try Self.scan(files, output, showSecrets: showSecrets) }
+        case .draw(let file, let path, let scale):
+            let output = Output(context: context, format: .text)
+            return Self.outcome(output) { try QRDrawing(file: file, output: path, scale: scale).run(output) }
+        case .discover(let types, let first, let choice, let format):
+            let output = Output(context: context, format: format)
+            let listing = HostListing(types: types, first: first, choice: choice)
+            return MainTask.run {
+                do {
+                    return try await listing.run(output).map { .handedOver($0) } ?? .ended(.done)
+                } catch {
+                    return .ended(output.status(after: error))
+                }
+            }
+        }
+    }
+
+    private static func outcome(_ output: Output, _ body: () throws -> Void) -> Outcome {
+        do {
+            try body()
+            return .ended(.done)
+        } catch {
+            return .ended(output.status(after: error))
+        }
+    }
+
+    private static func scan(_ files: [String], _ output: Output, showSecrets: Bool) throws {
+        var report = ScanReport(output: output, showSecrets: showSecrets)
+        for file in files {
+            do {
+                report.add(try PairingPicture.read(file, context: output.context), from: file)
+            } catch let failure as CommandError {
+                report.add(failure)
+            }
+        }
+        try report.finish()
+    }
+}

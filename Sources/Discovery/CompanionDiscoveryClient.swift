@@ -59,20 +59,23 @@ package struct CompanionDiscoveryClient: Sendable {
     ///   - types: All are browsed at once. Default: every type that pairtool knows.
     ///   - watching: Whether a changed address, port or TXT record of a host that stays is reported too (as
     ///     ``DiscoveryEvent/changed(_:)`` where its id is still the same), and what does not resolve is tried again.
-    ///     Default: false, which costs the engine less: after ``DiscoveryEvent/settled`` only hosts that come and go are
-    ///     reported.
+    ///     Default: false, which costs the engine less: a while after ``DiscoveryEvent/settled``
+    ///     only hosts that come and go are reported.
+    ///   - opening: The longest that the Avahi daemon may take to answer at first. Default: nil, 2 seconds where there is
+    ///     another engine, else 10.
     ///   - body: Gets the engine's kind and the events. Its return, or its error, ends browsing.
     /// - Throws: ``DiscoveryError`` if no engine can be started, and what `body` throws.
     package func withBrowse<Result>(
         types: [ServiceType] = ServiceType.all,
         watching: Bool = false,
+        opening: Duration? = nil,
         isolation: isolated (any Actor)? = #isolation,
         _ body: (DiscoveryEngineKind, AsyncStream<DiscoveryEvent>) async throws -> Result
     ) async throws -> Result {
         let program = BrowseProgram(types: types, keepsWatching: watching) { engine in
             engine == .daemon ? DaemonLimits.read() : EmbeddedEngine.limits
         }
-        return try await run(watching ? .watch : .browse, [], program, isolation: isolation, body)
+        return try await run(watching ? .watch : .browse, [], program, opening, isolation: isolation, body)
     }
 
     /// Publishes an advertisement while `body` runs, and withdraws it with a goodbye before returning.
@@ -92,7 +95,7 @@ package struct CompanionDiscoveryClient: Sendable {
     ) async throws -> Result {
         try advertisement.validate()
         let program = PublishProgram(name: advertisement.instanceName) { AvahiAlternative.serviceName(after: $0) }
-        return try await run(.publish, advertisement.services, program, isolation: isolation) { _, events in
+        return try await run(.publish, advertisement.services, program, nil, isolation: isolation) { _, events in
             try await body(events)
         }
     }
@@ -101,12 +104,13 @@ package struct CompanionDiscoveryClient: Sendable {
         _ purpose: EmbeddedEngine.Purpose,
         _ services: [Advertisement.Service],
         _ program: Program,
+        _ opening: Duration?,
         isolation: isolated (any Actor)?,
         _ body: (DiscoveryEngineKind, AsyncStream<Program.Output>) async throws -> Result
     ) async throws -> Result {
         let (stream, output) = AsyncStream.makeStream(of: Program.Output.self)
         let source = source(purpose)
-        let begun = try await source.begin(program, publishing: services, into: output)
+        let begun = try await source.begin(program, publishing: services, into: output, within: opening)
         return try await withThrowingTaskGroup(of: Void.self, isolation: isolation) { group in
             group.addTask { await source.run(begun, publishing: services, into: output) }
             defer { group.cancelAll() }

@@ -45,15 +45,27 @@ import Testing
         await sender.value
     }
 
-    @Test("A reader that is cancelled ends")
-    func cancelled() async {
+    @Test("A reader that is cancelled ends, whatever waits", arguments: [0, 3])
+    func cancelled(waiting: Int) async {
         let events = EngineEvents()
+        for index in 0..<waiting { events.send(.found(.fixture("\(index)"))) }
         let reader = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
             var count = 0
             for await _ in events { count += 1 }
             return count
         }
-        reader.cancel()
         #expect(await reader.value == 0)
+    }
+
+    @Test("What a host has answered itself stays ahead of the engine's giving up")
+    func answered() async {
+        let events = EngineEvents()
+        events.send(.answered(.fixture("A"), .fixture()))
+        events.send(.resolveFailed(.fixture("A")))
+        events.finish()
+        var seen: [EngineEvent] = []
+        for await event in events { seen.append(event) }
+        #expect(seen == [.answered(.fixture("A"), .fixture()), .resolveFailed(.fixture("A"))])
     }
 }

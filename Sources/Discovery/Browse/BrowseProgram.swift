@@ -34,9 +34,8 @@ package struct BrowseProgram: EngineProgram {
     /// With the number of the tick at which it began.
     var resolving: [ServiceInstance: Int] = [:]
     /// Resolved or failed, but the resolver is not yet freed. Freeing one costs the daemon's client a round trip, which
-    /// would delay the answers that are already waiting: it is done a while after all is settled, or when others wait for their
-    /// turn.
-    /// While watching, they stay: they report what changes.
+    /// would delay the answers that are already waiting: it is done a while after all is settled, or when others wait
+    /// for their turn. While watching, they stay: they report what changes.
     var finished = InstanceQueue()
     /// Resolved by asking the host itself, which the engine may not know to be enough.
     var answered: Set<ServiceInstance> = []
@@ -53,7 +52,7 @@ package struct BrowseProgram: EngineProgram {
     ///   - types: What to browse.
     ///   - keepsWatching: Whether changed addresses, ports and TXT records of hosts that stay are reported too, and what
     ///     does not resolve is tried again. Of more instances than there can be resolvers, those that were resolved first are
-    ///     not watched any more. Default: false, which needs resolvers only until all is settled.
+    ///     not watched any more. Default: false, which needs resolvers only until shortly after all is settled.
     ///   - limits: How much an engine takes. Default: 256 resolvers at a time.
     package init(
         types: [ServiceType],

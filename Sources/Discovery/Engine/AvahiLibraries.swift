@@ -50,15 +50,7 @@ enum AvahiLibraries {
     static func preloadClient() {
         // Nothing of concurrency has to be set up for this.
         var thread = pthread_t()
-        let started = pthread_create(
-            &thread,
-            nil,
-            { _ in
-                _ = try? AvahiLibraries.client(); return nil
-            },
-            nil
-        )
-        if started == 0 { pthread_detach(thread) }
+        if pthread_create(&thread, nil, loadClient, nil) == 0 { pthread_detach(thread) }
     }
 
     /// The daemon's client library.
@@ -70,4 +62,9 @@ enum AvahiLibraries {
     static func core() throws(DiscoveryError) -> AvahiLibrary<AvahiCoreFunctions> {
         try loadedCore.get()
     }
+}
+
+private func loadClient(_: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    _ = try? AvahiLibraries.client()
+    return nil
 }

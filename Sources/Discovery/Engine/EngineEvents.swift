@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 
-/// The events of one connection. What an instance resolves to goes ahead of all else that waits: a new resolver costs the
-/// engine a round trip, and whoever wants one host shall not wait for those of others.
+/// The events of one connection. What an instance resolves to goes ahead of all else that waits: a new resolver costs
+/// the engine a round trip, and whoever wants one host shall not wait for those of others.
 ///
 /// It has one reader.
 struct EngineEvents: AsyncSequence, Sendable {
@@ -52,7 +52,7 @@ struct EngineEvents: AsyncSequence, Sendable {
     func send(_ event: EngineEvent) {
         queue.withLockedValue { queue in
             switch event {
-            case .resolved, .resolveFailed: queue.answers.append(event)
+            case .resolved, .answered, .resolveFailed: queue.answers.append(event)
             default: queue.others.append(event)
             }
         }
@@ -81,10 +81,12 @@ struct EngineEvents: AsyncSequence, Sendable {
         }
 
         mutating func next(isolation actor: isolated (any Actor)?) async -> EngineEvent? {
-            while true {
+            while !Task.isCancelled {
                 if let event = events.popFirst() { return event }
-                guard await wakes.next(isolation: actor) != nil else { return events.popFirst() }
+                guard await wakes.next(isolation: actor) != nil else { break }
             }
+            // After the end comes what waits; whoever is cancelled wants no more.
+            return Task.isCancelled ? nil : events.popFirst()
         }
     }
 }

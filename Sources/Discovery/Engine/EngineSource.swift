@@ -41,18 +41,20 @@ struct EngineSource: Sendable {
 
     /// Chooses an engine and begins a program on it.
     ///
+    /// - Parameter opening: The longest that the daemon may take to answer, if that is less than usual.
     /// - Throws: ``DiscoveryError/Code/engineUnavailable``, ``DiscoveryError/Code/invalidInterface``.
     func begin<Program: EngineProgram>(
         _ program: Program,
         publishing services: [Advertisement.Service] = [],
-        into output: AsyncStream<Program.Output>.Continuation
+        into output: AsyncStream<Program.Output>.Continuation,
+        within opening: Duration? = nil
     ) async throws(DiscoveryError) -> Begun<Program> {
         if let interface { _ = try interfaceIndex(interface) }
         if choice != .embedded {
             let daemon = DaemonEngine(interface: interface, domain: domain)
             do {
                 let limit = choice == .auto ? Self.autoLimit : Self.daemonLimit
-                let opened = try await daemon.open(within: limit, through: door)
+                let opened = try await daemon.open(within: min(limit, opening ?? limit), through: door)
                 let begun = try await daemon.begin(program, on: opened, publishing: services, into: output)
                 return Begun(engine: daemon, program: begun, events: opened)
             } catch {

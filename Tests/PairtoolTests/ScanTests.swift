@@ -157,8 +157,10 @@ import Testing
                 #expect(!(result.out + result.err).contains("four eight two"), "\(arguments)")
             }
             let unseen = await user.run("qr", "-o", file, stdin: Self.good)
-            #expect(!unseen.err.contains("482"))
-            #expect(await user.run("qr", "-o", file, stdin: "482913", terminal: true).err.contains("482") == false)
+            // The file's own name is a random one, and may hold some of the digits.
+            #expect(!unseen.err.replacing(file, with: "").contains("482"))
+            let digits = await user.run("qr", "-o", file, stdin: "482913", terminal: true)
+            #expect(!digits.err.replacing(file, with: "").contains("482"))
             guard format == "svg" else { return }
             let svg = await user.run("qr", "--format", "svg", stdin: Self.good)
             #expect(svg.out.contains(#" role="img">"#))

@@ -25,15 +25,19 @@ enum FullTool {
         }
         // One that is there says more than one that is not.
         let failure = failures.first { $0.number != ENOENT } ?? failures.first ?? (places[0], ENOENT)
-        Output(context: .process, format: arguments.contains("--json") ? .json : .text).report(
-            CommandError(
-                .failed,
-                "installation.incomplete",
-                "\(failure.path) cannot be run: \(String(cString: strerror(failure.number)))",
-                next: own == nil ? "mount /proc" : "install again: scripts/install"
-            )
+        let reason = "\(failure.path) cannot be run: \(String(cString: strerror(failure.number)))"
+        var error = CommandError(
+            .failed,
+            "installation.incomplete",
+            reason,
+            next: own == nil ? "mount /proc" : "install again: scripts/install"
         )
-        exit(ExitStatus.failed.rawValue)
+        if let survey {
+            error = survey.error
+            error.details = ["what it may be due to is not known: \(reason)"]
+        }
+        Output(context: .process, format: arguments.contains("--json") ? .json : .text).report(error)
+        exit(error.status.rawValue)
     }
 
     private static func directory() -> String? {

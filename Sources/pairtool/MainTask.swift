@@ -23,6 +23,10 @@ enum MainTask {
         return withExtendedLifetime(signals) {
             ended.wait()
             for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_DFL) }
+            // What listened to them may have blocked them in this thread, and a program that it becomes inherits that.
+            var none = sigset_t()
+            sigemptyset(&none)
+            pthread_sigmask(SIG_SETMASK, &none, nil)
             guard let value = result.withLockedValue(\.self) else { fatalError("the task ended without a result") }
             return value
         }

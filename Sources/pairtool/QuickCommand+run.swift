@@ -10,7 +10,8 @@ extension QuickCommand {
         case handedOver(BlankSurvey)
     }
 
-    /// Starts what can go on while the command line is read.
+    /// Starts what can go on while the command line is read, which takes about a quarter as long as loading a library. A line
+    /// that turns out to be the whole tool's loses nothing by it.
     static func prepare(_ arguments: [String]) {
         if arguments.first == "discover", !arguments.contains("embedded") { CompanionDiscoveryClient.preload() }
     }
@@ -32,7 +33,10 @@ extension QuickCommand {
             let listing = HostListing(types: types, first: first, choice: choice)
             return MainTask.run {
                 do {
-                    return try await listing.run(output).map { .handedOver($0) } ?? .ended(.done)
+                    guard let survey = try await listing.run(output) else { return .ended(.done) }
+                    // A signal may have come while the engine was shut down.
+                    try Task.checkCancellation()
+                    return .handedOver(survey)
                 } catch {
                     return .ended(output.status(after: error))
                 }

@@ -211,6 +211,14 @@ import Testing
             #expect(hosts.err.contains("\(user.directory)/pairtool-full cannot be run: No such file or directory"))
             let json = try await Self.run(alone, ["hosts", "--json"], user)
             #expect(json.err.contains(#""code":"installation.incomplete""#) && json.err.contains(#""exitStatus":1"#))
+            // What was found out is told all the same.
+            let nobody = try await Self.run(
+                alone,
+                ["discover", "--engine", "embedded", "--interface", "lo", "--type", "_pt-nobody._tcp"],
+                user
+            )
+            #expect(nobody.status == 3 && nobody.err.contains("no host was found"))
+            #expect(nobody.err.contains("\(user.directory)/pairtool-full cannot be run: No such file or directory"))
         }
     }
 

@@ -14,11 +14,10 @@ package struct DiscoverySurvey: Sendable {
     /// What last kept the engine from its work.
     package var problem: String?
 
-    /// A survey that is over.
-    init(engine: DiscoveryEngineKind = .embedded, hosts: [DiscoveredHost] = []) {
+    init(engine: DiscoveryEngineKind, hosts: [DiscoveredHost] = [], isSettled: Bool = false) {
         self.engine = engine
         self.hosts = hosts
-        isSettled = !hosts.isEmpty
+        self.isSettled = isSettled
     }
 
     /// Looks around until a condition holds or the time is over.
@@ -38,20 +37,33 @@ package struct DiscoverySurvey: Sendable {
         then conclude: (DiscoverySurvey, Errand) async throws -> Result
     ) async throws -> Result {
         let end = ContinuousClock.now + limit
-        return try await client.withBrowse(types: types) { engine, events in
-            async let errand = errand()
+        return try await client.withBrowse(types: types, opening: limit) { engine, events in
             let survey = NIOLockedValueBox(DiscoverySurvey(engine: engine))
-            _ = try await withTimeLimit(end - .now) {
-                for await event in events {
-                    let enough = survey.withLockedValue { survey in
-                        survey.take(event)
-                        return isEnough(&survey)
+            let look = { @Sendable in
+                _ = try await withTimeLimit(end - .now) {
+                    for await event in events {
+                        let enough = survey.withLockedValue { survey in
+                            survey.take(event)
+                            return isEnough(&survey)
+                        }
+                        if enough { break }
                     }
-                    if enough { break }
                 }
             }
+            // An errand that fails ends the look.
+            let done = try await withThrowingTaskGroup(of: Errand?.self) { group in
+                group.addTask {
+                    try await look()
+                    return nil
+                }
+                group.addTask { try await errand() }
+                var done: Errand?
+                while let result = try await group.next() { done = result ?? done }
+                return done
+            }
             try Task.checkCancellation()
-            return try await conclude(survey.withLockedValue { $0.sorted() }, errand)
+            guard let done else { throw CancellationError() }
+            return try await conclude(survey.withLockedValue { $0.sorted() }, done)
         }
     }
 

@@ -13,8 +13,10 @@ package struct HostListing: Sendable {
 
     /// - Parameters:
     ///   - types: The service types to browse; none means all.
+    ///   - first: Whether the first host that is resolved ends it.
     ///   - timeout: The longest that it may take. Default: 10 seconds.
     ///   - domain: The DNS domain to look in. Default: the local network.
+    ///   - choice: The engine and the interface.
     package init(
         types: [ServiceType],
         first: Bool,
@@ -85,7 +87,12 @@ package struct HostListing: Sendable {
             endpoints: endpoints ?? []
         )
         let nobody = Surroundings(paired: PairedHosts(), devices: [])
-        _ = try await list(DiscoverySurvey(hosts: [host]), nobody, Output(context: context, format: output.format), nil)
+        _ = try await list(
+            DiscoverySurvey(engine: .embedded, hosts: [host], isSettled: true),
+            nobody,
+            Output(context: context, format: output.format),
+            nil
+        )
     }
 
     private func look<Errand: Sendable, Result: Sendable>(

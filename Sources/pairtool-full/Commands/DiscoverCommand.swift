@@ -76,6 +76,9 @@ struct DiscoverCommand: AsyncParsableCommand {
         if let domain, !Self.isDomain(domain) {
             throw ValidationError("“\(TerminalText.line(domain))” is no DNS domain.")
         }
+        if after != nil, watch || probe || timeout != nil || host != nil || domain != nil {
+            throw ValidationError("--after goes with options that pairtool sees to itself only.")
+        }
         if watch, first { throw ValidationError("--watch and --first exclude each other.") }
         if host != nil, watch || first || !types.isEmpty || domain != nil {
             throw ValidationError(

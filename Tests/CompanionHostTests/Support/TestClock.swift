@@ -36,12 +36,14 @@ final class TestClock: Sendable {
         let id = UUID()
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let isOver = state.withLockedValue { state in
-                    guard state.now < deadline, !Task.isCancelled else { return true }
+                // As real clocks do: whoever is cancelled already is told so, or would wait again and again.
+                let outcome: Result<Void, any Error>? = state.withLockedValue { state in
+                    if Task.isCancelled { return .failure(CancellationError()) }
+                    guard state.now < deadline else { return .success(()) }
                     state.sleepers[id] = Sleeper(deadline: deadline, continuation: continuation)
-                    return false
+                    return nil
                 }
-                if isOver { continuation.resume() }
+                if let outcome { continuation.resume(with: outcome) }
             }
         } onCancel: {
             let sleeper = state.withLockedValue { $0.sleepers.removeValue(forKey: id) }

@@ -46,6 +46,7 @@ let modules: [Target] = [
         name: "Discovery",
         dependencies: [
             "CAvahi", "CAvahiCore", "CompanionWire",
+            .product(name: "DequeModule", package: "swift-collections"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         ],
@@ -130,7 +131,7 @@ let modules: [Target] = [
     .executableTarget(
         name: "pairtool",
         dependencies: [
-            "CommandCore", "Discovery", "QRCodec",
+            "CommandCore", "Discovery",
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         ],
         swiftSettings: strict,
@@ -260,6 +261,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),

@@ -1,6 +1,5 @@
 import CommandCore
 import Discovery
-import QRCodec
 
 extension QuickCommand {
     /// How a command line ended that this program saw to.

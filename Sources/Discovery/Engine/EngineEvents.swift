@@ -1,3 +1,4 @@
+import DequeModule
 import NIOConcurrencyHelpers
 
 /// The events of one connection. What an instance resolves to goes ahead of all else that waits: a new resolver costs
@@ -9,35 +10,8 @@ struct EngineEvents: AsyncSequence, Sendable {
     typealias Failure = Never
 
     private struct Queue {
-        var answers = Lane()
-        var others = Lane()
-    }
-
-    /// First in, first out.
-    private struct Lane {
-        /// What is kept of the memory for events that have been taken.
-        private static let room = 64
-
-        private var events: [EngineEvent] = []
-        private var next = 0
-
-        mutating func append(_ event: EngineEvent) {
-            events.append(event)
-        }
-
-        mutating func popFirst() -> EngineEvent? {
-            guard next < events.count else { return nil }
-            let event = events[next]
-            next += 1
-            if next == events.count {
-                events.removeAll(keepingCapacity: next <= Self.room)
-                next = 0
-            } else if next > Self.room, next * 2 > events.count {
-                events.removeFirst(next)
-                next = 0
-            }
-            return event
-        }
+        var answers: Deque<EngineEvent> = []
+        var others: Deque<EngineEvent> = []
     }
 
     private let queue = NIOLockedValueBox(Queue())

@@ -39,16 +39,14 @@ package struct HostListing: Sendable {
         probe: (@Sendable (inout [DiscoveredRow]) async -> Void)? = nil
     ) async throws -> BlankSurvey? {
         let context = output.context
-        let surroundings = { @Sendable () async throws -> Surroundings in
-            let found = Surroundings(
-                paired: try PairedHostStore(directory: context.paths.data).load(),
-                devices: USBDevice.appleDevices(context: context)
-            )
+        let errand = { @Sendable () async throws -> PairedHosts in
+            output.tell(of: USBDevice.appleDevices(context: context))
+            let paired = try PairedHostStore(directory: context.paths.data).load()
             try await rehearse(output)
-            return found
+            return paired
         }
         let client = try choice.client(context: context, domain: domain)
-        return try await look(with: client, meanwhile: surroundings) { survey, surroundings in
+        return try await look(with: client, meanwhile: errand) { survey, paired in
             var survey = survey
             if first, let host = survey.hosts.first(where: { !$0.endpoints.isEmpty }) { survey.hosts = [host] }
             if survey.engine == .daemon, try choice.engine(context: context) == .auto, domain == nil, !first,
@@ -58,14 +56,8 @@ package struct HostListing: Sendable {
                 let embedded = try choice.client(context: context, engine: .embedded)
                 survey.merge(try await look(with: embedded, meanwhile: {}, then: { found, _ in found }))
             }
-            return try await list(survey, surroundings, output, probe)
+            return try await list(survey, paired, output, probe)
         }
-    }
-
-    /// What the list takes besides the hosts.
-    private struct Surroundings: Sendable {
-        var paired: PairedHosts
-        var devices: [USBDevice]
     }
 
     /// Lists a made-up host for nobody. A first list takes several times as long as a second one, for all that is set up
@@ -86,10 +78,9 @@ package struct HostListing: Sendable {
             types: [.companion],
             endpoints: endpoints ?? []
         )
-        let nobody = Surroundings(paired: PairedHosts(), devices: [])
         _ = try await list(
             DiscoverySurvey(engine: .embedded, hosts: [host], isSettled: true),
-            nobody,
+            PairedHosts(),
             Output(context: context, format: output.format),
             nil
         )
@@ -118,15 +109,14 @@ package struct HostListing: Sendable {
 
     private func list(
         _ survey: DiscoverySurvey,
-        _ surroundings: Surroundings,
+        _ paired: PairedHosts,
         _ output: Output,
         _ probe: (@Sendable (inout [DiscoveredRow]) async -> Void)?
     ) async throws -> BlankSurvey? {
-        output.tell(of: surroundings.devices)
-        var rows = survey.hosts.map { DiscoveredRow($0, paired: surroundings.paired) }
+        var rows = survey.hosts.map { DiscoveredRow($0, paired: paired) }
         guard !rows.isEmpty else { return BlankSurvey(survey) }
         await probe?(&rows)
-        DiscoveredRow.markLookalikes(&rows, paired: surroundings.paired)
+        DiscoveredRow.markLookalikes(&rows, paired: paired)
         output.list(rows, columns: DiscoveredRow.columns(rows, probe: probe != nil), id: \.id)
         if output.format == .text { explain(Set(rows.flatMap(\.marks)), output) }
         for why in survey.incomplete {

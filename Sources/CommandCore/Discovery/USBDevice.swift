@@ -29,8 +29,8 @@ package struct USBDevice: Encodable, Sendable, Hashable {
         appleDevices(root: context.environment["PAIRTOOL_SYSFS"] ?? "/sys")
     }
 
-    /// - Parameter root: Where sysfs is.
-    package static func appleDevices(root: String = "/sys") -> [USBDevice] {
+    /// The same, where sysfs is elsewhere.
+    package static func appleDevices(root: String) -> [USBDevice] {
         let directory = root + "/bus/usb/devices"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return names.sorted().compactMap { name in

@@ -120,10 +120,7 @@ package struct DiscoveredRow: Encodable, Sendable {
 
     /// Each address and port once, in the order of preference.
     package var endpoints: [CompanionEndpoint] {
-        var seen: Set<CompanionEndpoint> = []
-        return addresses.map { CompanionEndpoint(address: $0.address, port: $0.port) }.filter {
-            seen.insert($0).inserted
-        }
+        addresses.map { CompanionEndpoint(address: $0.address, port: $0.port) }.unique
     }
 
     /// Those that a companion may be asked at without a further reason.

@@ -29,6 +29,24 @@ import Testing
         }
     }
 
+    @Test("A host's picture goes through a link, which stays when the picture goes")
+    func linkOfHost() async throws {
+        try await withProject { host, _ in
+            let made = try await host.shell(
+                "mkdir there; echo x >text; \(BuiltTool.path) qr text -o there/old.png; ln -s there/old.png link.png"
+            )
+            #expect(made.status == 0, "\(made)")
+            let picture = host.directory + "/there/old.png"
+            try await withRunningHost(host, ["--qr-file", host.directory + "/link.png"]) { events in
+                let code = try #require(try await events.first("challenge")["code"]?.string)
+                let scanned = await host.run("scan", picture, "--show-secrets", "--json")
+                #expect(try scanned.json.first?["code"]?.string == code, "\(scanned)")
+            }
+            #expect(FileStatus(host.directory + "/link.png", followingLinks: false)?.kind == .link)
+            #expect(FileStatus(picture) == nil)
+        }
+    }
+
     @Test("A named pipe gets the picture and stays, in both programs", arguments: [BuiltTool.path, BuiltTool.fullPath])
     func pipe(program: String) async throws {
         try await Sandbox.with { user in

@@ -14,7 +14,8 @@ package enum OutputFile {
     /// named pipe, a device) the bytes go, and it stays. Blocks until a named pipe has a reader.
     ///
     /// - Throws: ``CommandError`` with the code `file.unwritable`: a directory, a socket, a block device, a link that leads
-    ///   nowhere, a pipe of somebody else, what the user may not write to. `CancellationError` when the user interrupts the wait for a pipe's reader.
+    ///   nowhere, a pipe of somebody else, what the user may not write to. `CancellationError` when the user interrupts the
+    ///   wait for a pipe's reader.
     package static func write(_ bytes: UnsafeRawBufferPointer, to path: String) throws -> Outcome {
         if let descriptor = ownDescriptor(path) {
             try write(bytes, to: descriptor, path)
@@ -82,7 +83,9 @@ package enum OutputFile {
     }
 
     /// Where a path leads through all links.
-    private static func target(of path: String) throws -> String {
+    ///
+    /// - Throws: ``CommandError`` with the code `file.unwritable` where that is nothing.
+    package static func target(of path: String) throws -> String {
         guard let resolved = realpath(path, nil) else { throw failure(path) }
         defer { free(resolved) }
         return String(cString: resolved)

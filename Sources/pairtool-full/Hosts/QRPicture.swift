@@ -8,26 +8,21 @@ import QRCodec
 struct QRPicture: Sendable {
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
-    let path: String
+    /// The file itself: a link that the user named stays, also when the file goes.
+    private let path: String
 
     /// Checks that nothing of the user's is overwritten, and that the file can be written.
     ///
-    /// - Throws: ``CommandError`` where the path is something else than a PNG file, or cannot be written.
+    /// - Throws: ``CommandError`` where the path is something else than a PNG file, or cannot be written to.
     init(path: String) throws {
-        self.path = path
         if let isFile = PrivateFile.isRegularFile(path) {
-            guard isFile, isPicture else {
+            guard isFile, Self.isPicture(path) else {
                 throw CommandError(.usage, "host.qr_file", "\(path) exists and is not a PNG file; it was left alone")
             }
         }
-        do {
-            // The first code is not there yet: an empty picture shows whether there can be one.
-            try Self.signature.withUnsafeBytes {
-                try PrivateFile.write($0, to: path, makesDirectory: false, isDurable: false)
-            }
-        } catch {
-            throw CommandError(.failed, "host.qr_file", "the QR code cannot be written: \(error)")
-        }
+        // The first code is not there yet: an empty picture shows whether there can be one.
+        _ = try Self.signature.withUnsafeBytes { try OutputFile.write($0, to: path) }
+        self.path = try OutputFile.target(of: path)
     }
 
     /// Writes a payload's QR code in place of the last one.
@@ -38,14 +33,14 @@ struct QRPicture: Sendable {
 
     /// Removes the file, if it still is a picture.
     func remove() {
-        if isPicture { unlink(path) }
+        if Self.isPicture(path) { unlink(path) }
     }
 
-    private var isPicture: Bool {
+    private static func isPicture(_ path: String) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
-        var start = [UInt8](repeating: 0, count: Self.signature.count)
-        return read(descriptor, &start, start.count) == start.count && start == Self.signature
+        var start = [UInt8](repeating: 0, count: signature.count)
+        return read(descriptor, &start, start.count) == start.count && start == signature
     }
 }

@@ -150,6 +150,21 @@ import Testing
         }
     }
 
+    @Test("A screenshot goes through a link, which stays")
+    func screenshotThroughLink() async throws {
+        try await withPairedLumi { _, user async throws in
+            let link = user.directory + "/link.png"
+            try FileManager.default.createSymbolicLink(
+                atPath: link,
+                withDestinationPath: try user.file("screen.png", Array("old".utf8))
+            )
+            let result = await user.run("remote", "screenshot", "-o", link, "--force")
+            #expect(result.status == 0, "\(result)")
+            #expect(FileStatus(link, followingLinks: false)?.kind == .link)
+            #expect(try PrivateFile.read(user.directory + "/screen.png") == FakeLumiScript.screen)
+        }
+    }
+
     @Test("Pictures are drawn where the terminal can, and refused kindly where it cannot")
     func drawing() async throws {
         try await withPairedLumi { host, user async throws in

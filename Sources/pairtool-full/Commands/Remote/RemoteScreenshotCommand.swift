@@ -66,12 +66,7 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
             }
             let path = output ?? Self.name(picture.type, context.now())
             try checkFile(path)
-            do {
-                // Whatever is on a screen is nobody else's business: mode 0600.
-                try picture.bytes.withUnsafeBytes { try PrivateFile.write($0, to: path, makesDirectory: false) }
-            } catch {
-                throw CommandError(.failed, "remote.file", "the picture cannot be written: \(error)")
-            }
+            _ = try picture.bytes.withUnsafeBytes { try OutputFile.write($0, to: path) }
             let row = Row(hostId: mac.host.id, file: path, type: picture.type.rawValue, bytes: picture.bytes.count)
             talk.result(row, id: path) {
                 TerminalText.line("\(path): \(picture.type.rawValue.uppercased()), \(picture.bytes.count) bytes")

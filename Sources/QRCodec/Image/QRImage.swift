@@ -22,14 +22,16 @@ package struct QRImage: Sendable, Hashable {
 }
 
 extension QRImage {
-    /// A clean drawing of a symbol, three pixels a module, with its quiet zone.
+    /// A clean drawing of a symbol, with its quiet zone.
+    ///
+    /// It has two pixels a module: one is too few for zbar, and three take it seven times as long, over all versions.
     ///
     /// - Parameters:
     ///   - size: Modules a side, without the quiet zone.
     ///   - isDark: Whether a module is dark, by its column and row; also asked for the quiet zone, the four modules
     ///     outside of the symbol on each side.
     init(modules size: Int, isDark: (Int, Int) -> Bool) {
-        let (scale, quietZone) = (3, 4)
+        let (scale, quietZone) = (2, 4)
         let side = (size + 2 * quietZone) * scale
         self.init(width: side, height: side, filledWith: 255)
         luminance.withUnsafeMutableBufferPointer { pixels in

@@ -67,8 +67,9 @@ import Testing
 
     @Test("Where nothing listens, the host is unreachable; a public address is refused")
     func unreachable() async throws {
-        let endpoint = try #require(CompanionEndpoint("127.0.0.1:1"))
-        let off = try await clientError { try await PinnedTLS.certificate(of: endpoint, expecting: nil) }
+        let off = try await withClosedPort { endpoint in
+            try await clientError { try await PinnedTLS.certificate(of: endpoint, expecting: nil) }
+        }
         #expect(off.code == .unreachable)
         let foreign = try #require(CompanionEndpoint("8.8.8.8:443"))
         let refused = try await clientError { try await PinnedTLS.certificate(of: foreign, expecting: nil) }

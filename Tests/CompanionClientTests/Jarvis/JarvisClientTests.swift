@@ -143,17 +143,15 @@ import Testing
 }
 
 @Suite struct JarvisFallbackTests {
-    /// A port that nothing listens on.
-    private static func closedPort() async throws -> Int { try await withFakeJarvis { $0.port } }
-
     @Test("The second base URL is used where nothing answers at the local address, and only then")
     func fallback() async throws {
         try await withFakeJarvis { second in
             let base = try #require(JarvisBase(fallback: "http://\(second.endpointText)"))
-            let closed = try #require(CompanionEndpoint("127.0.0.1:\(try await Self.closedPort())"))
-            try await JarvisClient.withClient(endpoint: closed, fallback: base) { client in
-                let pending = try await client.pending()
-                #expect(client.usesFallback && client.base == base && pending.approvals.count == 3)
+            try await withClosedPort { closed in
+                try await JarvisClient.withClient(endpoint: closed, fallback: base) { client in
+                    let pending = try await client.pending()
+                    #expect(client.usesFallback && client.base == base && pending.approvals.count == 3)
+                }
             }
             let asked = second.requests.count
             try await withFakeJarvis { first in
@@ -178,15 +176,18 @@ import Testing
         "Without a second base URL nothing is asked elsewhere, and where both are silent the first one's error counts"
     )
     func noFallback() async throws {
-        let closed = try #require(CompanionEndpoint("127.0.0.1:\(try await Self.closedPort())"))
-        let alone = try await clientError {
-            try await JarvisClient.withClient(endpoint: closed) { try await $0.pending() }
+        try await withClosedPort { closed in
+            let alone = try await clientError {
+                try await JarvisClient.withClient(endpoint: closed) { try await $0.pending() }
+            }
+            #expect(alone.code == .unreachable && alone.message.contains("\(closed)"))
+            try await withClosedPort { other in
+                let base = try #require(JarvisBase(fallback: "http://\(other)"))
+                let both = try await clientError {
+                    try await JarvisClient.withClient(endpoint: closed, fallback: base) { try await $0.pending() }
+                }
+                #expect(both.code == .unreachable && both.message.contains("\(closed)"))
+            }
         }
-        #expect(alone.code == .unreachable && alone.message.contains("\(closed)"))
-        let base = try #require(JarvisBase(fallback: "http://127.0.0.1:\(try await Self.closedPort())"))
-        let both = try await clientError {
-            try await JarvisClient.withClient(endpoint: closed, fallback: base) { try await $0.pending() }
-        }
-        #expect(both.code == .unreachable && both.message.contains("\(closed)"))
     }
 }

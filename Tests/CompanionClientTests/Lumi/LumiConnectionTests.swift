@@ -111,8 +111,9 @@ import Testing
     }
 
     @Test func `nothing that listens is unreachable, and known not to have been sent`() async throws {
-        let endpoint = try #require(CompanionEndpoint("127.0.0.1:1"))
-        let error = try await clientError { try await LumiClient.withClient(endpoint: endpoint) { _ in } }
+        let error = try await withClosedPort { endpoint in
+            try await clientError { try await LumiClient.withClient(endpoint: endpoint) { _ in } }
+        }
         #expect(error.code == .unreachable)
         #expect(error.delivery == .notSent)
     }

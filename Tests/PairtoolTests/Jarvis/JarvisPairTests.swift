@@ -57,11 +57,13 @@ import Testing
                 await user.pair(jarvis)
                 return jarvis.port
             }
-            let pair = ["pair", "--family", "jarvis", "--url", "http://127.0.0.1:\(port)", "--allow-legacy"]
-            for command in [["approvals"], ["approvals", "health"], pair] {
-                let result = await user.run(command)
-                #expect(result.status == 10 && result.err.contains("see that the daemon runs"), "\(result)")
-                #expect(!result.err.contains("discover"), "\(result)")
+            try await withClosedPort(port) { endpoint in
+                let pair = ["pair", "--family", "jarvis", "--url", "http://\(endpoint)", "--allow-legacy"]
+                for command in [["approvals"], ["approvals", "health"], pair] {
+                    let result = await user.run(command)
+                    #expect(result.status == 10 && result.err.contains("see that the daemon runs"), "\(result)")
+                    #expect(!result.err.contains("discover"), "\(result)")
+                }
             }
         }
     }

@@ -1,5 +1,6 @@
-import QRCodec
 import Testing
+
+@testable import QRCodec
 
 @Suite("Perfect drawings of symbols")
 struct PerfectTests {
@@ -41,6 +42,18 @@ struct PerfectTests {
             let found = try QRScanner.scan(PixelGrid(symbol, scale: scale).image)
             #expect(found.map(\.bytes) == [bytes], "\(scale) pixels a module")
         }
+    }
+
+    @Test("Small symbols are read with modules of any width", arguments: [1, 2, 4, 6], [0, 4])
+    func wide(version: Int, quietZone: Int) throws {
+        var generator = SeededGenerator(seed: UInt64(version))
+        let bytes = generator.bytes(Self.capacities[version - 1])
+        let symbol = try QRSymbol(bytes: bytes, errorCorrection: .low)
+        let image = PixelGrid(symbol, scale: 1, quietZone: quietZone).image
+        let unread = try (3...64).filter { scale in
+            try QRScanner.scan(image.enlarged(by: scale, margin: 0)).map(\.bytes) != [bytes]
+        }
+        #expect(unread == [], "pixels a module")
     }
 
     @Test(

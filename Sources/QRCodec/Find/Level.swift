@@ -7,6 +7,8 @@ final class Level {
     static let blockSide = 8
     /// Blocks on either side of one that count as its surroundings.
     private static let reach = 2
+    /// Pixels along the side of what a pixel is judged by.
+    static let surroundings = (2 * reach + 1) * blockSide
     /// Shades between the darkest and the lightest pixel, below which surroundings are one even surface.
     private static let leastContrast = 16
 

@@ -14,8 +14,11 @@ struct SymbolSearch: ~Copyable {
 
     /// The longest side, in pixels, of the level that is looked at first.
     private static let firstSide = 1_200
-    /// The longest side of a level that is not worth halving any more.
-    private static let smallestSide = 400
+    /// Modules along the side of the smallest symbol.
+    private static let fewestModules = 21
+    /// The longest side of a level that is not halved any more: there even the smallest symbol that fills it has finder
+    /// patterns whose cores, of three modules, are smaller than the surroundings that a pixel is judged by.
+    private static let smallestSide = fewestModules * ((Level.surroundings - 1) / 3)
     /// Pixels of a level that is looked at after enough was found: in larger ones that takes more time than it is worth.
     private static let mostGlancedPixels = 1_500_000
     /// Pixels that a module should have where modules are read: fewer lose detail, more bring noise.
@@ -54,11 +57,12 @@ struct SymbolSearch: ~Copyable {
     /// First a size at which the code is seen at a glance, then finer ones, then coarser ones.
     private func order() -> [Int] {
         let side = max(levels[0].width, levels[0].height)
-        guard min(levels[0].width, levels[0].height) >= 21 else { return [] }
+        let shortSide = min(levels[0].width, levels[0].height)
+        guard shortSide >= Self.fewestModules else { return [] }
         var first = 0
         while side >> first > Self.firstSide { first += 1 }
         var last = first
-        while side >> (last + 1) >= Self.smallestSide { last += 1 }
+        while side >> last > Self.smallestSide, shortSide >> (last + 1) >= Self.fewestModules { last += 1 }
         return [first] + (0..<first).reversed() + (first..<last).map { $0 + 1 }
     }
 

@@ -21,10 +21,17 @@ struct ProofTests {
         #expect(error?.code == .encoderFailed)
     }
 
-    @Test("A right one passes, at all versions", arguments: stride(from: 1, through: 2_953, by: 41).map(\.self))
-    func right(count: Int) throws {
-        var generator = SeededGenerator(seed: UInt64(count))
-        let symbol = try QRSymbol(smallest: generator.bytes(count), atLeast: .low)
-        #expect(throws: Never.self) { try QRProof.check(symbol) { symbol[$0, $1] } }
+    @Test("A right one passes, and zbar reads it by itself, at all versions", arguments: 1...40)
+    func right(version: Int) throws {
+        var generator = SeededGenerator(seed: UInt64(version))
+        let most = try #require((1...2_953).last { QRErrorCorrection.low.version(holding: $0) == version })
+        for count in [most, most - 1] {
+            let bytes = generator.bytes(count)
+            let symbol = try QRSymbol(smallest: bytes, atLeast: .low)
+            #expect(symbol.version == version)
+            #expect(throws: Never.self) { try QRProof.check(symbol) { symbol[$0, $1] } }
+            let drawing = QRImage(modules: symbol.size) { symbol[$0, $1] }
+            #expect(try ZBarScanner.forQR().scan(drawing).map(\.bytes) == [bytes])
+        }
     }
 }

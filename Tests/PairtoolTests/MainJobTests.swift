@@ -29,6 +29,14 @@ import Testing
                 guard case .list(let addresses) = row["addresses"] else { throw CancellationError() }
                 #expect(addresses.contains { $0["port"] == port })
 
+                // Known by its TLS port only, it is asked there.
+                let secure = try await user.spawn([
+                    "discover", "--interface", "lo", "--engine", "embedded", "--type", "_cf-companion._tcp", "--probe",
+                    "--json",
+                ])
+                let bySecure = try #require(try secure.json.first { name.contains($0["name"]?.string ?? "?") })
+                #expect(bySecure["probe"]?["state"]?.string == "up", "\(secure)")
+
                 let scanned = try await user.spawn(["scan", picture, "--json"])
                 #expect(try scanned.json[0]["hasToken"] == .bool(true))
                 let paired = try await user.spawn([

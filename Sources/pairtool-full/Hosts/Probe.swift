@@ -37,7 +37,8 @@ enum Probe {
                     // The preferred address has a lead; one that keeps silent does not hold up the others.
                     try? await Task.sleep(for: lead * index)
                     guard !Task.isCancelled else { return (index, none) }
-                    return (index, await probe(endpoint, family: row.family))
+                    let speaksTLS = row.secureEndpoints.contains(endpoint)
+                    return (index, await probe(endpoint, family: row.family, speaksTLS: speaksTLS))
                 }
             }
             var last = (index: -1, result: none)
@@ -69,7 +70,11 @@ enum Probe {
         return hasOther
     }
 
-    static func probe(_ endpoint: CompanionEndpoint, family: HostFamily) async -> ProbeResult {
+    static func probe(
+        _ endpoint: CompanionEndpoint,
+        family: HostFamily,
+        speaksTLS: Bool = false
+    ) async -> ProbeResult {
         let configuration = CompanionClientConfiguration(timeouts: timeouts)
         do {
             guard family == .copilotforge else {
@@ -82,15 +87,22 @@ enum Probe {
                     reason: health.trouble
                 )
             }
-            return try await CompanionAPIClient.withClient(endpoint: endpoint, configuration: configuration) { client in
-                let health = try await client.health()
-                return ProbeResult(
-                    state: health.isCompanion ? .up : .other,
-                    service: health.service,
-                    version: health.version,
-                    address: "\(endpoint)"
-                )
-            }
+            // Whose key it is makes no difference to a question without secrets; a paired host's was looked at before.
+            let security: HostSecurity =
+                speaksTLS
+                ? .pinned(try await PinnedTLS.certificate(of: endpoint, expecting: nil, configuration: configuration))
+                : .plain
+            let health = try await CompanionAPIClient.withClient(
+                endpoint: endpoint,
+                security: security,
+                configuration: configuration
+            ) { try await $0.health() }
+            return ProbeResult(
+                state: health.isCompanion ? .up : .other,
+                service: health.service,
+                version: health.version,
+                address: "\(endpoint)"
+            )
         } catch let error as CompanionClientError {
             guard error.delivery == .answered else {
                 return ProbeResult(state: .down, address: "\(endpoint)", reason: error.description)

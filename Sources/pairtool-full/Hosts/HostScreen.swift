@@ -14,6 +14,8 @@ actor HostScreen {
     private let showSecrets: Bool
     private var challenge: PairingStartResponse?
     private var isAdvertSaid = false
+    /// The window that was too small for the code; nil where it is drawn.
+    private var tooSmall: CommandContext.WindowSize?
 
     init(output: Output, name: String, lan: Bool, picture: QRPicture?, showSecrets: Bool) {
         self.output = output
@@ -51,8 +53,17 @@ actor HostScreen {
     func keepTime() async throws {
         guard showsCountdown else { return }
         while true {
-            drawCountdown()
+            tick()
             try await ContinuousClock().sleep(for: .seconds(1))
+        }
+    }
+
+    /// What there is to do every second.
+    func tick() {
+        if let tooSmall, tooSmall != output.context.windowSize(), let challenge {
+            draw(challenge)
+        } else {
+            drawCountdown()
         }
     }
 
@@ -68,7 +79,7 @@ actor HostScreen {
         do {
             try picture?.write(challenge.qrPayload)
         } catch {
-            output.say("The picture of the QR code could not be written: \(error)")
+            output.warn(CommandError(describing: error))
         }
     }
 
@@ -110,7 +121,11 @@ actor HostScreen {
         clearCountdown()
         let code = PairingCode(challenge: challenge, hasEnd: !showsCountdown)
         if output.context.stdoutIsTerminal {
-            code.draw(output, rowsAfter: 1 + rowsOfAdvert)
+            // Only the countdown goes on and sees that the window has changed.
+            var ways = [showsCountdown ? "Make the window larger" : "Begin again in a larger window"]
+            if picture == nil { ways.append("use --qr-file") }
+            let isDrawn = code.draw(output, rowsAfter: 1 + rowsOfAdvert, ways: ways.joined(separator: ", "))
+            tooSmall = isDrawn ? nil : output.context.windowSize()
         } else if showSecrets {
             output.data(code.text)
         } else {

@@ -23,15 +23,21 @@ struct PairingCode {
 
     /// The QR code and the digits, on a terminal.
     ///
-    /// - Parameter rowsAfter: Rows that come later and have to be in the window with the QR code.
-    func draw(_ output: Output, rowsAfter: Int) {
+    /// - Parameters:
+    ///   - rowsAfter: Rows that come later and have to be in the window with the QR code.
+    ///   - ways: What there is to do where the window is too small, apart from typing the digits.
+    /// - Returns: Whether the window had room for the QR code.
+    @discardableResult
+    func draw(_ output: Output, rowsAfter: Int, ways: String = "Begin again in a larger window") -> Bool {
         do {
             // A screen does not get dirty: the lowest error correction keeps the drawing small.
             let symbol = try QRSymbol(smallest: Array(challenge.qrPayload.utf8), atLeast: .low)
             try TerminalQR(output: output, rowsAfter: rowsAfter).show(symbol, pages: pages)
+            return true
         } catch {
-            output.say("\(error) Make it larger, use --qr-file, or type the digits.")
+            output.say("\(error) \(ways), or type the digits.")
             output.data(text)
+            return false
         }
     }
 

@@ -2,6 +2,7 @@ import CompanionHost
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
+import NIOConcurrencyHelpers
 import QRCodec
 import Testing
 
@@ -102,6 +103,39 @@ import Testing
             #expect(codes.map { $0.contains("482913") } == [true, false])
             #expect(codes.map { $0.contains("550128") } == [false, true])
         }
+    }
+
+    @Test("A code that the window was too small for is drawn once that is larger")
+    func resized() async throws {
+        let sink = LineSink()
+        let window = NIOLockedValueBox(CommandContext.WindowSize(columns: 60, rows: 12))
+        var context = CommandContext.process
+        (context.stdout, context.stderr) = (sink, sink)
+        (context.stdoutIsTerminal, context.stderrIsTerminal) = (true, true)
+        context.windowSize = { window.withLockedValue(\.self) }
+        context.environment = [:]
+        let now = Date()
+        context.now = { now }
+        let screen = HostScreen(
+            output: Output(context: context, format: .text),
+            name: "Shed",
+            lan: false,
+            picture: nil,
+            showSecrets: false
+        )
+        let payload = PairingPayload(code: "482913", token: nil, expiresAt: now + 300)
+        await screen.show(
+            .challenge(PairingStartResponse(code: "482913", expiresAt: now + 300, qrPayload: payload.text))
+        )
+        #expect(sink.text.contains("Make the window larger, use --qr-file, or type the digits."))
+        let before = sink.text.count
+        await screen.tick()
+        #expect(!sink.text.dropFirst(before).contains("█"))
+        window.withLockedValue { $0 = .init(columns: 100, rows: 60) }
+        await screen.tick()
+        let shown = String(sink.text.dropFirst(before))
+        #expect(String(decoding: try readHalfBlocks(shown), as: UTF8.self).contains("482913"))
+        #expect(shown.hasSuffix("valid for 5:00"))
     }
 
     @Test("Pairing counts down the time of the code, and says when that is over; the answer clears the line")

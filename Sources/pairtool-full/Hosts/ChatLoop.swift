@@ -124,7 +124,10 @@ struct ChatLoop {
         while true {
             Interrupts.shared.drainWake()
             do {
-                return try await prompts.next()
+                let prompt = try await prompts.next()
+                // Ctrl-D shows nothing: what comes next shall not stand behind the prompt.
+                if prompt == nil, session.context.canAsk { session.context.stderr.write("\n") }
+                return prompt
             } catch is CancellationError {
                 try Task.checkCancellation()
                 session.context.stderr.write("\n(Ctrl-D or /quit ends)\n")

@@ -34,6 +34,8 @@ import Testing
                     try await terminal.shows("› ")
                     try await terminal.type("\u{4}")
                     #expect(try await terminal.status == 0)
+                    // The shell's prompt comes in a line of its own.
+                    try await terminal.shown("a line end") { $0.hasSuffix("\n") }
                 }
                 #expect(
                     mac.messages(of: "c-login").map(\.text) == [

@@ -29,21 +29,56 @@ import Testing
         }
     }
 
-    @Test("A host's picture goes through a link, which stays when the picture goes")
+    @Test("A host's picture goes through a link, which leads to an empty file then, as often as wanted")
     func linkOfHost() async throws {
         try await withProject { host, _ in
+            let made = try await host.shell("mkdir there; : >there/new.png; ln -s there/new.png link.png")
+            #expect(made.status == 0, "\(made)")
+            let picture = host.directory + "/there/new.png"
+            for _ in 0..<2 {
+                try await withRunningHost(host, ["--qr-file", host.directory + "/link.png"]) { events in
+                    let code = try #require(try await events.first("challenge")["code"]?.string)
+                    let scanned = await host.run("scan", picture, "--show-secrets", "--json")
+                    #expect(try scanned.json.first?["code"]?.string == code, "\(scanned)")
+                }
+                #expect(FileStatus(host.directory + "/link.png", followingLinks: false)?.kind == .link)
+                #expect(FileStatus(picture)?.size == 0)
+            }
+        }
+    }
+
+    @Test("A picture that a host has left behind is replaced, and goes")
+    func pictureOfHost() async throws {
+        try await withProject { host, _ in
+            let payload = try host.file("payload", Array(Self.good.utf8))
+            let picture = host.directory + "/code.png"
+            #expect(await host.run("qr", payload, "-o", picture).status == 0)
+            try await withRunningHost(host, ["--qr-file", picture]) { _ = try await $0.first("challenge") }
+            #expect(FileStatus(picture) == nil)
+        }
+    }
+
+    @Test(
+        "What is no picture is no place for a host's, and stays",
+        arguments: [
+            ("text", 2, "host.qr_file"), ("photo.png", 2, "host.qr_file"), ("dir", 2, "host.qr_file"),
+            ("dead", 1, "file.unwritable"), ("none/a.png", 1, "file.unwritable"), ("/dev/stdin", 1, "file.unwritable"),
+        ]
+    )
+    func refusedByHost(name: String, status: Int32, code: String) async throws {
+        try await withProject { host, _ in
             let made = try await host.shell(
-                "mkdir there; echo x >text; \(BuiltTool.path) qr text -o there/old.png; ln -s there/old.png link.png"
+                "echo x >text; \(BuiltTool.path) qr text -o photo.png; mkdir dir; ln -s nowhere dead"
             )
             #expect(made.status == 0, "\(made)")
-            let picture = host.directory + "/there/old.png"
-            try await withRunningHost(host, ["--qr-file", host.directory + "/link.png"]) { events in
-                let code = try #require(try await events.first("challenge")["code"]?.string)
-                let scanned = await host.run("scan", picture, "--show-secrets", "--json")
-                #expect(try scanned.json.first?["code"]?.string == code, "\(scanned)")
-            }
-            #expect(FileStatus(host.directory + "/link.png", followingLinks: false)?.kind == .link)
-            #expect(FileStatus(picture) == nil)
+            let path = name.hasPrefix("/") ? name : "\(host.directory)/\(name)"
+            let before = FileStatus(path, followingLinks: false)
+            let result = try await host.spawn([
+                "host", "--json", "--port", "0", "--engine", "embedded", "--project", "\(host.directory)/garden",
+                "--qr-file", path,
+            ])
+            #expect(result.status == status && result.failed(with: code), "\(result)")
+            #expect(FileStatus(path, followingLinks: false) == before)
         }
     }
 

@@ -13,9 +13,9 @@ package enum OutputFile {
     /// Writes as other tools do: what is a file gets another content, at once; through a link; into what is no file (a
     /// named pipe, a device) the bytes go, and it stays. Blocks until a named pipe has a reader.
     ///
-    /// - Throws: ``CommandError`` with the code `file.unwritable`: a directory, a socket, a block device, a link that leads
-    ///   nowhere, a pipe of somebody else, what the user may not write to. `CancellationError` when the user interrupts the
-    ///   wait for a pipe's reader.
+    /// - Throws: ``CommandError`` with the code `file.unwritable`: a directory, a socket, a block device, a link that
+    ///   leads nowhere, a pipe of somebody else, what the user may not write to. `CancellationError` when the user
+    ///   interrupts the wait for a pipe's reader.
     package static func write(_ bytes: UnsafeRawBufferPointer, to path: String) throws -> Outcome {
         if let descriptor = ownDescriptor(path) {
             try write(bytes, to: descriptor, path)
@@ -25,7 +25,8 @@ package enum OutputFile {
             guard FileStatus(path, followingLinks: false) == nil else {
                 throw failure(path, "it is a link that leads nowhere")
             }
-            return try replace(path, bytes)
+            try replace(path, with: bytes)
+            return .replaced
         }
         switch status.kind {
         case .directory: throw failure(path, "it is a directory")
@@ -37,7 +38,10 @@ package enum OutputFile {
         guard let opened = FileStatus(descriptor: descriptor), opened.isSameFile(as: status) else {
             throw failure(path, "something else came in its place")
         }
-        guard opened.kind != .file else { return try replace(target(of: path), bytes) }
+        guard opened.kind != .file else {
+            try replace(target(of: path), with: bytes)
+            return .replaced
+        }
         // Where everybody may make files, it may be there to catch what is written.
         guard opened.kind != .pipe || opened.owner == geteuid() else {
             throw failure(path, "it is a pipe of somebody else")
@@ -46,19 +50,48 @@ package enum OutputFile {
         return .writtenThrough
     }
 
+    /// Where a file is that is to be replaced as a whole, later or more than once: where a path leads to through all links,
+    /// or the path itself where nothing is. What is there may be anything but a link.
+    ///
+    /// - Throws: ``CommandError`` with the code `file.unwritable`: a link that leads nowhere, a descriptor of this process,
+    ///   a directory where the user may make no files.
+    package static func destination(_ path: String) throws -> String {
+        guard !path.isEmpty else { throw failure("“”", "it is no name of a file") }
+        guard ownDescriptor(path) == nil else { throw failure(path, "it is no file but an open descriptor") }
+        guard FileStatus(path, followingLinks: false) == nil || FileStatus(path) != nil else {
+            throw failure(path, "it is a link that leads nowhere")
+        }
+        let target = FileStatus(path) == nil ? path : try target(of: path)
+        let directory = String(target.dropLast(name(of: target).count))
+        guard access(directory.isEmpty ? "." : directory, W_OK | X_OK) == 0 else { throw failure(path) }
+        return target
+    }
+
+    /// Puts a file that only its owner may read in the place of what a path names, which is not followed if it is a link.
+    ///
+    /// - Parameter isDurable: Whether to wait until the content is on the disk. A file that can be made again need not.
+    /// - Throws: ``CommandError`` with the code `file.unwritable`.
+    package static func replace(_ path: String, with bytes: UnsafeRawBufferPointer, isDurable: Bool = false) throws {
+        do throws(PrivateFile.Failure) {
+            try PrivateFile.write(bytes, to: path, makesDirectory: false, isDurable: isDurable)
+        } catch {
+            throw CommandError(.failed, "file.unwritable", error.description)
+        }
+    }
+
     /// Whether a path leads to where standard output goes: `/dev/stdout`, `/dev/fd/1`.
     package static func isStandardOutput(_ path: String) -> Bool {
         guard let status = FileStatus(path), let output = FileStatus(descriptor: STDOUT_FILENO) else { return false }
         return status.isSameFile(as: output)
     }
 
-    /// The number of this process's descriptor that a path stands for, such as `/dev/fd/3` or `/dev/stderr`: what it leads to
-    /// is not to be replaced, and is written to where the descriptor stands.
+    /// The number of this process's descriptor that a path stands for, such as `/dev/fd/3` or `/dev/stderr`: what it leads
+    /// to is not to be replaced, and is written to where the descriptor stands.
     private static func ownDescriptor(_ path: String) -> Int32? {
         var path = path
         // As deep as the kernel follows links.
         for _ in 0..<40 {
-            let name = path.split(separator: "/").last.map(String.init) ?? ""
+            let name = name(of: path)
             let parent = String(path.dropLast(name.count))
             guard let resolved = realpath(parent.isEmpty ? "." : parent, nil) else { return nil }
             let directory = String(cString: resolved)
@@ -73,19 +106,12 @@ package enum OutputFile {
         return nil
     }
 
-    private static func replace(_ path: String, _ bytes: UnsafeRawBufferPointer) throws -> Outcome {
-        do throws(PrivateFile.Failure) {
-            try PrivateFile.write(bytes, to: path, makesDirectory: false, isDurable: false)
-        } catch {
-            throw CommandError(.failed, "file.unwritable", error.description)
-        }
-        return .replaced
+    private static func name(of path: String) -> String {
+        path.split(separator: "/").last.map(String.init) ?? ""
     }
 
     /// Where a path leads through all links.
-    ///
-    /// - Throws: ``CommandError`` with the code `file.unwritable` where that is nothing.
-    package static func target(of path: String) throws -> String {
+    private static func target(of path: String) throws -> String {
         guard let resolved = realpath(path, nil) else { throw failure(path) }
         defer { free(resolved) }
         return String(cString: resolved)

@@ -1,7 +1,13 @@
 import Glibc
+import Synchronization
 
 /// Standard input, output and error as they have to be before anything else opens a file.
 package enum StandardDescriptors {
+    private static let lacksOutput = Atomic(false)
+
+    /// Whether the caller has closed standard output.
+    static var isOutputClosed: Bool { lacksOutput.load(ordering: .relaxed) }
+
     /// Fills in what the caller has closed (`<&-`): else the next socket or timer takes the number, and gets the answers.
     /// A missing output is one that cannot be written to, so that the loss is noticed.
     package static func open() {
@@ -10,7 +16,9 @@ package enum StandardDescriptors {
             (STDERR_FILENO, "/dev/null", O_WRONLY),
         ] where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
             // The lowest free number is this one: those below are open by now.
-            _ = Glibc.open(path, flags)
+            // A program that this one becomes finds it closed again, and knows.
+            _ = Glibc.open(path, flags | O_CLOEXEC)
+            if descriptor == STDOUT_FILENO { lacksOutput.store(true, ordering: .relaxed) }
         }
     }
 }

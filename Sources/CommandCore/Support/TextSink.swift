@@ -49,13 +49,14 @@ package struct FileSink: TextSink {
                 start += count
             } else if errno == EPIPE, descriptor == STDOUT_FILENO {
                 // The reader has seen enough (`pairtool messages … | head`): end as other tools do, by the signal.
+                AbruptEnd.prepare()
                 signal(SIGPIPE, SIG_DFL)
                 raise(SIGPIPE)
             } else if errno == EAGAIN {
                 var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&entry, 1, -1)
             } else if errno != EINTR {
-                let reason = String(cString: strerror(errno))
+                let reason = StandardDescriptors.isOutputClosed ? "it is closed" : String(cString: strerror(errno))
                 if descriptor == STDOUT_FILENO { Self.failure.withLockedValue { $0 = reason } }
                 return
             }

@@ -32,7 +32,7 @@ struct HostRuntime: Sendable {
                 return asked
             }
             // A second signal does not wait for a tidy end.
-            if again { _exit(ExitStatus.interrupted.rawValue) }
+            if again { AbruptEnd.exit(.interrupted) }
             Task { await services.triggerGracefulShutdown() }
             return true
         }

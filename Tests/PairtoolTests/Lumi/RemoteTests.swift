@@ -165,6 +165,31 @@ import Testing
         }
     }
 
+    @Test("Where a screenshot cannot go to, the Mac is not asked for one", arguments: ["dead.png", "none/a.png"])
+    func screenshotNowhere(name: String) async throws {
+        try await withPairedLumi { host, user async throws in
+            let dead = user.directory + "/dead.png"
+            try FileManager.default.createSymbolicLink(atPath: dead, withDestinationPath: "nowhere.png")
+            let before = host.connections
+            let result = await user.run("remote", "screenshot", "-o", user.directory + "/" + name, "--force", "--json")
+            #expect(result.status == 1 && result.failed(with: "file.unwritable"), "\(result)")
+            #expect(host.connections == before && FileStatus(dead, followingLinks: false)?.kind == .link)
+        }
+    }
+
+    @Test("A screenshot for standard output is all there is, whatever it is called")
+    func screenshotToStandardOutput() async throws {
+        try await withPairedLumi { _, user async throws in
+            for name in ["-", "/dev/stdout"] {
+                let result = try await user.shell("\(BuiltTool.path) remote screenshot -o \(name) >shot.png")
+                #expect(result.status == 0 && result.out.isEmpty, "\(result)")
+                #expect(try PrivateFile.read(user.directory + "/shot.png") == FakeLumiScript.screen)
+                let both = try await user.spawn(["remote", "screenshot", "-o", name, "--json"])
+                #expect(both.status == 2, "\(both)")
+            }
+        }
+    }
+
     @Test("Pictures are drawn where the terminal can, and refused kindly where it cannot")
     func drawing() async throws {
         try await withPairedLumi { host, user async throws in

@@ -37,8 +37,12 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
 
     func validate() throws {
         if show, options.json || options.quiet { throw ValidationError("--show draws: it goes without --json and -q.") }
-        if show, output == "-" { throw ValidationError("--show and -o - exclude each other.") }
-        if output == "-", options.json { throw ValidationError("-o - and --json exclude each other.") }
+        if show, isForStandardOutput { throw ValidationError("--show and -o - exclude each other.") }
+        if isForStandardOutput, options.json { throw ValidationError("-o - and --json exclude each other.") }
+    }
+
+    private var isForStandardOutput: Bool {
+        output.map { $0 == "-" || OutputFile.isStandardOutput($0) } ?? false
     }
 
     func run() async throws {
@@ -47,7 +51,7 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
         // Before anybody at the Mac is asked for anything.
         let way = show ? TerminalPicture(context) : nil
         if show, way == nil { throw Self.cannotShow }
-        if output == "-", context.stdoutIsTerminal {
+        if isForStandardOutput, context.stdoutIsTerminal {
             throw CommandError(
                 .usage,
                 "remote.binary",
@@ -55,18 +59,19 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
                 next: "send it to a program or a file: pairtool remote screenshot -o - > FILE, or draw it with --show"
             )
         }
-        if let output, output != "-" { try checkFile(output) }
+        if let output, !isForStandardOutput { _ = try place(output) }
         try await withMac { mac in
             let picture = try await mac.client.screenshot()
-            if output == "-" { return picture.bytes.withUnsafeBytes(context.stdout.write) }
+            if isForStandardOutput { return picture.bytes.withUnsafeBytes(context.stdout.write) }
             if let way {
                 let text = try way.text(picture.bytes, isPNG: picture.type == .png, window: context.windowSize())
                 context.stdout.write(text)
                 if output == nil { return }
             }
             let path = output ?? Self.name(picture.type, context.now())
-            try checkFile(path)
-            _ = try picture.bytes.withUnsafeBytes { try OutputFile.write($0, to: path) }
+            // Somebody may have made it meanwhile.
+            let place = try place(path)
+            try picture.bytes.withUnsafeBytes { try OutputFile.replace(place, with: $0, isDurable: true) }
             let row = Row(hostId: mac.host.id, file: path, type: picture.type.rawValue, bytes: picture.bytes.count)
             talk.result(row, id: path) {
                 TerminalText.line("\(path): \(picture.type.rawValue.uppercased()), \(picture.bytes.count) bytes")
@@ -74,8 +79,13 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
         }
     }
 
-    private func checkFile(_ path: String) throws {
-        guard let isFile = PrivateFile.isRegularFile(path) else { return }
+    /// Where the picture goes.
+    ///
+    /// - Throws: ``CommandError`` where that is something that is to be left alone, or cannot be written to.
+    private func place(_ path: String) throws -> String {
+        let place = try OutputFile.destination(path)
+        guard let kind = FileStatus(place, followingLinks: false)?.kind else { return place }
+        let isFile = kind == .file
         guard isFile, force else {
             throw CommandError(
                 .usage,
@@ -84,6 +94,7 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
                 next: isFile ? "give another name, or --force" : nil
             )
         }
+        return place
     }
 
     private static func name(_ type: LumiPictureType, _ now: Date) -> String {

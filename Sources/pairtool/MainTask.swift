@@ -22,7 +22,7 @@ enum MainTask {
         }
         return withExtendedLifetime(signals) {
             ended.wait()
-            for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_DFL) }
+            for source in signals { signal(Int32(source.handle), SIG_DFL) }
             // What listened to them may have blocked them in this thread, and a program that it becomes inherits that.
             var none = sigset_t()
             sigemptyset(&none)

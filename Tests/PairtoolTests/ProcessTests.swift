@@ -19,7 +19,7 @@ import Testing
             ["send", "one"],
             ["messages"], ["host", "--port", "70000"], ["pair", "--url", "example.org"], ["hosts", "--json", "-q"],
             ["scan"], ["qr", "--level", "X"], ["messages", "c", "--last", "0"], ["host", "--agent-command", "'"],
-            ["discover", "--interface", "nonesuch0"],
+            ["discover", "--interface", "nonesuch0"], ["discover", "--host", "127.0.0.1", "--engine", "daemon"],
         ]
     )
     func usage(arguments: [String]) async throws {
@@ -156,6 +156,41 @@ import Testing
         }
     }
 
+    @Test("A host whose reader has seen enough takes the picture of its code away, too")
+    func endsByPipe() async throws {
+        try await Sandbox.with { user in
+            let result = try await user.shell(
+                """
+                mkdir project
+                \(BuiltTool.path) host --json --port 0 --engine embedded --project project --qr-file q.png 2>err | head -n 1
+                ls
+                """
+            )
+            let lines = result.out.split(separator: "\n")
+            #expect(lines.first?.hasPrefix("{") == true, "\(result)")
+            #expect(lines.dropFirst().contains("err") && !lines.contains("q.png"), "\(result)")
+        }
+    }
+
+    @Test("A command that is started to outlive its terminal does")
+    func hangup() async throws {
+        try await Sandbox.with { user in
+            let result = try await user.shell(
+                """
+                mkdir -p usb/bus/usb/devices/1-1; echo 05ac >usb/bus/usb/devices/1-1/idVendor; mkfifo talk
+                PAIRTOOL_SYSFS=usb nohup \(BuiltTool.path) discover --first --timeout 2 --type _nobody._tcp \
+                  --interface lo --engine embedded 2>talk &
+                exec 3<talk
+                read -r line <&3
+                kill -HUP $!
+                wait $!
+                echo "$? $line"
+                """
+            )
+            #expect(result.out.hasPrefix("3 An Apple device"), "\(result)")
+        }
+    }
+
     @Test("A host whose port for HTTPS is taken says that, and nothing of the server that it ends for it")
     func takenPort() async throws {
         try await withFakeMac { taken in
@@ -178,6 +213,27 @@ import Testing
             let result = try await user.shell("\(BuiltTool.path) --help >/dev/full; echo $?")
             #expect(result.out == "1\n")
             #expect(result.err.contains("could not be written"))
+        }
+    }
+
+    @Test("Output that the caller has closed is told from a disk that is full", arguments: ["--version", "--help"])
+    func closedOutput(word: String) async throws {
+        try await Sandbox.with { user in
+            let closed = try await user.shell("\(BuiltTool.path) \(word) >&-")
+            #expect(closed.status == 1 && closed.err.contains("could not be written: it is closed"), "\(closed)")
+        }
+    }
+
+    @Test("Whoever takes the connection and keeps silent holds nobody up longer than was said")
+    func silentHost() async throws {
+        var script = FakeMacScript()
+        script.faults = [FakeMacFault(.stall(gate: "never"), on: "/health")]
+        try await withFakeMac(script) { mac in
+            try await Sandbox.with { user in
+                let result = await user.run("discover", "--host", mac.endpointText, "--timeout", "1", "--json")
+                #expect(result.status == 4 && result.failed(with: "host.timed_out"), "\(result)")
+                #expect(result.err.contains("in that time"), "\(result)")
+            }
         }
     }
 

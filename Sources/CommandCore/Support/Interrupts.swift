@@ -28,20 +28,27 @@ package final class Interrupts: Sendable {
         }
     }
 
-    /// Starts to listen for signals.
+    /// Starts to listen for signals. A SIGHUP that is ignored from the start stays so: `nohup` did that.
     ///
     /// - Parameter handler: Called on a queue of its own for every signal that no inner handler takes.
     /// - Returns: What listens, to be kept as long as it shall.
     package func install(_ handler: @escaping Handler) -> [any DispatchSourceSignal] {
         handlers.withLockedValue { $0.append(handler) }
         let queue = DispatchQueue(label: "pairtool.signals")
-        return [SIGINT, SIGTERM, SIGHUP].map { number in
+        return (Self.isIgnored(SIGHUP) ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]).map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { [self] in deliver(number) }
             source.resume()
             return source
         }
+    }
+
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        sigaction(number, nil, &action)
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+            == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
     /// Runs a body during which signals go to a handler of its own.

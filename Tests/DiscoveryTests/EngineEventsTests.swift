@@ -22,7 +22,7 @@ import Testing
         )
     }
 
-    @Test("A reader that waits gets each of many thousand events once, and its memory is used again")
+    @Test("A reader that waits gets each of many thousand events once")
     func many() async {
         let events = EngineEvents()
         let count = 20_000

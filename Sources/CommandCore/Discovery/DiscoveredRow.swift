@@ -29,7 +29,7 @@ package struct DiscoveredRow: Encodable, Sendable {
     /// The ids of other hosts, in sight or paired, whose names look the same.
     package var sameNameAs: [String]?
     package var probe: ProbeResult? {
-        didSet { if probe?.state == .impostor { isNot(.otherKey) } }
+        didSet { if probe?.state == .impostor { denyIdentity() } }
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -72,11 +72,11 @@ package struct DiscoveredRow: Encodable, Sendable {
         if let record, !record.isSeen(in: host) { marks.insert(.otherAddress) }
         self.marks = marks.sorted()
         secureEndpoints = host.endpointsByTransport().secure
-        if let pin, let claimed = host.txt["spki"], claimed != pin { isNot(.otherKey) }
+        if let pin, let claimed = host.txt["spki"], claimed != pin { denyIdentity() }
     }
 
-    /// The record of an advertised host. A verified host is known by its id, which says no more than that it claims to be the
-    /// host; a legacy one by its address too, for it may have been named by that.
+    /// The record of an advertised host. A verified host is known by its id, which says no more than that it claims to be
+    /// the host; a legacy one by its address too, for it may have been named by that.
     private static func record(of host: DiscoveredHost, in hosts: PairedHosts) -> PairedHost? {
         hosts.hosts.first { $0.id == host.id }
             ?? hosts.hosts.first { paired in
@@ -84,15 +84,16 @@ package struct DiscoveredRow: Encodable, Sendable {
             }
     }
 
-    /// It is not the paired host that it claims to be.
+    /// Has shown another key than the paired host that it claims to be.
     ///
-    /// Where several machines claim to be the host, one of them may be: a liar shall not make the paired host look strange.
-    private mutating func isNot(_ mark: AdvertMark) {
+    /// Where several machines claim to be the host, one of them may be: a liar shall not make the paired host look
+    /// strange.
+    private mutating func denyIdentity() {
         if !conflicting {
             paired = false
             trust = nil
         }
-        marks = (Set(marks).subtracting([.otherAddress]).union([mark])).sorted()
+        marks = (Set(marks).subtracting([.otherAddress]).union([.otherKey])).sorted()
     }
 
     /// Marks those whose names look like another's. Of a paired host and others, the others are marked.

@@ -104,7 +104,7 @@ package struct DiscoverySurvey: Sendable {
         self = sorted()
     }
 
-    private mutating func take(_ event: DiscoveryEvent) {
+    mutating func take(_ event: DiscoveryEvent) {
         switch event {
         case .added(let host), .changed(let host):
             if let place = places[host.key] {
@@ -125,6 +125,8 @@ package struct DiscoverySurvey: Sendable {
             problem = error.description
         case .resumed(let engine):
             problem = nil
+            // What kept the other engine from all hosts need not keep this one.
+            if engine != self.engine { incomplete = [] }
             self.engine = engine
         }
     }

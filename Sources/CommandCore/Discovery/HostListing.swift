@@ -14,7 +14,7 @@ package struct HostListing: Sendable {
     /// - Parameters:
     ///   - types: The service types to browse; none means all.
     ///   - first: Whether the first host that is resolved ends it.
-    ///   - timeout: The longest that it may take. Default: 10 seconds.
+    ///   - timeout: The longest that it may take. Default: 10 seconds for a look.
     ///   - domain: The DNS domain to look in. Default: the local network.
     ///   - choice: The engine and the interface.
     package init(
@@ -42,27 +42,28 @@ package struct HostListing: Sendable {
         let errand = { @Sendable () async throws -> PairedHosts in
             output.tell(of: USBDevice.appleDevices(context: context))
             let paired = try PairedHostStore(directory: context.paths.data).load()
-            try await rehearse(output)
+            await rehearse(output)
             return paired
         }
         let client = try choice.client(context: context, domain: domain)
-        return try await look(with: client, meanwhile: errand) { survey, paired in
+        let end = timeout.map { ContinuousClock.now + $0 }
+        return try await look(with: client, until: end, meanwhile: errand) { survey, paired in
             var survey = survey
             if first, let host = survey.hosts.first(where: { !$0.endpoints.isEmpty }) { survey.hosts = [host] }
             if survey.engine == .daemon, try choice.engine(context: context) == .auto, domain == nil, !first,
-                let why = survey.incomplete.first
+                end.map({ $0 - .now > Self.shortest }) ?? true, let why = survey.incomplete.first
             {
                 output.say("With the Avahi daemon, \(why). Looking again with the embedded engine.")
                 let embedded = try choice.client(context: context, engine: .embedded)
-                survey.merge(try await look(with: embedded, meanwhile: {}, then: { found, _ in found }))
+                survey.merge(try await look(with: embedded, until: end, meanwhile: {}, then: { found, _ in found }))
             }
-            return try await list(survey, paired, output, probe)
+            return await list(survey, paired, output, probe)
         }
     }
 
-    /// Lists a made-up host for nobody. A first list takes several times as long as a second one, for all that is set up
-    /// only then: this way it is while the network is waited for.
-    private func rehearse(_ output: Output) async throws {
+    /// Lists a made-up host for nobody. A first list takes several times as long as a second one, for all that is set
+    /// up only then: this way it is while the network is waited for.
+    private func rehearse(_ output: Output) async {
         var context = output.context
         (context.stdout, context.stderr) = (NowhereSink(), NowhereSink())
         let name = "host"
@@ -78,7 +79,7 @@ package struct HostListing: Sendable {
             types: [.companion],
             endpoints: endpoints ?? []
         )
-        _ = try await list(
+        _ = await list(
             DiscoverySurvey(engine: .embedded, hosts: [host], isSettled: true),
             PairedHosts(),
             Output(context: context, format: output.format),
@@ -88,6 +89,7 @@ package struct HostListing: Sendable {
 
     private func look<Errand: Sendable, Result: Sendable>(
         with client: CompanionDiscoveryClient,
+        until end: ContinuousClock.Instant?,
         meanwhile errand: @escaping @Sendable () async throws -> Errand,
         then conclude: (DiscoverySurvey, Errand) async throws -> Result
     ) async throws -> Result {
@@ -100,7 +102,7 @@ package struct HostListing: Sendable {
         return try await DiscoverySurvey.run(
             client: client,
             types: types,
-            limit: timeout ?? .seconds(10),
+            limit: end.map { $0 - .now } ?? .seconds(10),
             until: isEnough,
             meanwhile: errand,
             then: conclude
@@ -112,7 +114,7 @@ package struct HostListing: Sendable {
         _ paired: PairedHosts,
         _ output: Output,
         _ probe: (@Sendable (inout [DiscoveredRow]) async -> Void)?
-    ) async throws -> BlankSurvey? {
+    ) async -> BlankSurvey? {
         var rows = survey.hosts.map { DiscoveredRow($0, paired: paired) }
         guard !rows.isEmpty else { return BlankSurvey(survey) }
         await probe?(&rows)
@@ -131,6 +133,8 @@ package struct HostListing: Sendable {
         return nil
     }
 
+    /// A second look that has less time is not worth it.
+    private static let shortest = Duration.seconds(1)
     private static let moreRecords =
         "pairtool discover --engine embedded, or raise cache-entries-max in /etc/avahi/avahi-daemon.conf"
 

@@ -1,7 +1,7 @@
 /// A name as the eye takes it: names that look the same are the same here.
 ///
-/// Case, spaces and characters that cannot be seen make no difference; of letters of other scripts that look like Latin ones,
-/// the usual ones are known (a part of Unicode Technical Standard 39, section 4).
+/// Case, spaces and characters that cannot be seen make no difference, nor which of I, l and 1 it is; of letters of other
+/// scripts that look like Latin ones, the usual ones are known (a part of Unicode Technical Standard 39, section 4).
 package struct LookalikeName: Hashable, Sendable {
     private let skeleton: String
 
@@ -19,8 +19,9 @@ package struct LookalikeName: Hashable, Sendable {
 
     private static let latin: [Unicode.Scalar: Unicode.Scalar] = {
         let pairs: [(String, String)] = [
-            // Cyrillic, Greek, digits and signs.
-            ("аеорсухіјѕԁһԛԝвкмнт", "aeopcyxijsdhqwbkmht"), ("αοινυκρτχ", "aoivukptx"), ("01|ı’ʼ‐‑–—", "olli''----"),
+            // Cyrillic, Greek, and of Latin what a capital I may be, digits and signs.
+            ("аеорсухіјѕԁһԛԝвкмнт", "aeopcyxljsdhqwbkmht"), ("αοινυκρτχ", "aolvukptx"),
+            ("i0l1|ı’ʼ‐‑–—", "lollll''----"),
         ]
         var map: [Unicode.Scalar: Unicode.Scalar] = [:]
         for (from, to) in pairs {

@@ -22,7 +22,7 @@ struct DiscoverCommand: AsyncParsableCommand {
     var first = false
 
     @Option(
-        help: "The most seconds to take. Default: 10; with --watch no limit.",
+        help: "The most seconds to take. Default: 10 for a look; with --watch no limit.",
         transform: Seconds.init(commandLine:)
     )
     var timeout: Seconds?
@@ -80,9 +80,10 @@ struct DiscoverCommand: AsyncParsableCommand {
             throw ValidationError("--after goes with options that pairtool sees to itself only.")
         }
         if watch, first { throw ValidationError("--watch and --first exclude each other.") }
-        if host != nil, watch || first || !types.isEmpty || domain != nil {
+        let isNarrowed = !types.isEmpty || domain != nil || discovery.choice != DiscoveryChoice()
+        if host != nil, watch || first || isNarrowed {
             throw ValidationError(
-                "--host asks at one address: --watch, --first, --type and --domain do not go with it."
+                "--host asks at one address: --watch, --first, --type, --domain, --engine and --interface do not go with it."
             )
         }
     }
@@ -100,7 +101,10 @@ struct DiscoverCommand: AsyncParsableCommand {
     func run() async throws {
         let output = options.output
         if let host {
-            let row = try await AddressedHost(place: host, paired: try paired(output)).row()
+            let asked = AddressedHost(place: host, paired: try paired(output))
+            guard let row = try await withTimeLimit(timeout?.duration, { try await asked.row() }) else {
+                throw CommandError(.timedOut, "host.timed_out", "\(host.address) did not answer in that time")
+            }
             output.list([row], columns: DiscoveredRow.columns([row], probe: true), id: \.id)
             if row.conflicting { output.say(TerminalText.line("Beware: \(row.probe?.reason ?? "")")) }
         } else if watch {

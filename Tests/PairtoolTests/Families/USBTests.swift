@@ -36,6 +36,23 @@ import Testing
         }
     }
 
+    @Test("They are told of while the look goes on")
+    func early() async throws {
+        try await Sandbox.with { user in
+            let environment = ["PAIRTOOL_SYSFS": try Self.makeTree(user, Self.devices)]
+            // It waits for a host: nothing but the interrupt ends it in time.
+            let look = ["--interface", "lo", "--engine", "embedded", "--type", "_nobody._tcp", "--first"]
+            let followed = try await user.follow(
+                ["discover", "--timeout", "100"] + look,
+                environment: environment
+            ) { discovery in
+                try await discovery.talk.has("USB bus")
+                try discovery.interrupt()
+            }
+            #expect(followed.result.status == 130, "\(followed.result)")
+        }
+    }
+
     @Test("Discovery tells of them on standard error, in text and in JSON, and not with -q; no serial number is shown")
     func discover() async throws {
         try await Sandbox.with { user in

@@ -32,7 +32,12 @@ struct AddressedHost: Sendable {
             let secure = place.endpoint(HostURL.securePort)
             guard let certificate = try await certificate(of: secure),
                 let health = try? await health(at: secure, .pinned(certificate))
-            else { throw CommandError(describing: error) }
+            else {
+                var failure = CommandError(describing: error)
+                // Nothing is known of whoever keeps silent there.
+                if failure.status == .timedOut { failure.next = "see who is on the network: pairtool discover" }
+                throw failure
+            }
             return row(health, at: [], secure: secure, certificate: certificate)
         }
     }

@@ -1,0 +1,25 @@
+import Testing
+
+@testable import CommandCore
+
+@Suite struct LookalikeNameTests {
+    @Test(
+        "Names that look the same are the same",
+        arguments: [
+            ("Alpha", "A1pha"), ("Alpha", "AIpha"), ("Studio", "Studi\u{43E}"), ("Studio", "stud1o"),
+            ("Box 10", "Box lO"),
+            ("Mac mini", "Macmini"), ("\u{E9}tage", "e\u{301}tage"), ("Ann\u{2019}s", "Ann's"), ("a\u{200B}b", "ab"),
+        ]
+    )
+    func same(one: String, other: String) {
+        #expect(LookalikeName(one) == LookalikeName(other))
+    }
+
+    @Test(
+        "Names that look different are not",
+        arguments: [("Studio", "Studia"), ("Shed", "Shade"), ("Mac 2", "Mac 3")]
+    )
+    func different(one: String, other: String) {
+        #expect(LookalikeName(one) != LookalikeName(other))
+    }
+}

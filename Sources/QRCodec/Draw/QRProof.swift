@@ -6,10 +6,12 @@ enum QRProof {
     /// - Throws: ``QRCodecError`` with the code `encoderFailed` where the drawing does not say what the symbol does.
     static func check(_ symbol: QRSymbol, _ isDark: (Int, Int) -> Bool) throws(QRCodecError) {
         let image = QRImage(modules: symbol.size, isDark: isDark)
-        let reader = try ZBarScanner.forQR()
-        if try reader.scan(image).contains(where: { $0.bytes == symbol.bytes }) { return }
-        guard try QRScanner.scan(image).contains(where: { $0.bytes == symbol.bytes }) else {
-            throw QRCodecError(.encoderFailed, "The drawing of the QR code cannot be read: it was not shown.")
-        }
+        let says = { (found: [ScannedSymbol]) in found.contains { $0.bytes == symbol.bytes } }
+        if let found = try? ZBarScanner.forQR().scan(image), says(found) { return }
+        guard let found = try? QRScanner.scan(image), says(found) else { throw unreadable }
+    }
+
+    static var unreadable: QRCodecError {
+        QRCodecError(.encoderFailed, "The drawing of the QR code cannot be read: it was not shown.")
     }
 }

@@ -35,7 +35,7 @@ extension QRSymbol {
         let file = try encoder.finish()
         // However large it is: it is our own.
         let limits = ImageLimits(maxFileBytes: .max, maxPixels: .max, maxWorkingBytes: .max)
-        let drawn = try PNGDecoder.decode(file, limits: limits).image
+        guard let drawn = try? PNGDecoder.decode(file, limits: limits).image else { throw QRProof.unreadable }
         let middle = scale / 2
         try QRProof.check(self) { x, y in
             let (column, row) = ((x + quiet) * scale + middle, (y + quiet) * scale + middle)

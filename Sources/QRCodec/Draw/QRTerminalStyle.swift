@@ -11,8 +11,8 @@ package enum QRTerminalStyle: String, Sendable, Hashable, CaseIterable {
     var columns: Int { self == .halves ? 1 : 2 }
     var rows: Int { self == .sextants ? 3 : 2 }
 
-    /// A character for each combination of modules with ink: the lowest bit for the one at the top left, the next for that
-    /// at its right.
+    /// A character for each combination of modules with ink: the lowest bit for the one at the top left, the next for
+    /// that at its right.
     var characters: [Character] {
         switch self {
         case .halves: Array(" ▀▄█")

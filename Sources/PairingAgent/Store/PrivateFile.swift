@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// Files that only their owner may read, written so that a crash leaves the old or the new content and never a mixture.
+/// Files that only their owner may read, written so that a process that dies leaves the old or the new content and
+/// never a mixture, and so does a machine where the file is durable.
 package enum PrivateFile {
     /// A system call on a file failed.
     package struct Failure: Error, Sendable, CustomStringConvertible {
@@ -27,7 +28,8 @@ package enum PrivateFile {
         }
     }
 
-    /// Writes a file (mode 0600): temporary file, fsync, rename, fsync of the directory.
+    /// Writes a file (mode 0600): temporary file, rename; where it is durable, with fsync of the file and of the
+    /// directory.
     ///
     /// - Parameters:
     ///   - replacing: When false and the file exists, it stays as it is, without an error.

@@ -26,8 +26,9 @@ let systemLibraries: [Target] = [
 
 /// How programs are linked: they offer no symbols to others.
 ///
-/// In a release most of a short command's time is its start, and most of that are pages that the loader writes to. So the
-/// C++ standard library is linked statically, as Swift's is, and relative relocations are packed (DT_RELR, glibc 2.36).
+/// In a release most of a short command's time is its start, and most of that are pages that the loader writes to. So
+/// the C++ standard library is linked statically, as Swift's is, and relative relocations are packed (DT_RELR, glibc
+/// 2.36).
 let program: [LinkerSetting] = [
     .unsafeFlags(["-Xlinker", "--no-export-dynamic"]),
     .unsafeFlags(

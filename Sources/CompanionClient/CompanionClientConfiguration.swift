@@ -18,7 +18,8 @@ package struct CompanionClientConfiguration: Sendable, Hashable {
     }
 
     package struct Limits: Sendable, Hashable {
-        /// The most bytes of a JSON answer. Default: 8 MiB. A page of messages that has more is asked for in smaller ones.
+        /// The most bytes of a JSON answer. Default: 8 MiB. A page of messages that has more is asked for in smaller
+        /// ones.
         package var body: Int
         /// The most bytes of a page with a single message, which cannot be made smaller. Default: 64 MiB: a message of
         /// 8 MiB fits even if each of its bytes is escaped (`\u0007`: six for one).

@@ -1,7 +1,7 @@
 package import CompanionWire
 
-/// What a paired host offers, whatever its family: a capability is nil where the family, or the host's generation of it,
-/// has no such thing.
+/// What a paired host offers, whatever its family: a capability is nil where the family, or the host's generation of
+/// it, has no such thing.
 package struct HostClient: Sendable {
     package var family: HostFamily
     package var health: (any HealthProbing)?

@@ -75,8 +75,8 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
                     }
                 }
             }
-            // The pairing service and the sockets end with the shutdown. One that fails ends the others as a shutdown does: a
-            // server that is cancelled while it shuts down closes its socket twice.
+            // The pairing service and the sockets end with the shutdown. One that fails ends the others as a shutdown
+            // does: a server that is cancelled while it shuts down closes its socket twice.
             var failure: (any Error)?
             for await ending in group {
                 guard case .listener(let error) = ending else { continue }
@@ -178,8 +178,8 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
         _ servers: Servers,
         listening: @escaping @Sendable (Int) -> Void
     ) async throws {
-        // What the server's library calls errors are connections and listeners that were closed while it ended; what fails
-        // is thrown.
+        // What the server's library calls errors are connections and listeners that were closed while it ended; what
+        // fails is thrown.
         var quiet = logger
         quiet.logLevel = logger.logLevel <= .debug ? .notice : .critical
         let application = Application(

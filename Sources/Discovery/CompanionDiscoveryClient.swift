@@ -27,8 +27,8 @@ package struct CompanionDiscoveryClient: Sendable {
         self.logger = logger
     }
 
-    /// Starts to load the daemon's client library on a thread of its own, for a program that has a few more things to do
-    /// before it browses.
+    /// Starts to load the daemon's client library on a thread of its own, for a program that has a few more things to
+    /// do before it browses.
     package static func preload() {
         AvahiLibraries.preloadClient()
     }
@@ -61,8 +61,8 @@ package struct CompanionDiscoveryClient: Sendable {
     ///     ``DiscoveryEvent/changed(_:)`` where its id is still the same), and what does not resolve is tried again.
     ///     Default: false, which costs the engine less: a while after ``DiscoveryEvent/settled``
     ///     only hosts that come and go are reported.
-    ///   - opening: The longest that the Avahi daemon may take to answer at first. Default: nil, 2 seconds where there is
-    ///     another engine, else 10.
+    ///   - opening: The longest that the Avahi daemon may take to answer at first. Default: nil, 2 seconds where there
+    ///     is another engine, else 10.
     ///   - body: Gets the engine's kind and the events. Its return, or its error, ends browsing.
     /// - Throws: ``DiscoveryError`` if no engine can be started, and what `body` throws.
     package func withBrowse<Result>(

@@ -6,8 +6,8 @@ internal import Glibc
 ///
 /// Reading blocks a thread of its own, not the caller's.
 package final class LineEditor: @unchecked Sendable {
-    // Safe because all that changes (the C objects and the reader's state) is made, used and freed on `queue` alone, one
-    // block at a time; `deinit` runs when no block holds the editor any more.
+    // Safe because all that changes (the C objects and the reader's state) is made, used and freed on `queue` alone,
+    // one block at a time; `deinit` runs when no block holds the editor any more.
 
     /// What came of reading a line.
     package enum Input: Sendable, Hashable {

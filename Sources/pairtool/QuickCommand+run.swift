@@ -9,8 +9,8 @@ extension QuickCommand {
         case handedOver(BlankSurvey)
     }
 
-    /// Starts what can go on while the command line is read, which takes about a quarter as long as loading a library. A line
-    /// that turns out to be the whole tool's loses nothing by it.
+    /// Starts what can go on while the command line is read, which takes about a quarter as long as loading a library.
+    /// A line that turns out to be the whole tool's loses nothing by it.
     static func prepare(_ arguments: [String]) {
         if arguments.first == "discover", !arguments.contains("embedded") { CompanionDiscoveryClient.preload() }
     }

@@ -30,9 +30,10 @@ struct EmbeddedEngineTests {
         try await hosts(types) { event, _ in event == .settled }
     }
 
-    /// Browses until so many hosts are resolved. Not until all is settled: for a second after it has announced a record,
-    /// a responder must not send it again (RFC 6762, section 6), so a browser that comes in that second has to wait for
-    /// the announcement to be repeated, which may be after the engine has said that nothing more is likely to come.
+    /// Browses until so many hosts are resolved. Not until all is settled: for a second after it has announced a
+    /// record, a responder must not send it again (RFC 6762, section 6), so a browser that comes in that second has to
+    /// wait for the announcement to be repeated, which may be after the engine has said that nothing more is likely to
+    /// come.
     private func resolvedHosts(_ count: Int, _ types: ServiceType...) async throws -> [DiscoveredHost] {
         try await hosts(types) { _, hosts in hosts.filter { !$0.unresolved }.count == count }
     }

@@ -36,8 +36,8 @@ import Testing
 
     @Test("Every pair of shares fits every code: scalars exist for each, and their keys differ")
     func sharesFitEveryCode() throws {
-        // The logarithm of a real generator is known to nobody. Generators made from known logarithms stand for those of two
-        // codes here, so that the second code's scalars can be computed instead of only existing.
+        // The logarithm of a real generator is known to nobody. Generators made from known logarithms stand for those
+        // of two codes here, so that the second code's scalars can be computed instead of only existing.
         let (s, t) = (Ristretto.randomScalar(), Ristretto.randomScalar())
         let (a, b) = (Ristretto.randomScalar(), Ristretto.randomScalar())
         func run(_ logarithm: [UInt8], _ a: [UInt8], _ b: [UInt8]) throws -> (shares: [[UInt8]], key: [UInt8]) {

@@ -49,7 +49,8 @@ import Testing
                             "_cf-companion._tcp \(JSONValue.number(Double(ports.secure)))",
                         ]
                     )
-                    // On a busy machine the host may answer after the listing ended: what counts is one row, once there is one.
+                    // On a busy machine the host may answer after the listing ended: what counts is one row, once there
+                    // is one.
                     var listed: [Substring] = []
                     for _ in 1...5 where listed.isEmpty {
                         let quiet = try await user.spawn(["discover", "-q"] + Self.embedded)

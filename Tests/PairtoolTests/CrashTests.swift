@@ -10,7 +10,8 @@ import Testing
 @testable import CommandCore
 @testable import pairtool_full
 
-/// A host that is killed at any moment (SIGKILL) has the state of before or after what it was doing, and nothing between.
+/// A host that is killed at any moment (SIGKILL) has the state of before or after what it was doing, and nothing
+/// between.
 ///
 /// The moments are random, from the first byte to well after the last: over the runs they fall into every step.
 @Suite(.serialized) struct CrashTests {

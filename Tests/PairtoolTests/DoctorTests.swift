@@ -121,7 +121,8 @@ import Testing
                 try await Sandbox.with { other in
                     await user.pair(mac)
                     let well = try await user.spawn(Self.command)
-                    // What others advertise on `lo` meanwhile is theirs: the whole is looked at in a network of its own.
+                    // What others advertise on `lo` meanwhile is theirs: the whole is looked at in a network of its
+                    // own.
                     let verdicts = try Self.verdicts(well)
                     #expect(verdicts["host"] == "ok" && verdicts["pairing"] == "ok", "\(verdicts)")
                     let endpoint = try #require(CompanionEndpoint(mac.endpointText))

@@ -58,8 +58,8 @@ import Testing
             return (messages[indices[0]], answer)
         }
 
-        /// Whether a guess fits what was recorded, as far as anybody can tell who has no scalar: with an exchange of one's
-        /// own in the place of either side.
+        /// Whether a guess fits what was recorded, as far as anybody can tell who has no scalar: with an exchange of
+        /// one's own in the place of either side.
         func fits(_ guess: PairingSecret, spki: [UInt8]) throws -> Bool {
             let (hello, share, confirm) = (try step("hello"), try step("share"), try step("confirm"))
             guard case .list(let asked)? = share.request.body["permissions"] else { throw CancellationError() }

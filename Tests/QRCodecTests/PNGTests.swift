@@ -53,7 +53,8 @@ struct PNGTests {
         let grid = try PixelGrid(QRSymbol(bytes: Self.payload), scale: 3)
         var writer = PNGWriter(width: grid.width, height: grid.height)
         writer.colourType = type
-        // Light modules have the transparent colour, which is nearly that of the ink: only transparency tells them apart.
+        // Light modules have the transparent colour, which is nearly that of the ink: only transparency tells them
+        // apart.
         writer.chunks =
             switch type {
             case 0: [("tRNS", [0, 7])]

@@ -43,7 +43,8 @@ package struct ScanReport {
 
     /// Shows what was found, and says what was not.
     ///
-    /// - Throws: ``CommandError`` where there is no pairing code; ``ExitRequest`` where it is not all that was asked for.
+    /// - Throws: ``CommandError`` where there is no pairing code; ``ExitRequest`` where it is not all that was asked
+    ///   for.
     package func finish() throws {
         showFindings()
         // One picture that cannot be read does not hide what the others hold.

@@ -75,8 +75,8 @@ package struct DiscoveredRow: Encodable, Sendable {
         if let pin, let claimed = host.txt["spki"], claimed != pin { denyIdentity() }
     }
 
-    /// The record of an advertised host. A verified host is known by its id, which says no more than that it claims to be
-    /// the host; a legacy one by its address too, for it may have been named by that.
+    /// The record of an advertised host. A verified host is known by its id, which says no more than that it claims to
+    /// be the host; a legacy one by its address too, for it may have been named by that.
     private static func record(of host: DiscoveredHost, in hosts: PairedHosts) -> PairedHost? {
         hosts.hosts.first { $0.id == host.id }
             ?? hosts.hosts.first { paired in

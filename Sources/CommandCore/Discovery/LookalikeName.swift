@@ -1,7 +1,8 @@
 /// A name as the eye takes it: names that look the same are the same here.
 ///
-/// Case, spaces and characters that cannot be seen make no difference, nor which of I, l and 1 it is; of letters of other
-/// scripts that look like Latin ones, the usual ones are known (a part of Unicode Technical Standard 39, section 4).
+/// Case, spaces and characters that cannot be seen make no difference, nor which of I, l and 1 it is; of letters of
+/// other scripts that look like Latin ones, the usual ones are known (a part of Unicode Technical Standard 39, section
+/// 4).
 package struct LookalikeName: Hashable, Sendable {
     private let skeleton: String
 

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// An Apple device on this machine's USB bus: a hint that a phone or a Mac is at hand, and no more than that. Nothing is sent
-/// to it.
+/// An Apple device on this machine's USB bus: a hint that a phone or a Mac is at hand, and no more than that. Nothing
+/// is sent to it.
 package struct USBDevice: Encodable, Sendable, Hashable {
     /// The vendor id of Apple.
     private static let apple = "05ac"

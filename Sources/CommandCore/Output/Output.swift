@@ -78,8 +78,8 @@ package struct Output: Sendable {
         context.stderr.write(TerminalText.block(text) + "\n")
     }
 
-    /// Something that the data does not show but its reader has to know, to standard error, also with `-q`: as a sentence or,
-    /// with `--json`, as an object.
+    /// Something that the data does not show but its reader has to know, to standard error, also with `-q`: as a
+    /// sentence or, with `--json`, as an object.
     package func warn(_ code: String, _ message: String, next: String? = nil) {
         if format == .json {
             info(WarningReport(warning: .init(code: code, message: message, next: next)))

@@ -38,8 +38,8 @@ package struct TerminalQR {
     ///
     /// A larger drawing goes before more text below it: it is what cameras have to read.
     ///
-    /// - Parameter pages: What can be said with a drawing in a style, the best first and the one with the fewest rows below
-    ///   last.
+    /// - Parameter pages: What can be said with a drawing in a style, the best first and the one with the fewest rows
+    ///   below last.
     /// - Throws: ``QRCodecError`` with the code `windowTooSmall`; nothing was written then.
     package func show(_ symbol: QRSymbol, pages: [QRTerminalStyle: [Page]]) throws(QRCodecError) {
         let drawing = try draw(symbol, rowsBelow: pages.mapValues { $0.map(rows).min() ?? 0 })

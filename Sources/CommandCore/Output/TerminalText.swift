@@ -1,4 +1,5 @@
-/// Makes text from peers safe to show: no control character, escape sequence or bidirectional override reaches a terminal.
+/// Makes text from peers safe to show: no control character, escape sequence or bidirectional override reaches a
+/// terminal.
 package enum TerminalText {
     /// Text for one line: line ends and tabs become spaces.
     package static func line(_ text: String) -> String {
@@ -29,8 +30,8 @@ package enum TerminalText {
         return String(result)
     }
 
-    /// Whether a character steers a terminal or the direction of text: C0, C1, bidirectional controls, line separators, tags,
-    /// zero-width characters that hide differences between names.
+    /// Whether a character steers a terminal or the direction of text: C0, C1, bidirectional controls, line separators,
+    /// tags, zero-width characters that hide differences between names.
     package static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x00...0x1F, 0x7F...0x9F: true

@@ -17,8 +17,8 @@ package struct CommandError: Error, Sendable {
         self.next = next
     }
 
-    /// `host.not_running` of `host.notRunning`, `provider.refused_url` of `provider.refusedURL`: codes of other modules are
-    /// named as their code is.
+    /// `host.not_running` of `host.notRunning`, `provider.refused_url` of `provider.refusedURL`: codes of other modules
+    /// are named as their code is.
     private static func words(_ code: String) -> String {
         let letters = Array(code)
         return letters.indices.reduce(into: "") { text, index in

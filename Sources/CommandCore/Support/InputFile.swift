@@ -5,8 +5,8 @@ import PairingAgent
 package enum InputFile {
     /// All bytes of a file, or nil where there are more than `limit`. Blocks until a pipe's writer ends.
     ///
-    /// - Throws: ``CommandError`` where it cannot be read; `CancellationError` when the user interrupts the wait for a pipe or
-    ///   a device.
+    /// - Throws: ``CommandError`` where it cannot be read; `CancellationError` when the user interrupts the wait for a
+    ///   pipe or a device.
     package static func read(_ path: String, limit: Int) throws -> [UInt8]? {
         // Not to wait for a writer here: the waiting for input can be ended, this could not.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)

@@ -50,11 +50,11 @@ package enum OutputFile {
         return .writtenThrough
     }
 
-    /// Where a file is that is to be replaced as a whole, later or more than once: where a path leads to through all links,
-    /// or the path itself where nothing is. What is there may be anything but a link.
+    /// Where a file is that is to be replaced as a whole, later or more than once: where a path leads to through all
+    /// links, or the path itself where nothing is. What is there may be anything but a link.
     ///
-    /// - Throws: ``CommandError`` with the code `file.unwritable`: a link that leads nowhere, a descriptor of this process,
-    ///   a directory where the user may make no files.
+    /// - Throws: ``CommandError`` with the code `file.unwritable`: a link that leads nowhere, a descriptor of this
+    ///   process, a directory where the user may make no files.
     package static func destination(_ path: String) throws -> String {
         guard !path.isEmpty else { throw failure("“”", "it is no name of a file") }
         guard ownDescriptor(path) == nil else { throw failure(path, "it is no file but an open descriptor") }
@@ -67,7 +67,8 @@ package enum OutputFile {
         return target
     }
 
-    /// Puts a file that only its owner may read in the place of what a path names, which is not followed if it is a link.
+    /// Puts a file that only its owner may read in the place of what a path names, which is not followed if it is a
+    /// link.
     ///
     /// - Parameter isDurable: Whether to wait until the content is on the disk. A file that can be made again need not.
     /// - Throws: ``CommandError`` with the code `file.unwritable`.
@@ -85,8 +86,8 @@ package enum OutputFile {
         return status.isSameFile(as: output)
     }
 
-    /// The number of this process's descriptor that a path stands for, such as `/dev/fd/3` or `/dev/stderr`: what it leads
-    /// to is not to be replaced, and is written to where the descriptor stands.
+    /// The number of this process's descriptor that a path stands for, such as `/dev/fd/3` or `/dev/stderr`: what it
+    /// leads to is not to be replaced, and is written to where the descriptor stands.
     private static func ownDescriptor(_ path: String) -> Int32? {
         var path = path
         // As deep as the kernel follows links.

@@ -8,8 +8,8 @@ package enum StandardDescriptors {
     /// Whether the caller has closed standard output.
     static var isOutputClosed: Bool { lacksOutput.load(ordering: .relaxed) }
 
-    /// Fills in what the caller has closed (`<&-`): else the next socket or timer takes the number, and gets the answers.
-    /// A missing output is one that cannot be written to, so that the loss is noticed.
+    /// Fills in what the caller has closed (`<&-`): else the next socket or timer takes the number, and gets the
+    /// answers. A missing output is one that cannot be written to, so that the loss is noticed.
     package static func open() {
         for (descriptor, path, flags) in [
             (STDIN_FILENO, "/dev/null", O_RDONLY), (STDOUT_FILENO, "/dev/full", O_WRONLY),

@@ -48,7 +48,8 @@ extension AICLIClient {
 
     /// The ids of the sessions that the server has: `GET /api/sessions`.
     ///
-    /// - Throws: ``CompanionClientError/Code/badAnswer`` for an answer without a list: it says of no session that it is gone.
+    /// - Throws: ``CompanionClientError/Code/badAnswer`` for an answer without a list: it says of no session that it is
+    ///   gone.
     package func sessionIDs() async throws -> Set<String> {
         guard let sessions = try await get("/api/sessions")["sessions"]?.array else { throw unexpected() }
         return Set(sessions.compactMap { $0.string ?? $0.text("sessionId", "id") })

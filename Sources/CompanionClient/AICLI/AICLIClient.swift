@@ -6,8 +6,8 @@ import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 
-/// A client of one AICLI server: HTTP for what can be asked, a WebSocket for turns. Plain, for the servers have no more;
-/// to local addresses only.
+/// A client of one AICLI server: HTTP for what can be asked, a WebSocket for turns. Plain, for the servers have no
+/// more; to local addresses only.
 package struct AICLIClient: Sendable {
     package let endpoint: CompanionEndpoint
     package let configuration: CompanionClientConfiguration

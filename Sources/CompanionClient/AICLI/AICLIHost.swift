@@ -13,7 +13,8 @@ package struct AICLIHost: Sendable {
     /// What was listed last.
     private let listed = NIOLockedValueBox<[CompanionProject]?>(nil)
 
-    /// - Parameter permissions: Who is asked where the allowed tools do not cover a question of the agent. Nil: it is denied.
+    /// - Parameter permissions: Who is asked where the allowed tools do not cover a question of the agent. Nil: it is
+    ///   denied.
     package init(client: AICLIClient, store: AICLIStore, permissions: AICLIPermissionAnswering? = nil) {
         self.client = client
         self.store = store
@@ -28,8 +29,8 @@ package struct AICLIHost: Sendable {
 }
 
 extension AICLIHost: ProjectBrowsing, ChatBrowsing {
-    /// By their last use from here, as the server does not know one. Of a server that is off, those that it listed last:
-    /// prompts for them can wait.
+    /// By their last use from here, as the server does not know one. Of a server that is off, those that it listed
+    /// last: prompts for them can wait.
     package func projects() async throws -> [CompanionProject] {
         let sessions = try store.sessions()
         let projects = try await listing().map { project in
@@ -139,7 +140,8 @@ extension AICLIHost: TurnRunning {
 // MARK: Prompts that wait
 
 extension AICLIHost {
-    /// Sends the prompts that wait, the oldest first, each once. One that fails at the host does not hold up the others.
+    /// Sends the prompts that wait, the oldest first, each once. One that fails at the host does not hold up the
+    /// others.
     ///
     /// - Parameters:
     ///   - begin: Called before each.

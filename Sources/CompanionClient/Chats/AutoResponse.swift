@@ -1,5 +1,5 @@
-/// Lets an agent go on by itself: says after each answer what to send next, or why to stop. Hosts know nothing of it, so it
-/// works with every family. A value without clock or network.
+/// Lets an agent go on by itself: says after each answer what to send next, or why to stop. Hosts know nothing of it,
+/// so it works with every family. A value without clock or network.
 package struct AutoResponse: Sendable {
     package enum Mode: String, Sendable, Hashable, CaseIterable {
         /// Until the agent says that it is done, asks something, or repeats itself.

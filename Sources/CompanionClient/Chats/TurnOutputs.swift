@@ -1,7 +1,7 @@
 /// The outputs of a turn, made by a body that begins when the first one is asked for. For one reader.
 ///
-/// A reader that is cancelled cancels the body, and waits for what that still has to write down. The end or error of the body
-/// is that of the outputs.
+/// A reader that is cancelled cancels the body, and waits for what that still has to write down. The end or error of
+/// the body is that of the outputs.
 package struct TurnOutputs: AsyncSequence, Sendable {
     package typealias Element = ChatTurn.Output
     package typealias Failure = any Error

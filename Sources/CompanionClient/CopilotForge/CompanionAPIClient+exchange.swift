@@ -55,8 +55,8 @@ extension CompanionAPIClient {
         return try await withSession { try await exchange(request, token: $0, upTo: limit) }
     }
 
-    /// Sends a request and returns the body of a 2xx answer that is not a page. A GET that is lost is sent once more; nothing
-    /// else is ever sent twice.
+    /// Sends a request and returns the body of a 2xx answer that is not a page. A GET that is lost is sent once more;
+    /// nothing else is ever sent twice.
     private func exchange(_ request: CompanionRequest, token: String?, upTo limit: Int) async throws -> ByteBuffer {
         let timeout = configuration.timeouts.request
         return try await repeatingLost(request.target, if: request.isRepeatable, logger: logger) {

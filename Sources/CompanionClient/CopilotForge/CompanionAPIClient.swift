@@ -5,8 +5,8 @@ import NIOConcurrencyHelpers
 
 /// A client of one host of the CopilotForge family, protocols v1 and v2.
 ///
-/// Speaks HTTP/1.1 to local addresses only, follows no redirects, and takes no more than its limits allow. By v1 it sends no
-/// credentials, because v1 has none; by v2 it speaks TLS with a pinned key and sends a session's token.
+/// Speaks HTTP/1.1 to local addresses only, follows no redirects, and takes no more than its limits allow. By v1 it
+/// sends no credentials, because v1 has none; by v2 it speaks TLS with a pinned key and sends a session's token.
 package struct CompanionAPIClient: Sendable {
     package let endpoint: CompanionEndpoint
     package let configuration: CompanionClientConfiguration

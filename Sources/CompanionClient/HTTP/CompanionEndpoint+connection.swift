@@ -1,8 +1,8 @@
 import CompanionWire
 
 extension CompanionEndpoint {
-    /// Throws ``CompanionClientError/Code/refusedAddress`` unless the address is loopback, link-local, private or of a VPN mesh,
-    /// and can be connected to.
+    /// Throws ``CompanionClientError/Code/refusedAddress`` unless the address is loopback, link-local, private or of a
+    /// VPN mesh, and can be connected to.
     func requireLocal() throws {
         func refuse(_ why: String) -> CompanionClientError {
             CompanionClientError(.refusedAddress, "\(self) \(why). Nothing was sent.", delivery: .notSent)

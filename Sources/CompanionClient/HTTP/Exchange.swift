@@ -26,8 +26,8 @@ func exchangeOnce<Answer: Sendable>(
     }
 }
 
-/// Sends a request, and once more where its connection closed before an answer began: a host may close an idle connection at
-/// the moment that it is used again.
+/// Sends a request, and once more where its connection closed before an answer began: a host may close an idle
+/// connection at the moment that it is used again.
 ///
 /// - Parameters:
 ///   - target: What the log calls the request.

@@ -1,4 +1,5 @@
-/// The id of a request for approval: a UUID, kept in the case in which it came, for the daemon compares letter by letter.
+/// The id of a request for approval: a UUID, kept in the case in which it came, for the daemon compares letter by
+/// letter.
 package struct JarvisApprovalID: Sendable, Hashable, CustomStringConvertible {
     package let description: String
 

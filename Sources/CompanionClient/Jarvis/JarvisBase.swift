@@ -1,7 +1,7 @@
 package import CompanionWire
 
-/// Where a Jarvis daemon is spoken to: an address of this machine, its networks or its VPN, or the second base URL that a
-/// user has configured.
+/// Where a Jarvis daemon is spoken to: an address of this machine, its networks or its VPN, or the second base URL that
+/// a user has configured.
 package struct JarvisBase: Sendable, Hashable {
     /// The port of the daemon (jarvis).
     package static let defaultPort = 9000

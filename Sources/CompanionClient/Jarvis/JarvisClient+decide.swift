@@ -23,8 +23,8 @@ extension JarvisClient {
 
     /// Decides a request that nobody has decided, once.
     ///
-    /// Where the request stands is read first, for a daemon takes a second decision as gladly as the first one, and read
-    /// again where the answer to the decision is a refusal, or is lost.
+    /// Where the request stands is read first, for a daemon takes a second decision as gladly as the first one, and
+    /// read again where the answer to the decision is a refusal, or is lost.
     ///
     /// - Returns: What the daemon says of the request now; nil for `message` where only its state tells.
     /// - Throws: ``JarvisDecisionError``, ``CompanionClientError``.
@@ -40,8 +40,8 @@ extension JarvisClient {
         do {
             receipt = try await send(decision, for: before.id)
         } catch let error as CompanionClientError where error.delivery != .notSent {
-            // What arrived may have been done, whatever became of the answer. A 500 is also how daemons say that they do not
-            // know the id (jarvis, Errors).
+            // What arrived may have been done, whatever became of the answer. A 500 is also how daemons say that they
+            // do not know the id (jarvis, Errors).
             do {
                 return try await confirm(decision, for: before.id) { state -> any Error in
                     if state.status == .pending { error } else { decided(state) }

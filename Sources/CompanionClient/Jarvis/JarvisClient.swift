@@ -6,8 +6,8 @@ import NIOConcurrencyHelpers
 /// A client of one Jarvis daemon: its requests for approval, read and decided.
 ///
 /// Speaks to the local address; to the second base URL only where one is configured and nothing answers at the address.
-/// Follows no redirects, sends no more than 16 KiB, takes no more than its limits allow, and knows no way to have the daemon
-/// execute a command.
+/// Follows no redirects, sends no more than 16 KiB, takes no more than its limits allow, and knows no way to have the
+/// daemon execute a command.
 package struct JarvisClient: Sendable {
     /// The most bytes of a request's body: daemons refuse more (jarvis).
     static let bodyLimit = 16 << 10
@@ -30,8 +30,8 @@ package struct JarvisClient: Sendable {
     /// - Parameters:
     ///   - endpoint: Where the daemon is looked for first.
     ///   - fallback: The second base URL. Default: none.
-    /// - Throws: ``CompanionClientError/Code/refusedAddress`` before anything is sent when the address is not local; where
-    ///   there is a second base URL and neither answers, what kept the first from answering; what `body` throws.
+    /// - Throws: ``CompanionClientError/Code/refusedAddress`` before anything is sent when the address is not local;
+    ///   where there is a second base URL and neither answers, what kept the first from answering; what `body` throws.
     package static func withClient<Result>(
         endpoint: CompanionEndpoint,
         fallback: JarvisBase? = nil,

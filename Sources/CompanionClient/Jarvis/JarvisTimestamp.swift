@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
-/// Reads the daemon's times: ISO 8601 with any number of fraction digits, with `Z`, an offset (`+02:00`, `+0200`, `+02`) or
-/// nothing, which means UTC.
+/// Reads the daemon's times: ISO 8601 with any number of fraction digits, with `Z`, an offset (`+02:00`, `+0200`,
+/// `+02`) or nothing, which means UTC.
 package enum JarvisTimestamp {
     /// Nil for text that is no such time, or none of the calendar.
     package static func date(from text: String) -> Date? {

@@ -1,7 +1,7 @@
 /// How a connection comes to be accepted by a Lumi host (lumi, Approval): each event gives the next act.
 ///
-/// Nothing but `ping` is sent before the host has said `pong`, and there is no way back to a new connection: every one of
-/// them is a question on the Mac's screen.
+/// Nothing but `ping` is sent before the host has said `pong`, and there is no way back to a new connection: every one
+/// of them is a question on the Mac's screen.
 package struct LumiApproval: Sendable, Hashable {
     package enum Event: Sendable, Hashable {
         /// The host answered the last ping.

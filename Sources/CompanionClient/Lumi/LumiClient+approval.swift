@@ -18,8 +18,8 @@ extension LumiClient {
     /// Asks the host to accept the connection, and waits for it.
     ///
     /// - Parameter deviceName: What the Mac's user is shown. Another connection with this name is cancelled by the Mac.
-    /// - Throws: ``CompanionClientError``: `forbidden` where the Mac's user refused, `timedOut` where they said nothing,
-    ///   `badRequest` for a wrong code or none, and as every command does.
+    /// - Throws: ``CompanionClientError``: `forbidden` where the Mac's user refused, `timedOut` where they said
+    ///   nothing, `badRequest` for a wrong code or none, and as every command does.
     package func requestApproval(
         deviceName: String,
         desk: LumiApprovalDesk = LumiApprovalDesk()

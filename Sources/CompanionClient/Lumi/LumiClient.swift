@@ -81,8 +81,8 @@ package actor LumiClient {
 
     /// Sends a command and waits for its answer, whatever that says.
     ///
-    /// - Throws: ``CompanionClientError``: `notPaired` where the host has not accepted the connection yet (nothing is sent
-    ///   then), `timedOut`, `unreachable`, `badAnswer`, `tooLarge`, `notACompanion`.
+    /// - Throws: ``CompanionClientError``: `notPaired` where the host has not accepted the connection yet (nothing is
+    ///   sent then), `timedOut`, `unreachable`, `badAnswer`, `tooLarge`, `notACompanion`.
     func exchange(_ request: LumiRequest) async throws -> LumiAnswer {
         guard generation != nil || request.command == LumiRequest.pingCommand else {
             throw CompanionClientError(

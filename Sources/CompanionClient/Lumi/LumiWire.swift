@@ -1,8 +1,8 @@
 import CompanionWire
 package import FoundationEssentials
 
-/// A command as it goes over the wire. All three keys are required, and all values are strings: real Macs drop what is not so
-/// without an answer (lumi, Command).
+/// A command as it goes over the wire. All three keys are required, and all values are strings: real Macs drop what is
+/// not so without an answer (lumi, Command).
 struct LumiCommand: Encodable, Sendable {
     var id = UUID()
     var commandType: String

@@ -2,8 +2,8 @@ import CompanionWire
 package import FoundationEssentials
 import NIOConcurrencyHelpers
 
-/// Chats with the agents of a Lumi host: this machine asks the agent's provider itself, as the phone's app does, with the
-/// agent's system prompt, model and temperature, and keeps what is said in the ``LumiStore``. The Mac is not asked.
+/// Chats with the agents of a Lumi host: this machine asks the agent's provider itself, as the phone's app does, with
+/// the agent's system prompt, model and temperature, and keeps what is said in the ``LumiStore``. The Mac is not asked.
 package struct AgentChat: TurnRunning {
     package let takesImages = true
     package let endsWithReader = true

@@ -61,8 +61,8 @@ package struct ProviderClient: Sendable {
         }
     }
 
-    /// Asks once, and hands on the events of the answer as they come; the last one is ``ProviderEvent/finished(_:)``, but for
-    /// a count of tokens.
+    /// Asks once, and hands on the events of the answer as they come; the last one is ``ProviderEvent/finished(_:)``,
+    /// but for a count of tokens.
     ///
     /// - Throws: ``ProviderError``; `CancellationError`; what `take` throws.
     package func answer(

@@ -2,8 +2,9 @@ import CompanionWire
 
 /// Where a provider's interface is: HTTPS, or plain HTTP on this machine and private networks.
 ///
-/// A key and a conversation in clear text are for addresses alone that say where they lead: `localhost`, 127.0.0.0/8, ::1,
-/// 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, fc00::/7, 169.254.0.0/16 and fe80::/10. Other names may lead anywhere.
+/// A key and a conversation in clear text are for addresses alone that say where they lead: `localhost`, 127.0.0.0/8,
+/// ::1, 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, fc00::/7, 169.254.0.0/16 and fe80::/10. Other names may lead
+/// anywhere.
 package struct ProviderURL: Sendable, Hashable, CustomStringConvertible {
     package let isSecure: Bool
     /// A name or an address, in brackets where it is IPv6.

@@ -15,7 +15,8 @@ package struct DeviceControl: Sendable {
 
     /// Takes a device's access away for good; it can only come back by a new pairing.
     ///
-    /// - Parameter origin: Who did it, for the audit: `host`, the device's own id, or the address of somebody who speaks v1.
+    /// - Parameter origin: Who did it, for the audit: `host`, the device's own id, or the address of somebody who
+    ///   speaks v1.
     /// - Returns: Whether there was such a device.
     @discardableResult
     package func revoke(_ id: String, by origin: String) async throws -> Bool {

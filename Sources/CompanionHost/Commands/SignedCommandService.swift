@@ -8,10 +8,10 @@ import PairingAgent
 
 /// Judges signed commands and executes each of them once (companion-v2, Signed commands).
 ///
-/// A command's id, nonce, result and effect in the database are stored in one transaction, before the answer. With WAL and
-/// `synchronous = NORMAL` a crash of this process loses none of them; a power cut may lose the last transactions, but
-/// then effect and memory of a command are lost together, so that its repetition is right to execute it. Waiting for the
-/// disk (`FULL`) would gain nothing more, and cost most of the speed.
+/// A command's id, nonce, result and effect in the database are stored in one transaction, before the answer. With WAL
+/// and `synchronous = NORMAL` a crash of this process loses none of them; a power cut may lose the last transactions,
+/// but then effect and memory of a command are lost together, so that its repetition is right to execute it. Waiting
+/// for the disk (`FULL`) would gain nothing more, and cost most of the speed.
 struct SignedCommandService: Sendable {
     /// Seconds that a command's `issuedAt` may be ahead of the host's clock.
     static let maximumLead: TimeInterval = 60
@@ -39,7 +39,8 @@ struct SignedCommandService: Sendable {
     /// Executes a command, or gives the stored result again.
     ///
     /// - Parameter body: The request's body, as it came.
-    /// - Throws: ``SignedCommandError`` for the shape, ``HostResponseError`` with the code of the first check that failed.
+    /// - Throws: ``SignedCommandError`` for the shape, ``HostResponseError`` with the code of the first check that
+    ///   failed.
     func execute(_ body: [UInt8]) async throws -> CommandResponse {
         let start = ContinuousClock.now
         var device: String?

@@ -95,8 +95,8 @@ package actor CompanionPairingService {
         return start(seconds: Self.clamped(ttlSeconds: ttlSeconds), grant: grant ?? usualGrant)
     }
 
-    /// Opens pairing again after too many failures, and forgets those that did not lock it yet. To be called for somebody at
-    /// this machine only.
+    /// Opens pairing again after too many failures, and forgets those that did not lock it yet. To be called for
+    /// somebody at this machine only.
     package func unlock() async throws {
         let now = clock.now()
         let failures = budget.failuresInARow
@@ -196,8 +196,8 @@ package actor CompanionPairingService {
         return response
     }
 
-    /// Follows a proof that the running challenge is known: it is used up, and the failures are forgotten once the device
-    /// is stored.
+    /// Follows a proof that the running challenge is known: it is used up, and the failures are forgotten once the
+    /// device is stored.
     func succeed(storing store: () async throws -> Void) async throws {
         exchanges.removeAll()
         events.send(.challengeEnded(reason: .used))

@@ -56,7 +56,8 @@ extension Response {
         [.contentType: "text/event-stream", .cacheControl: "no-cache", .connection: "keep-alive"]
     }
 
-    /// The frames of an answer as v1 has them. `[DONE]` ends it, except after an error, where deployed hosts just close.
+    /// The frames of an answer as v1 has them. `[DONE]` ends it, except after an error, where deployed hosts just
+    /// close.
     static func eventStream(_ frames: TurnReader, until access: StreamAccess) -> Response {
         stream(frames, until: access) { item in
             switch item {

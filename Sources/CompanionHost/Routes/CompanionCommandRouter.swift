@@ -64,8 +64,8 @@ package struct CompanionCommandRouter: Sendable {
         return router
     }
 
-    /// Reads a command, which proves by its own signature who sends it. A larger one has to come with a session, so that
-    /// nothing large is kept for strangers.
+    /// Reads a command, which proves by its own signature who sends it. A larger one has to come with a session, so
+    /// that nothing large is kept for strangers.
     ///
     /// - Throws: As ``DeviceGate/authenticate(_:)`` for a large one.
     private func readCommand(of request: Request, _ context: inout HostRequestContext) async throws {

@@ -10,8 +10,8 @@ extension CompanionDeviceStore {
 
     /// Stores a device of v1 and connects it in place of the connected one, which stays listed.
     ///
-    /// - Throws: ``HostResponseError`` where the key is that of a device of v2: a pairing by v1 proves nothing about keys,
-    ///   so anybody could take that device's place.
+    /// - Throws: ``HostResponseError`` where the key is that of a device of v2: a pairing by v1 proves nothing about
+    ///   keys, so anybody could take that device's place.
     func connect(
         _ device: PairedDevice,
         address: IPAddress,

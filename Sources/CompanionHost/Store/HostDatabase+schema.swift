@@ -1,7 +1,8 @@
 import GRDB
 
 extension HostDatabase {
-    /// The schema. Times are texts as the protocol writes them: they sort by time, and pages are sent without formatting.
+    /// The schema. Times are texts as the protocol writes them: they sort by time, and pages are sent without
+    /// formatting.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { database in

@@ -45,8 +45,8 @@ final class HostDatabase: Sendable {
     }
 
     deinit {
-        // The pool closes itself. It must not be told to here: the last reference may go on one of its own queues, which
-        // would wait for itself.
+        // The pool closes itself. It must not be told to here: the last reference may go on one of its own queues,
+        // which would wait for itself.
         unlock()
     }
 

@@ -72,7 +72,8 @@ package struct HostCertificate: Sendable {
         configuration.minimumTLSVersion = .tlsv13
         configuration.certificateVerification = .none
         configuration.applicationProtocols = ["http/1.1"]
-        // Who does not say goodbye, or is not listened to any more, must not hold up a revocation or the end of the host.
+        // Who does not say goodbye, or is not listened to any more, must not hold up a revocation or the end of the
+        // host.
         configuration.shutdownTimeout = .milliseconds(500)
         return configuration
     }

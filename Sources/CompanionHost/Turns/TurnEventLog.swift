@@ -73,8 +73,8 @@ package final class TurnEventLog: Sendable {
         feed.publish { note([.frame(TurnFrame(number: $0, event: event))], of: feed) }
     }
 
-    /// Ends a turn with its last frame: readers see its end once all of it is stored. No crash comes between the frame and
-    /// the end.
+    /// Ends a turn with its last frame: readers see its end once all of it is stored. No crash comes between the frame
+    /// and the end.
     func end(_ feed: TurnFeed, with event: ContinueChatEvent, as outcome: TurnState) {
         let now = clock.now()
         feed.publish { note([.frame(TurnFrame(number: $0, event: event)), .end(outcome, at: now)], of: feed) }

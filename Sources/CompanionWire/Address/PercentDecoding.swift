@@ -1,5 +1,5 @@
-/// The bytes of a text in which a byte may be written as `%` and two hex digits (RFC 3986, section 2.1); nil where a `%` is
-/// followed by something else.
+/// The bytes of a text in which a byte may be written as `%` and two hex digits (RFC 3986, section 2.1); nil where a
+/// `%` is followed by something else.
 package func percentDecoded(_ text: Substring) -> [UInt8]? {
     var bytes: [UInt8] = []
     var rest = text.utf8[...]

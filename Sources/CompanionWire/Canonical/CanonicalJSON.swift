@@ -18,8 +18,8 @@ package enum JSONValue: Sendable, Hashable {
     package static let maximumDepth = 32
 
     /// Reads exactly one value. Strict: no name twice in an object (names that Unicode holds to be equivalent count as
-    /// the same), no fraction or exponent, no integer beyond ±(2^53 - 1), no half surrogate pair, no more than 32 levels,
-    /// nothing but white space around it.
+    /// the same), no fraction or exponent, no integer beyond ±(2^53 - 1), no half surrogate pair, no more than 32
+    /// levels, nothing but white space around it.
     ///
     /// - Throws: ``JSONValueError``.
     package init(parsing bytes: [UInt8]) throws(JSONValueError) {

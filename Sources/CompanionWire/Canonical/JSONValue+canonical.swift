@@ -1,5 +1,6 @@
 extension JSONValue {
-    /// The value as RFC 8785 (JCS) writes it: no white space, names sorted by their UTF-16 code units, the shortest escapes.
+    /// The value as RFC 8785 (JCS) writes it: no white space, names sorted by their UTF-16 code units, the shortest
+    /// escapes.
     package var canonical: [UInt8] {
         var output: [UInt8] = []
         write(to: &output)

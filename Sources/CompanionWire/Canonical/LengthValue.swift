@@ -1,4 +1,5 @@
-/// Joins parts so that no two lists of parts give the same bytes: each after its length (draft-irtf-cfrg-cpace, `lv_cat`).
+/// Joins parts so that no two lists of parts give the same bytes: each after its length (draft-irtf-cfrg-cpace,
+/// `lv_cat`).
 package func lvCat(_ parts: [[UInt8]]) -> [UInt8] {
     var output: [UInt8] = []
     output.reserveCapacity(parts.reduce(0) { $0 + $1.count + 2 })
@@ -9,7 +10,8 @@ package func lvCat(_ parts: [[UInt8]]) -> [UInt8] {
     return output
 }
 
-/// Joins parts so that no two lists of parts give the same bytes: each after its length (draft-irtf-cfrg-cpace, `lv_cat`).
+/// Joins parts so that no two lists of parts give the same bytes: each after its length (draft-irtf-cfrg-cpace,
+/// `lv_cat`).
 package func lvCat(_ parts: [UInt8]...) -> [UInt8] {
     lvCat(parts)
 }

@@ -2,7 +2,8 @@ package import FoundationEssentials
 
 /// What a host's pairing QR code says.
 ///
-/// In v1 it names no host, port or address: discovery has to supply them. In v2 it does, and it says which TLS key the host has.
+/// In v1 it names no host, port or address: discovery has to supply them. In v2 it does, and it says which TLS key the
+/// host has.
 package struct PairingPayload: Sendable, Hashable {
     /// The `protocol` of every payload that this version reads.
     package static let protocolName = "copilotforge-pair-v1"

@@ -20,8 +20,8 @@ package struct ContinueChatStreamDecoder: Sendable {
 
     /// - Parameters:
     ///   - maximumEventSize: The most bytes that a frame may have. Default: 4 MiB.
-    ///   - isNumbered: Whether the frames have numbers that grow as their `id` (companion-v2, Streams). A frame whose number
-    ///     is not beyond the last one is left out then: it was seen before. Default: false.
+    ///   - isNumbered: Whether the frames have numbers that grow as their `id` (companion-v2, Streams). A frame whose
+    ///     number is not beyond the last one is left out then: it was seen before. Default: false.
     package init(maximumEventSize: Int = 4 << 20, isNumbered: Bool = false) {
         parser = ServerSentEventParser(maximumEventSize: maximumEventSize)
         self.isNumbered = isNumbered

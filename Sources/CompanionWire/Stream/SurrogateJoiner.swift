@@ -1,8 +1,8 @@
 /// Puts together characters whose UTF-16 halves came in two text frames.
 ///
-/// Deployed hosts cut answers by UTF-16 units: one frame ends in `\ud83d` and the next begins with `\ude80`. JSON decoders
-/// refuse such lone escapes. So they are rewritten before decoding, as markers from the last 2,048 code points of the second
-/// private-use plane (U+10F800 + unit - 0xD800), and turned back into characters here.
+/// Deployed hosts cut answers by UTF-16 units: one frame ends in `\ud83d` and the next begins with `\ude80`. JSON
+/// decoders refuse such lone escapes. So they are rewritten before decoding, as markers from the last 2,048 code points
+/// of the second private-use plane (U+10F800 + unit - 0xD800), and turned back into characters here.
 package struct SurrogateJoiner: Sendable {
     private static let markerBase: UInt32 = 0x10F800
     private static let surrogates: ClosedRange<UInt16> = 0xD800...0xDFFF

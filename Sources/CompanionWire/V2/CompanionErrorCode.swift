@@ -1,4 +1,5 @@
-/// The stable name of an error in ``CompanionErrorResponse`` (companion-v2, Errors). Unknown names are kept as they are.
+/// The stable name of an error in ``CompanionErrorResponse`` (companion-v2, Errors). Unknown names are kept as they
+/// are.
 package struct CompanionErrorCode: RawRepresentable, Codable, Sendable, Hashable, CustomStringConvertible {
     package let rawValue: String
 

@@ -18,8 +18,8 @@ package struct SessionRequest: Sendable, Hashable {
     package static let signingPrefix = "copilotforge-session-v2\n"
 
     package let deviceId: String
-    /// The id of the host that the request is for. Where it is missing, any host that gets to see the request can pass it
-    /// on to another one that knows the device: this client always sends it.
+    /// The id of the host that the request is for. Where it is missing, any host that gets to see the request can pass
+    /// it on to another one that knows the device: this client always sends it.
     package let audience: String?
     package let issuedAt: Date
     /// 16 to 64 bytes, base64url.

@@ -8,8 +8,8 @@ package enum DirectoryWatch {
     ///
     /// - Parameters:
     ///   - existing: Whether files that are already there are told of too, by name.
-    ///   - body: Gets what happens, by name. The stream ends with the error ``DesktopError/Code/directoryGone`` when the
-    ///     directory is removed or renamed.
+    ///   - body: Gets what happens, by name. The stream ends with the error ``DesktopError/Code/directoryGone`` when
+    ///     the directory is removed or renamed.
     /// - Throws: ``DesktopError`` with the code `noDirectory` or `watchLimit`, and what the body throws.
     package static func withEvents<R>(
         of directory: String,

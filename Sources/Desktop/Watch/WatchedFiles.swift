@@ -1,7 +1,9 @@
-/// Which files of a directory have been written completely: a state machine that is fed with what the system says of them.
+/// Which files of a directory have been written completely: a state machine that is fed with what the system says of
+/// them.
 ///
 /// A program may write a file in pieces and close it several times, or write it under another name and rename it. So a
-/// file counts as complete once it was closed and left alone for ``settleTime``, or at once where it was renamed into place.
+/// file counts as complete once it was closed and left alone for ``settleTime``, or at once where it was renamed into
+/// place.
 package struct WatchedFiles: Sendable {
     package enum Change: Sendable, Hashable {
         /// A new name; it may be a hard link, of which nothing more will be heard.
@@ -106,7 +108,8 @@ package struct WatchedFiles: Sendable {
         }.min()
     }
 
-    /// Whether programs give such names to files that are not finished: hidden ones, and endings of downloads and editors.
+    /// Whether programs give such names to files that are not finished: hidden ones, and endings of downloads and
+    /// editors.
     package static func isTemporary(_ name: String) -> Bool {
         guard !name.hasPrefix("."), !name.hasSuffix("~") else { return true }
         guard let dot = name.lastIndex(of: ".") else { return false }

@@ -17,8 +17,9 @@ struct BrowseClock: Sendable {
 
     /// Whether nothing was found for so long that nothing more is likely to come.
     ///
-    /// Answers to a query come within 120 ms (RFC 6762, section 6). Where many came late, as many may have been lost: then it
-    /// has to stay quiet until after the next query, which both engines send 2 seconds after the last (section 5.2).
+    /// Answers to a query come within 120 ms (RFC 6762, section 6). Where many came late, as many may have been lost:
+    /// then it has to stay quiet until after the next query, which both engines send 2 seconds after the last (section
+    /// 5.2).
     var isQuiet: Bool { ticks - lastFound >= (findsLate ? 9 : 2) }
 }
 

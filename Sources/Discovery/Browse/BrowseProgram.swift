@@ -2,15 +2,15 @@
 package struct BrowseProgram: EngineProgram {
     /// While something is being waited for, the program looks at it this often.
     static let tick = Duration.milliseconds(250)
-    /// How many resolvers wait for answers at first. What the engine knows already, it answers at once: a few at a time are
-    /// the fastest then, because every lookup that is under way slows the engine's others down. Where answers are slow, their
-    /// number is doubled at every tick.
+    /// How many resolvers wait for answers at first. What the engine knows already, it answers at once: a few at a time
+    /// are the fastest then, because every lookup that is under way slows the engine's others down. Where answers are
+    /// slow, their number is doubled at every tick.
     static let firstWindow = 32
-    /// The ticks after which a host that the engine has not resolved is asked by ``EngineCommand/ask(_:)``. A lookup that
-    /// meets no loss takes less than 250 ms.
+    /// The ticks after which a host that the engine has not resolved is asked by ``EngineCommand/ask(_:)``. A lookup
+    /// that meets no loss takes less than 250 ms.
     static let asksAfter = [5, 9, 13]
-    /// From so many instances on, the engine's word that all known answers are in is not taken at once: answers of many hosts
-    /// take their time, and get lost.
+    /// From so many instances on, the engine's word that all known answers are in is not taken at once: answers of many
+    /// hosts take their time, and get lost.
     static let crowd = 128
 
     let types: [ServiceType]
@@ -50,9 +50,10 @@ package struct BrowseProgram: EngineProgram {
 
     /// - Parameters:
     ///   - types: What to browse.
-    ///   - keepsWatching: Whether changed addresses, ports and TXT records of hosts that stay are reported too, and what
-    ///     does not resolve is tried again. Of more instances than there can be resolvers, those that were resolved first are
-    ///     not watched any more. Default: false, which needs resolvers only until shortly after all is settled.
+    ///   - keepsWatching: Whether changed addresses, ports and TXT records of hosts that stay are reported too, and
+    ///     what does not resolve is tried again. Of more instances than there can be resolvers, those that were
+    ///     resolved first are not watched any more. Default: false, which needs resolvers only until shortly after all
+    ///     is settled.
     ///   - limits: How much an engine takes. Default: 256 resolvers at a time.
     package init(
         types: [ServiceType],
@@ -148,8 +149,8 @@ package struct BrowseProgram: EngineProgram {
         return commands + startResolving() + settleIfDone()
     }
 
-    /// An instance that never resolved is a host of which no more is known. One that did, and does not any more, is gone:
-    /// its PTR record lives for 75 minutes, the others for two (RFC 6762, section 10).
+    /// An instance that never resolved is a host of which no more is known. One that did, and does not any more, is
+    /// gone: its PTR record lives for 75 minutes, the others for two (RFC 6762, section 10).
     private mutating func unresolved(_ instance: ServiceInstance, _ flaw: AdvertFlaw) -> [DiscoveryEvent] {
         // What the host itself has answered stands.
         guard !answered.contains(instance) else { return [] }

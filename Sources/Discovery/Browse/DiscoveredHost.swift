@@ -83,8 +83,8 @@ package struct DiscoveredHost: Hashable, Sendable, Identifiable {
         self.flaws = flaws
     }
 
-    /// What tells hosts apart that are in sight at the same time. Unlike ``id`` alone, nobody can take another's: a host may
-    /// advertise the id that was made up for one without an id.
+    /// What tells hosts apart that are in sight at the same time. Unlike ``id`` alone, nobody can take another's: a
+    /// host may advertise the id that was made up for one without an id.
     package var key: Key { Key(family: family, id: id, isAdvertised: advertisedID != nil) }
 
     package struct Key: Hashable, Sendable {

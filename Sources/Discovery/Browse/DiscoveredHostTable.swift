@@ -159,8 +159,8 @@ package struct DiscoveredHostTable: Sendable {
         instance.nameText.utf8.elementsEqual(instance.name) ? [] : [.invalidUTF8]
     }
 
-    /// How many records of the network with the most of them an engine keeps for what is known here: a PTR record for each
-    /// instance, an SRV and a TXT record for each that is resolved, and an address for each host name.
+    /// How many records of the network with the most of them an engine keeps for what is known here: a PTR record for
+    /// each instance, an SRV and a TXT record for each that is resolved, and an address for each host name.
     var recordCount: Int {
         var counts: [ServiceInstance.Link?: Int] = [:]
         var hostNames: [ServiceInstance.Link?: Set<String>] = [:]
@@ -171,7 +171,8 @@ package struct DiscoveredHostTable: Sendable {
         return counts.map { $0.value + (hostNames[$0.key]?.count ?? 0) }.max() ?? 0
     }
 
-    /// 64-bit FNV-1a over the parts, each followed by a byte that UTF-8 does not use: the same on every machine and run.
+    /// 64-bit FNV-1a over the parts, each followed by a byte that UTF-8 does not use: the same on every machine and
+    /// run.
     private static func stableID(family: HostFamily, instance: [UInt8], hostName: String) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for part in [Array(family.rawValue.utf8), instance, Array(hostName.utf8)] {

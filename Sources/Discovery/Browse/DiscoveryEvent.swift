@@ -11,8 +11,8 @@ package enum DiscoveryEvent: Sendable, Hashable {
     case settled
     /// What was found may not be all there is. It comes before ``settled``, or while watching.
     case incomplete(Incompleteness)
-    /// The engine that was in use is gone. Another try follows, and more with growing pauses; the hosts seen so far stay
-    /// until the next ``settled``.
+    /// The engine that was in use is gone. Another try follows, and more with growing pauses; the hosts seen so far
+    /// stay until the next ``settled``.
     case interrupted(DiscoveryError, DiscoveryEngineKind)
     /// Browsing goes on with this engine, which need not be the one that was lost.
     case resumed(DiscoveryEngineKind)

@@ -1,7 +1,7 @@
 /// Why what was found may not be all there is.
 package enum Incompleteness: Sendable, Hashable {
-    /// The engine keeps so many records of a network and drops further ones without a word; about `used` are needed for what
-    /// was found, more than half of `limit`. Hosts have records that are not counted here, so more may be lost.
+    /// The engine keeps so many records of a network and drops further ones without a word; about `used` are needed for
+    /// what was found, more than half of `limit`. Hosts have records that are not counted here, so more may be lost.
     case engineFull(limit: Int, used: Int)
     /// Changes of so many hosts are not seen while they stay: the engine watches no more at a time.
     case unwatched(Int)

@@ -1,7 +1,7 @@
 package import CompanionWire
 
-/// One announcement of a service, as an engine reports it: an instance name on one interface over one IP version, or in a
-/// DNS server.
+/// One announcement of a service, as an engine reports it: an instance name on one interface over one IP version, or in
+/// a DNS server.
 package struct ServiceInstance: Hashable, Sendable {
     /// The IP version over which the announcement came.
     package enum Transport: Int32, Hashable, Sendable {

@@ -1,4 +1,5 @@
-/// A D-Bus message (D-Bus specification, Message Protocol), as much of it as asking a service for a word or number needs.
+/// A D-Bus message (D-Bus specification, Message Protocol), as much of it as asking a service for a word or number
+/// needs.
 struct BusMessage: Sendable, Hashable {
     enum Kind: UInt8, Sendable {
         case call = 1

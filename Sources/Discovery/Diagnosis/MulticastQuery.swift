@@ -1,5 +1,5 @@
-/// The packet of a multicast self-test: an mDNS query (RFC 6762) for a name that nobody has, to hear it back, and for the
-/// service types of the link (RFC 6763, section 9), to hear others.
+/// The packet of a multicast self-test: an mDNS query (RFC 6762) for a name that nobody has, to hear it back, and for
+/// the service types of the link (RFC 6763, section 9), to hear others.
 struct MulticastQuery: Sendable, Hashable {
     let bytes: [UInt8]
 

@@ -31,7 +31,8 @@ package struct MulticastTest: Sendable, Hashable {
 
     /// Whether a sender is another machine.
     ///
-    /// A machine without a route for multicast sends from no address at all, and so does this one on `lo`: it names nobody.
+    /// A machine without a route for multicast sends from no address at all, and so does this one on `lo`: it names
+    /// nobody.
     ///
     /// - Parameter own: The addresses of this machine.
     static func isOther(_ address: IPAddress, own: Set<[UInt8]>) -> Bool {

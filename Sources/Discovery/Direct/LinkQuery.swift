@@ -1,13 +1,14 @@
 import CAvahi
 import CompanionWire
 
-/// Asks hosts for the records of their instances, past the engine: Avahi does not tell who sent a record, and of some hosts
-/// the sender's address is the only one to be had.
+/// Asks hosts for the records of their instances, past the engine: Avahi does not tell who sent a record, and of some
+/// hosts the sender's address is the only one to be had.
 ///
-/// The query leaves from a port of its own, so that a host answers to it alone and with everything (RFC 6762, sections 5.1
-/// and 6.7); some hosts multicast their answer all the same, which is heard too.
+/// The query leaves from a port of its own, so that a host answers to it alone and with everything (RFC 6762, sections
+/// 5.1 and 6.7); some hosts multicast their answer all the same, which is heard too.
 ///
-/// Made on Avahi's thread or before the loop is started; used with the loop lock held; closed when the loop has stopped.
+/// Made on Avahi's thread or before the loop is started; used with the loop lock held; closed when the loop has
+/// stopped.
 final class LinkQuery {
     /// The most packets that are read in one go, lest whoever floods the network keeps the loop.
     private static let batch = 64

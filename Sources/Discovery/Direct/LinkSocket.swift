@@ -11,8 +11,8 @@ final class LinkSocket {
     let descriptor: Int32
     private let link: ServiceInstance.Link
 
-    /// - Parameter listens: Whether it hears what is multicast to port 5353, beside whoever else does; it is bound to the
-    ///   group's address, so that it takes nobody's unicast packets away. Else it has a port of its own, and sends.
+    /// - Parameter listens: Whether it hears what is multicast to port 5353, beside whoever else does; it is bound to
+    ///   the group's address, so that it takes nobody's unicast packets away. Else it has a port of its own, and sends.
     /// - Returns: nil where the network refuses that.
     init?(_ link: ServiceInstance.Link, listens: Bool) {
         self.link = link

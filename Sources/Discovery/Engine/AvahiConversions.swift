@@ -22,8 +22,8 @@ extension IPAddress {
 extension TXTRecord {
     /// Copies Avahi's list, which may be empty (NULL).
     ///
-    /// - Parameter isReversed: Whether the last string of the record comes first, as avahi-core lists them (it builds its
-    ///   lists from the front). On the way through D-Bus the order is turned round once more.
+    /// - Parameter isReversed: Whether the last string of the record comes first, as avahi-core lists them (it builds
+    ///   its lists from the front). On the way through D-Bus the order is turned round once more.
     init(_ list: UnsafeMutablePointer<AvahiStringList>?, isReversed: Bool) {
         var strings: [[UInt8]] = []
         var item = list

@@ -24,7 +24,8 @@ final class AvahiLoop {
     deinit {
         stop()
         for query in queries.values { query.close() }
-        // Frees the timers of the reminders too. Stops the thread if it still runs. Never on Avahi's own thread: only engines own loops, on their queues.
+        // Frees the timers of the reminders too. Stops the thread if it still runs. Never on Avahi's own thread: only
+        // engines own loops, on their queues.
         avahi_threaded_poll_free(pointer)
     }
 
@@ -45,8 +46,8 @@ final class AvahiLoop {
         avahi_threaded_poll_stop(pointer)
     }
 
-    /// Sends ``EngineEvent/retryDue(_:)``, or ``EngineEvent/woke`` where there is no instance, after a pause; in place of an
-    /// earlier reminder of the same. To be called with the loop lock held.
+    /// Sends ``EngineEvent/retryDue(_:)``, or ``EngineEvent/woke`` where there is no instance, after a pause; in place
+    /// of an earlier reminder of the same. To be called with the loop lock held.
     func remind(_ sink: EngineSink, of instance: ServiceInstance?, after pause: Duration) {
         guard let api else { return }
         reminders[instance]?.free()

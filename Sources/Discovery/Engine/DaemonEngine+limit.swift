@@ -13,7 +13,8 @@ actor DaemonDoor {
 }
 
 extension DaemonEngine {
-    /// Connects like ``open()``, but waits no longer than `limit`: libdbus blocks on a bus that accepts and keeps silent.
+    /// Connects like ``open()``, but waits no longer than `limit`: libdbus blocks on a bus that accepts and keeps
+    /// silent.
     ///
     /// Past the limit, the engine must not be used any more. The thread that is blocked is left behind; should it ever
     /// get through, the engine disconnects and goes.

@@ -1,6 +1,6 @@
 extension DiscoveryEngine {
-    /// Carries out a program's first commands on a new connection before anything else gets a turn: the daemon is at work
-    /// while the caller is still being told.
+    /// Carries out a program's first commands on a new connection before anything else gets a turn: the daemon is at
+    /// work while the caller is still being told.
     ///
     /// - Parameter events: The events of the connection, none of which has been read.
     /// - Returns: The program after that.
@@ -67,7 +67,8 @@ extension DiscoveryEngine {
         return nil
     }
 
-    /// Carries out commands, and those that their failures lead to. Returns an error if the engine is of no use any more.
+    /// Carries out commands, and those that their failures lead to. Returns an error if the engine is of no use any
+    /// more.
     private func perform<Program: EngineProgram>(
         _ commands: [EngineCommand<Program.Output>],
         of program: inout Program,

@@ -1,5 +1,5 @@
-/// What an engine reports. Events of one connection are never dropped: they are deltas. They come in order, but for what
-/// instances resolve to, which comes first: see ``EngineEvents``.
+/// What an engine reports. Events of one connection are never dropped: they are deltas. They come in order, but for
+/// what instances resolve to, which comes first: see ``EngineEvents``.
 package enum EngineEvent: Sendable, Hashable {
     /// The engine's host name is established: services may be published.
     case ready
@@ -40,8 +40,8 @@ package enum EngineCommand<Output: Sendable & Hashable>: Sendable, Hashable {
     case retry(ServiceInstance, after: Duration)
     /// Asks for ``EngineEvent/woke`` after a pause; a later one replaces it.
     case wake(after: Duration)
-    /// Asks for the records of an instance in a query of pairtool's own, past the engine; ``EngineEvent/answered(_:_:)``
-    /// follows if there is an answer that leads to an address.
+    /// Asks for the records of an instance in a query of pairtool's own, past the engine;
+    /// ``EngineEvent/answered(_:_:)`` follows if there is an answer that leads to an address.
     case ask(ServiceInstance)
     case publish(name: String)
     case withdraw
@@ -70,8 +70,8 @@ extension EngineProgram {
 
 /// An implementation of mDNS and DNS-SD.
 ///
-/// Its calls block on D-Bus or a loop lock for a short while: an engine is an actor with an executor of its own, so that
-/// the cooperative thread pool never waits.
+/// Its calls block on D-Bus or a loop lock for a short while: an engine is an actor with an executor of its own, so
+/// that the cooperative thread pool never waits.
 protocol DiscoveryEngine: Actor {
     nonisolated var kind: DiscoveryEngineKind { get }
 

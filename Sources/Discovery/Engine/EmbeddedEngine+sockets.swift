@@ -1,8 +1,8 @@
 import Glibc
 
 extension EmbeddedEngine {
-    /// Lets the sockets of the engine hold more packets: on a network of many hosts these answer at once, and what does not
-    /// fit is lost. The system's limit (`net.core.rmem_max`) holds.
+    /// Lets the sockets of the engine hold more packets: on a network of many hosts these answer at once, and what does
+    /// not fit is lost. The system's limit (`net.core.rmem_max`) holds.
     ///
     /// Avahi does not hand out its sockets: they are those of this process on port 5353.
     static func widenReceiveBuffers() {

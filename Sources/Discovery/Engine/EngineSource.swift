@@ -89,8 +89,8 @@ struct EngineSource: Sendable {
         return error
     }
 
-    /// Runs a program that has begun until the task is cancelled. When its engine is lost, it goes on with what the choice
-    /// then comes to, after pauses that grow as long as there is none.
+    /// Runs a program that has begun until the task is cancelled. When its engine is lost, it goes on with what the
+    /// choice then comes to, after pauses that grow as long as there is none.
     ///
     /// - Parameters:
     ///   - services: What the program publishes.

@@ -2,9 +2,9 @@ import Glibc
 
 /// Notices that a cable was plugged in again, or a wireless link came back.
 ///
-/// Interfaces and addresses that come and go are the engines' own business. But they do not look at the carrier: what was
-/// announced or withdrawn while there was none has passed them by, and they would ask again after up to an hour only (RFC
-/// 6762, section 5.2).
+/// Interfaces and addresses that come and go are the engines' own business. But they do not look at the carrier: what
+/// was announced or withdrawn while there was none has passed them by, and they would ask again after up to an hour
+/// only (RFC 6762, section 5.2).
 package struct LinkDetector: Sendable {
     /// A network interface, for as long as it exists.
     package struct Link: Hashable, Sendable {

@@ -1,7 +1,8 @@
 import CAvahi
 import Glibc
 
-/// Does something once on Avahi's loop: it is time to resolve an instance anew, or for the program to look what it waits for.
+/// Does something once on Avahi's loop: it is time to resolve an instance anew, or for the program to look what it
+/// waits for.
 final class Reminder {
     private let api: UnsafePointer<AvahiPoll>
     private let action: () -> Void

@@ -7,10 +7,10 @@ package import FoundationEssentials
 ///                 ▲                   │ not there, not allowed
 ///                 └─── wait ◄─────────┘
 ///
-/// Only ``Action/send`` lets a code leave this machine, at most once a code. A code that names its host by a key (protocol
-/// v2) goes nowhere else, whatever is in sight. One that names none (v1) goes to the only host in sight, or to the only one of
-/// those that the rules name, and to none where there were ever two while it waited: anyone can say goodbye in the other's
-/// name.
+/// Only ``Action/send`` lets a code leave this machine, at most once a code. A code that names its host by a key
+/// (protocol v2) goes nowhere else, whatever is in sight. One that names none (v1) goes to the only host in sight, or
+/// to the only one of those that the rules name, and to none where there were ever two while it waited: anyone can say
+/// goodbye in the other's name.
 package struct AutoPairing: Sendable {
     /// What may be paired with.
     package struct Rules: Sendable {

@@ -28,8 +28,8 @@ package enum CPace {
         ci: [UInt8],
         sid: [UInt8]
     ) throws(KeyStoreError) -> SecretBytes {
-        // lv_cat(DSI, PRS, zero bytes, CI, sid): the zeros fill the first block, so that the time of the hash's later blocks
-        // does not depend on the secret.
+        // lv_cat(DSI, PRS, zero bytes, CI, sid): the zeros fill the first block, so that the time of the hash's later
+        // blocks does not depend on the secret.
         let used = 1 + prs.count + leb128(prs.count).count + domain.count + leb128(domain.count).count
         let zeros = [UInt8](repeating: 0, count: max(0, hashBlock - used))
         var hash = try SecretHash()

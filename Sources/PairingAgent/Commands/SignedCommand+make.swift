@@ -10,7 +10,8 @@ extension SignedCommand {
     ///   - key: The device's key, which was made before.
     ///   - now: The host's clock, as far as it is known.
     ///   - lifetime: How long the host may execute it, up to 300 s. Default: 60 s.
-    /// - Throws: ``KeyStoreError`` where the key cannot be used; ``SignedCommandError`` where no host would take the command.
+    /// - Throws: ``KeyStoreError`` where the key cannot be used; ``SignedCommandError`` where no host would take the
+    ///   command.
     package static func make(
         id: UUID = UUID(),
         payload: CommandPayload,

@@ -4,8 +4,8 @@ internal import CSodium
 package enum Ed25519 {
     /// Whether a signature is genuine.
     ///
-    /// libsodium refuses signatures whose S is not reduced (RFC 8032, 5.1.7) and keys and R of small order: no signature can
-    /// be turned into another one for the same message, and no key fits many messages.
+    /// libsodium refuses signatures whose S is not reduced (RFC 8032, 5.1.7) and keys and R of small order: no
+    /// signature can be turned into another one for the same message, and no key fits many messages.
     ///
     /// - Returns: False, too, where the signature has not 64 bytes or the key not 32.
     package static func verify(signature: [UInt8], message: [UInt8], publicKey: [UInt8]) -> Bool {

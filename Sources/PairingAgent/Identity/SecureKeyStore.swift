@@ -3,8 +3,8 @@ internal import Glibc
 
 /// Keeps the Ed25519 key pair of a device or host in a file of its own, readable by its owner alone.
 ///
-/// The file is 72 bytes: an 8-byte mark, the 32-byte seed, the 32-byte public key. The public key is there so that a damaged
-/// seed is noticed. The seed is read into locked memory and never leaves this type.
+/// The file is 72 bytes: an 8-byte mark, the 32-byte seed, the 32-byte public key. The public key is there so that a
+/// damaged seed is noticed. The seed is read into locked memory and never leaves this type.
 package struct SecureKeyStore: Sendable {
     /// The path of the key file.
     package let path: String

@@ -5,7 +5,8 @@ package struct PairingHostHealth: Sendable, Hashable {
     /// Whether it names a service that speaks the companion protocol.
     package var isCompanion: Bool
     package var service: String?
-    /// The host's clock minus this machine's, from the `Date` header (a resolution of one second); nil without the header.
+    /// The host's clock minus this machine's, from the `Date` header (a resolution of one second); nil without the
+    /// header.
     package var clockOffset: Duration?
 
     package init(isCompanion: Bool, service: String?, clockOffset: Duration?) {

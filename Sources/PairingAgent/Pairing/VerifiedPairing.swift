@@ -1,8 +1,8 @@
 package import CompanionWire
 package import FoundationEssentials
 
-/// Pairs this device with one host by protocol v2: each side proves to the other that it knows the code or token, and that
-/// both see the same TLS key. Neither code nor token is ever sent.
+/// Pairs this device with one host by protocol v2: each side proves to the other that it knows the code or token, and
+/// that both see the same TLS key. Neither code nor token is ever sent.
 package struct VerifiedPairing: Sendable {
     private let identity: DeviceIdentity
     private let deviceName: String
@@ -134,8 +134,8 @@ package struct VerifiedPairing: Sendable {
         )
     }
 
-    /// The token where there is one, for nobody can guess it; else the code. What the host says about its methods does not
-    /// count: nothing is proven yet, and somebody in between would say that the code is all it takes.
+    /// The token where there is one, for nobody can guess it; else the code. What the host says about its methods does
+    /// not count: nothing is proven yet, and somebody in between would say that the code is all it takes.
     private static func secret(_ payload: PairingPayload) -> PairingSecret {
         payload.token.map { .token($0) } ?? .code(payload.code)
     }

@@ -1,8 +1,8 @@
 internal import CompanionWire
 internal import FoundationEssentials
 
-/// Keeps the secrets that hosts gave their users (the token of an AICLI server) in a file of their own, `secrets.json` in
-/// the data directory (mode 0600), by the host's id.
+/// Keeps the secrets that hosts gave their users (the token of an AICLI server) in a file of their own, `secrets.json`
+/// in the data directory (mode 0600), by the host's id.
 package struct HostSecretStore: Sendable {
     package let path: String
     private let directory: String

@@ -95,8 +95,8 @@ package struct PairedHosts: Codable, Sendable, Hashable {
         hosts.first { $0.id == defaultID }
     }
 
-    /// The hosts that a word names: by whole id or name, else by a prefix of the id (four characters or more), else by a
-    /// prefix of the name, upper and lower case alike.
+    /// The hosts that a word names: by whole id or name, else by a prefix of the id (four characters or more), else by
+    /// a prefix of the name, upper and lower case alike.
     package func matching(_ word: String) -> [PairedHost] {
         let word = word.lowercased()
         let rules: [(PairedHost) -> Bool] = [

@@ -2,8 +2,8 @@ internal import CompanionWire
 package import FoundationEssentials
 
 extension PrivateFile {
-    /// Changes what a file of JSON holds: reads it, changes it and writes it atomically where it has changed, while no other
-    /// process does so.
+    /// Changes what a file of JSON holds: reads it, changes it and writes it atomically where it has changed, while no
+    /// other process does so.
     ///
     /// - Parameters:
     ///   - lock: The lock file that all who change the file use.

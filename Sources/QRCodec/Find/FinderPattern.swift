@@ -14,8 +14,8 @@ struct FinderPattern {
 }
 
 extension Level {
-    /// How far from `centre` the pattern's outer edge lies in a direction, in pixels; `nil` where what lies between does
-    /// not look like half of a finder pattern: 1.5 modules of core, one of ring's ground, one of ring.
+    /// How far from `centre` the pattern's outer edge lies in a direction, in pixels; `nil` where what lies between
+    /// does not look like half of a finder pattern: 1.5 modules of core, one of ring's ground, one of ring.
     func outerEdge(from centre: Place, towards direction: Place, isNegative: Bool, within limit: Double) -> Double? {
         guard let edges = edges(from: centre, towards: direction, isNegative: isNegative, within: limit) else {
             return nil

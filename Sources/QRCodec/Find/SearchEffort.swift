@@ -6,7 +6,8 @@ struct SearchEffort: Sendable {
     var mostFits: Int
     /// Of so many rows one is looked along, or of two where there are many.
     var rows = 1
-    /// With which effort the next finer and coarser sizes are looked at as well once enough was found; none to leave it.
+    /// With which effort the next finer and coarser sizes are looked at as well once enough was found; none to leave
+    /// it.
     var neighbours: [SearchEffort] = []
 
     /// The only picture there is.

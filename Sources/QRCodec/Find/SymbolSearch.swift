@@ -19,7 +19,8 @@ struct SymbolSearch: ~Copyable {
     /// The longest side of a level that is not halved any more: there even the smallest symbol that fills it has finder
     /// patterns whose cores, of three modules, are smaller than the surroundings that a pixel is judged by.
     private static let smallestSide = fewestModules * ((Level.surroundings - 1) / 3)
-    /// Pixels of a level that is looked at after enough was found: in larger ones that takes more time than it is worth.
+    /// Pixels of a level that is looked at after enough was found: in larger ones that takes more time than it is
+    /// worth.
     private static let mostGlancedPixels = 1_500_000
     /// Pixels that a module should have where modules are read: fewer lose detail, more bring noise.
     private static let moduleWidth = 3.0
@@ -33,10 +34,10 @@ struct SymbolSearch: ~Copyable {
     /// The reader, for another search.
     consuming func endedReader() -> ZBarScanner { reader }
 
-    /// Looks at one size after another until what was found is enough, and then at what is next to that size, where that
-    /// is no large picture. So of symbols beside one another one is found for certain, and another if its modules are not
-    /// much smaller: where the longer side was made 600 to 1,200 pixels long, at least two of them wide, and in pictures
-    /// of up to 1.5 megapixels one.
+    /// Looks at one size after another until what was found is enough, and then at what is next to that size, where
+    /// that is no large picture. So of symbols beside one another one is found for certain, and another if its modules
+    /// are not much smaller: where the longer side was made 600 to 1,200 pixels long, at least two of them wide, and in
+    /// pictures of up to 1.5 megapixels one.
     ///
     /// - Parameter isEnough: Whether a payload is what is looked for.
     mutating func run(until isEnough: ([UInt8]) -> Bool) throws(QRCodecError) {

@@ -4,7 +4,8 @@ import ZBarWithoutDBus
 
 /// Frames from a camera, by zbar's video functions (V4L2).
 ///
-/// It is asked for 1280 × 720 in Motion JPEG, which USB has room for thirty times a second, else for what zbar can make grey.
+/// It is asked for 1280 × 720 in Motion JPEG, which USB has room for thirty times a second, else for what zbar can make
+/// grey.
 package struct CameraFrames: FrameSource {
     private let video: Video
 
@@ -26,7 +27,8 @@ package struct CameraFrames: FrameSource {
         guard !paths.isEmpty else {
             throw QRCodecError(.cameraNotFound, "There is no camera: \(directory) has no video device.")
         }
-        // Many cameras have a second device, which gives no pictures. One that is busy or forbidden says more than that.
+        // Many cameras have a second device, which gives no pictures. One that is busy or forbidden says more than
+        // that.
         var failure: QRCodecError?
         for path in paths {
             do throws(QRCodecError) {

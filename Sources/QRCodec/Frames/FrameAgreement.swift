@@ -1,7 +1,7 @@
 /// When what frames show is believed: when two of them show the same.
 ///
-/// A code that is held to a camera is lost in some frames, so frames without one are passed over, up to a second's worth.
-/// Another code in between, as when a host renews its own, begins anew.
+/// A code that is held to a camera is lost in some frames, so frames without one are passed over, up to a second's
+/// worth. Another code in between, as when a host renews its own, begins anew.
 package struct FrameAgreement: Sendable {
     package enum Verdict: Sendable, Hashable {
         /// Nothing that is wanted was seen lately.

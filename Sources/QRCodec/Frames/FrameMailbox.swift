@@ -2,11 +2,11 @@ import Glibc
 
 /// Hands frames from the thread that reads to the thread that looks: always the newest.
 ///
-/// When reading has ended, the last two are handed over, in whatever order, so that also of a short stream two frames can
-/// agree.
+/// When reading has ended, the last two are handed over, in whatever order, so that also of a short stream two frames
+/// can agree.
 final class FrameMailbox: @unchecked Sendable {
-    // Safe because `contents` is only touched between `lock()` and `unlock()`, which hold the mutex, and the mutex and the
-    // condition stay where they were allocated until nobody has the mailbox any more.
+    // Safe because `contents` is only touched between `lock()` and `unlock()`, which hold the mutex, and the mutex and
+    // the condition stay where they were allocated until nobody has the mailbox any more.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var contents = Contents()

@@ -45,7 +45,8 @@ package struct FrameParser {
 
     /// Says that no more bytes follow.
     ///
-    /// - Throws: ``QRCodecError`` with the code `empty`, `unsupportedFormat` or `truncated` where there was no whole frame.
+    /// - Throws: ``QRCodecError`` with the code `empty`, `unsupportedFormat` or `truncated` where there was no whole
+    ///   frame.
     package func finish() throws(QRCodecError) {
         switch state {
         case .start(let beginning):

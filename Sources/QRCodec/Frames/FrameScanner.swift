@@ -22,15 +22,16 @@ package enum FrameScanner {
     /// Payloads that are kept of those that are not wanted.
     private static let mostOthers = 16
 
-    /// Reads on one thread and looks on another, both of which have ended when this returns. Cancelling ends it at once.
+    /// Reads on one thread and looks on another, both of which have ended when this returns. Cancelling ends it at
+    /// once.
     ///
     /// - Parameters:
     ///   - open: Opens the source, on the thread that reads.
     ///   - report: Told what would help.
     ///   - readerThread: Runs what reads, on a thread of its own, and throws where there is none.
     ///   - isWanted: Whether a payload is one that is looked for.
-    /// - Throws: ``QRCodecError`` from the source, or with the code `corrupt` where not a single frame could be decoded;
-    ///   `CancellationError`.
+    /// - Throws: ``QRCodecError`` from the source, or with the code `corrupt` where not a single frame could be
+    ///   decoded; `CancellationError`.
     package static func scan(
         _ open: @escaping @Sendable () throws(QRCodecError) -> any FrameSource,
         report: @escaping @Sendable (Progress) -> Void = { _ in },

@@ -1,5 +1,5 @@
-/// Cuts YUV4MPEG2 into frames (yuv4mpeg(5) of mjpegtools): a line of parameters, then for each frame a line and the planes,
-/// of which only the first, the luminance, is kept.
+/// Cuts YUV4MPEG2 into frames (yuv4mpeg(5) of mjpegtools): a line of parameters, then for each frame a line and the
+/// planes, of which only the first, the luminance, is kept.
 struct Y4MParser {
     static let magic = Array("YUV4MPEG2".utf8)
     /// The most bytes that a line of parameters may have.

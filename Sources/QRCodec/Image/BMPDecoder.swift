@@ -85,7 +85,8 @@ enum BMPDecoder {
         }
     }
 
-    /// Run lengths: a count and a colour; or nought and then 0 end of line, 1 end of picture, 2 a step, n so many pixels.
+    /// Run lengths: a count and a colour; or nought and then 0 end of line, 1 end of picture, 2 a step, n so many
+    /// pixels.
     private static func runs(
         _ data: [UInt8],
         _ header: BMPHeader,

@@ -1,5 +1,5 @@
-/// What a BMP image says of itself before its pixels (BITMAPFILEHEADER, then BITMAPCOREHEADER or a BITMAPINFOHEADER of any
-/// age).
+/// What a BMP image says of itself before its pixels (BITMAPFILEHEADER, then BITMAPCOREHEADER or a BITMAPINFOHEADER of
+/// any age).
 struct BMPHeader {
     enum Packing {
         case plain

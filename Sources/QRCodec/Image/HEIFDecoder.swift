@@ -2,8 +2,8 @@ import CHEIF
 
 /// Reads HEIC images, as iPhones take them, with libheif.
 enum HEIFDecoder {
-    /// Luminance and colours in the decoder, again as a whole image of its tiles, and what is made of that for us; where
-    /// a channel has more than eight bits, in two bytes each.
+    /// Luminance and colours in the decoder, again as a whole image of its tiles, and what is made of that for us;
+    /// where a channel has more than eight bits, in two bytes each.
     private static func bytesPerPixel(bits: Int) -> Int { bits > 8 ? 6 + 6 + 3 : 3 + 3 + 1 }
 
     /// The longest side of a coding block (ITU-T H.265, 7.4.3.2.1).

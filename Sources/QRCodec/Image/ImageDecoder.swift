@@ -12,7 +12,8 @@ struct DecodedImage {
 
 /// Turns the bytes of a file into shades of grey.
 enum ImageDecoder {
-    /// - Parameter mayReduce: Whether a very large photograph may come at half its size or less, where that saves memory.
+    /// - Parameter mayReduce: Whether a very large photograph may come at half its size or less, where that saves
+    ///   memory.
     static func decode(
         _ data: [UInt8],
         limits: ImageLimits,

@@ -1,8 +1,8 @@
 /// Finds the QR codes in images.
 ///
-/// A picture is looked at in several sizes, beginning with one at which a code is seen at a glance. At each, symbols are
-/// found by their finder patterns, their grid is straightened, and a clean drawing of their modules is given to zbar,
-/// which corrects errors and reads the bytes.
+/// A picture is looked at in several sizes, beginning with one at which a code is seen at a glance. At each, symbols
+/// are found by their finder patterns, their grid is straightened, and a clean drawing of their modules is given to
+/// zbar, which corrects errors and reads the bytes.
 package enum QRScanner {
     /// Reads the bytes of an image file and finds the QR codes in it.
     ///
@@ -14,8 +14,8 @@ package enum QRScanner {
     ///   - data: PNG, JPEG, WebP, HEIC, GIF, BMP or PNM, told apart by content.
     ///   - limits: What is refused before it is decoded.
     ///   - isWanted: Whether a payload is one that the caller looks for. Once one is found, the search ends with the
-    ///     size of the picture that it is seen at and those next to it, so that a second one much smaller than it may be
-    ///     left out; until then it goes on, also after others. By default, any will do.
+    ///     size of the picture that it is seen at and those next to it, so that a second one much smaller than it may
+    ///     be left out; until then it goes on, also after others. By default, any will do.
     /// - Returns: What was found, from the top; empty if the picture is fine but holds no QR code.
     /// - Throws: ``QRCodecError`` with the code `empty`, `unsupportedFormat`, `truncated`, `corrupt`, `tooLarge`,
     ///   `missingLibrary` or `decoderFailed`.

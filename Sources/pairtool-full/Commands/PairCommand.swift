@@ -211,7 +211,8 @@ extension PairCommand {
         }
         if let tokenFile { return GivenCode(token: try await context.token(in: tokenFile)) }
         guard codeStdin else {
-            // Hosts of other families need none, but consent. Which family one is of is known once it is found, if it was named.
+            // Hosts of other families need none, but consent. Which family one is of is known once it is found, if it
+            // was named.
             let isCopilotForge = url == nil ? host == nil : (family ?? .copilotforge) == .copilotforge
             guard context.canAsk || pairing.allowLegacy || !isCopilotForge else { throw Self.noCode }
             return GivenCode()

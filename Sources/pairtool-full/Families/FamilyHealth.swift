@@ -2,8 +2,8 @@ import CompanionClient
 import CompanionWire
 import PairingAgent
 
-/// How a host of another family than CopilotForge's does, as far as can be asked without disturbing anybody: a `ping` would
-/// open a window on a Lumi Mac.
+/// How a host of another family than CopilotForge's does, as far as can be asked without disturbing anybody: a `ping`
+/// would open a window on a Lumi Mac.
 struct FamilyHealth: Sendable, Hashable {
     /// What answers; nil where nothing says so.
     var service: String?

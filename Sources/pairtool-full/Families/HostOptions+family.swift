@@ -4,8 +4,8 @@ import CompanionWire
 import PairingAgent
 
 extension HostOptions {
-    /// The paired host that a command of one family means: the one that is named, else the default host, else the only one
-    /// of that family: commands that one family has need no `--host` then.
+    /// The paired host that a command of one family means: the one that is named, else the default host, else the only
+    /// one of that family: commands that one family has need no `--host` then.
     ///
     /// - Parameter matter: What the command is about, such as `approvals`.
     /// - Throws: ``CommandError``, with the code `host.cannot` for a host of another family.

@@ -190,8 +190,8 @@ struct ChatLoop {
 // MARK: Going on by itself
 
 extension ChatLoop {
-    /// Sends what the mode wants to be sent, answer by answer, until it has enough. The first Ctrl-C makes the answer that
-    /// runs the last one.
+    /// Sends what the mode wants to be sent, answer by answer, until it has enough. The first Ctrl-C makes the answer
+    /// that runs the last one.
     private mutating func goOn() async throws {
         guard var auto else { return }
         auto.begin()

@@ -41,8 +41,8 @@ struct HostOptions: ParsableArguments {
         }
     }
 
-    /// Runs a body with the host again and again, for as long as it takes: a body returns when the host is gone from where it
-    /// was, and it is looked for then.
+    /// Runs a body with the host again and again, for as long as it takes: a body returns when the host is gone from
+    /// where it was, and it is looked for then.
     func withSessions(_ options: OutputOptions, _ body: (HostSession) async throws -> Void) async throws {
         try await withSession(options, body)
         while true {

@@ -2,8 +2,8 @@ import CommandCore
 
 /// Finds the one thing that a word on the command line names.
 enum NameMatch {
-    /// Whole ids and names come first, then prefixes of ids (four characters or more), then of names; upper and lower case
-    /// of names are alike.
+    /// Whole ids and names come first, then prefixes of ids (four characters or more), then of names; upper and lower
+    /// case of names are alike.
     ///
     /// - Parameters:
     ///   - kind: What is looked for, such as `project`.

@@ -92,7 +92,8 @@ struct PairingJob: Sendable {
         let plain = target.endpoints.filter { $0.port == plainPort }
         try SessionTokenStore(directory: context.paths.data).keep(outcome.session, hostID: host.id)
         var stored = try record.store(host, as: outcome.device.name, clockOffset: outcome.clockOffset) { hosts in
-            // An address says nothing about a host that has proven who it is, but a legacy record of it is the same host's.
+            // An address says nothing about a host that has proven who it is, but a legacy record of it is the same
+            // host's.
             hosts.hosts.first { $0.id == host.id }
                 ?? hosts.hosts.first { $0.trust == .legacy && plain.contains($0.endpoint) }
         }

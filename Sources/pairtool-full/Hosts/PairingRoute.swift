@@ -19,8 +19,8 @@ struct PairingRouter: Sendable {
 
     private static let timeouts = CompanionClientConfiguration.Timeouts(connect: .seconds(3), request: .seconds(5))
 
-    /// - Throws: ``PairingError``. Neither a QR code with a pin nor a host that says that it has TLS is a way to plain HTTP:
-    ///   whoever keeps TLS from being reached would get the code in the clear.
+    /// - Throws: ``PairingError``. Neither a QR code with a pin nor a host that says that it has TLS is a way to plain
+    ///   HTTP: whoever keeps TLS from being reached would get the code in the clear.
     func route() async throws(PairingError) -> PairingRoute {
         if let pin = payload?.spki {
             let port = payload?.port ?? HostURL.securePort

@@ -62,10 +62,11 @@ struct PairingTarget: Sendable {
         (self.endpoints, secureEndpoints) = host.endpointsByTransport(of: endpoints)
     }
 
-    /// The targets behind an advert. An id that several machines claim is one target for each machine: only the user can
-    /// tell which is meant.
+    /// The targets behind an advert. An id that several machines claim is one target for each machine: only the user
+    /// can tell which is meant.
     ///
-    /// An advert is no reason to speak to an address that is not on this network: a host without another one is no target.
+    /// An advert is no reason to speak to an address that is not on this network: a host without another one is no
+    /// target.
     static func targets(of host: DiscoveredHost) -> [PairingTarget] {
         var host = host
         host.endpoints.removeAll { !$0.endpoint.address.isLocal || $0.endpoint.port == 0 }

@@ -3,7 +3,8 @@ import CompanionClient
 
 /// Pictures that go with a prompt.
 enum PromptPicture {
-    /// - Throws: ``CommandError`` for a path without a file; `ProviderError` for a file that is no picture, or too large.
+    /// - Throws: ``CommandError`` for a path without a file; `ProviderError` for a file that is no picture, or too
+    ///   large.
     static func read(_ path: String) async throws -> TurnImage {
         let limit = PictureFile.sizeLimit
         let bytes = try await BlockingCall.run { try InputFile.read(path, limit: limit) }

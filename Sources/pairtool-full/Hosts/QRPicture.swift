@@ -17,8 +17,8 @@ struct QRPicture: Sendable {
 
     /// Checks that nothing of the user's is overwritten, and that the file can be written.
     ///
-    /// - Throws: ``CommandError`` where something else is there than a host's picture or an empty file, or where it cannot
-    ///   be written to.
+    /// - Throws: ``CommandError`` where something else is there than a host's picture or an empty file, or where it
+    ///   cannot be written to.
     init(path: String) throws {
         let place = try OutputFile.destination(path)
         guard FileStatus(place, followingLinks: false) == nil || Self.isReplaceable(place) else {

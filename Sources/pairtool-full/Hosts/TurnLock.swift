@@ -5,8 +5,8 @@ import PairingAgent
 
 /// Keeps two turns from running in one chat at a time: hosts mix their answers.
 ///
-/// The lock file also holds when a turn began that nobody has seen the end of, because its wait was stopped or its process
-/// ended: the turn goes on at the host.
+/// The lock file also holds when a turn began that nobody has seen the end of, because its wait was stopped or its
+/// process ended: the turn goes on at the host.
 struct TurnLock {
     private let descriptor: Int32
 

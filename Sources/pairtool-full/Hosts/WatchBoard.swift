@@ -3,8 +3,8 @@ import CompanionWire
 import Discovery
 import PairingAgent
 
-/// What `pairtool discover --watch` knows: which hosts are there, what the last probe of each said, and which probe is next.
-/// A state machine, fed with what happens.
+/// What `pairtool discover --watch` knows: which hosts are there, what the last probe of each said, and which probe is
+/// next. A state machine, fed with what happens.
 struct WatchBoard: Sendable {
     enum Action: Sendable {
         case show(Change, DiscoveredRow)

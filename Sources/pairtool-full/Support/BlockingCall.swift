@@ -1,7 +1,7 @@
 import Dispatch
 
-/// Runs calls that block (reads from a terminal, file locks, image decoding) on threads of their own, so that the cooperative
-/// threads stay free.
+/// Runs calls that block (reads from a terminal, file locks, image decoding) on threads of their own, so that the
+/// cooperative threads stay free.
 enum BlockingCall {
     private static let queue = DispatchQueue(label: "pairtool.blocking", attributes: .concurrent)
 

@@ -30,8 +30,8 @@ struct DiscoveryOptions: ParsableArguments {
     }
 
     /// - Parameters:
-    ///   - host: A paired host that is looked for. One that was on this machine alone advertises on `lo`: that is where it
-    ///     is looked for without other choice.
+    ///   - host: A paired host that is looked for. One that was on this machine alone advertises on `lo`: that is where
+    ///     it is looked for without other choice.
     ///   - domain: The DNS domain to look in. Default: the local network.
     func client(
         context: CommandContext,

@@ -1,6 +1,7 @@
 import CommandCore
 
-/// Splits a command line into words as a shell would, without running one: quotes and backslashes count, nothing is expanded.
+/// Splits a command line into words as a shell would, without running one: quotes and backslashes count, nothing is
+/// expanded.
 enum ShellWords {
     /// - Returns: nil where a quote is not closed.
     static func split(_ text: String) -> [String]? {

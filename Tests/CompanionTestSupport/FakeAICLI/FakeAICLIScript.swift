@@ -97,7 +97,8 @@ package struct FakeAICLITurn: Sendable {
         case pushed(Duration, String, String)
         /// Asks, and waits for the answer. So often.
         case ask(String, options: [String], tool: String?, copies: Int)
-        /// Pings the clients of the session (RFC 6455, section 5.5.2), and goes on when each has answered or is dropped.
+        /// Pings the clients of the session (RFC 6455, section 5.5.2), and goes on when each has answered or is
+        /// dropped.
         case ping
         /// Waits until ``FakeAICLI/release(_:)``.
         case hold(String)

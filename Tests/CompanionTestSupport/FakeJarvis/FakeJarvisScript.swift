@@ -45,7 +45,8 @@ package struct FakeJarvisScript: Sendable {
     package static let mail = "7B0E9F11-0C2D-4E5A-B7A8-5D1F60C2E384"
     package static let cleanup = "C4D86E03-5F7A-49B2-A1E0-98B3D27F6C55"
 
-    /// Three requests, not in the order of their times, which are written in three ways: 09:30:00, 09:31:30 and 09:32:00.
+    /// Three requests, not in the order of their times, which are written in three ways: 09:30:00, 09:31:30 and
+    /// 09:32:00.
     package static let defaultApprovals = [
         FakeJarvisApproval(
             id: cleanup,

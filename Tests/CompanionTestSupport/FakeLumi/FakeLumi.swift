@@ -1,6 +1,7 @@
 import NIOConcurrencyHelpers
 
-/// A whole fake peer: a Mac with Lumi, of any generation and with its quirks, on a real socket, that can also misbehave.
+/// A whole fake peer: a Mac with Lumi, of any generation and with its quirks, on a real socket, that can also
+/// misbehave.
 ///
 /// It follows `protocols/lumi.md`. What it was sent is on record.
 package struct FakeLumi: Sendable {

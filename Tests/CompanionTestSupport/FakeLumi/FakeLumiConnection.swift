@@ -77,8 +77,8 @@ private struct FakeLumiParser {
         case close
     }
 
-    /// - Parameter byRead: As older hosts do: a read that does not hold one whole frame is lost, and one with two of them ends
-    ///   the app.
+    /// - Parameter byRead: As older hosts do: a read that does not hold one whole frame is lost, and one with two of
+    ///   them ends the app.
     mutating func take(_ read: ByteBuffer, byRead: Bool) throws(End) -> [[UInt8]] {
         if byRead { rest.clear() }
         rest.writeImmutableBuffer(read)

@@ -1,8 +1,8 @@
 import FoundationEssentials
 import NIOConcurrencyHelpers
 
-/// Fake providers at one address: OpenAI (and Qwen), Anthropic, Gemini and Ollama, each at the paths of its interface, that
-/// stream as they do and can also fail as they do. What they were sent is on record.
+/// Fake providers at one address: OpenAI (and Qwen), Anthropic, Gemini and Ollama, each at the paths of its interface,
+/// that stream as they do and can also fail as they do. What they were sent is on record.
 package struct FakeProviders: Sendable {
     /// What is answered where nothing else is prepared.
     package static let usualAnswer = ["Sow it in a row, ", "thin the seedlings, ", "and water in the morning. 🌱"]

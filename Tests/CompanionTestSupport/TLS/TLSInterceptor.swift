@@ -15,7 +15,8 @@ package struct TLSInterceptor: Sendable {
 
 /// Runs `body` with somebody in between it and the host at a port of this machine.
 ///
-/// - Parameter certificate: Default: one of its own. With the host's it is no interceptor, but hears all that the two say.
+/// - Parameter certificate: Default: one of its own. With the host's it is no interceptor, but hears all that the two
+///   say.
 package func withTLSInterceptor<Result>(
     before hostPort: Int,
     certificate: TestCertificate? = nil,

@@ -3,7 +3,8 @@ import Glibc
 @testable import QRCodec
 
 /// What `FUZZ_FORMAT` names is fed the inputs of libFuzzer, which changes files by what the code does with them: one
-/// decoder, so that a change of the first bytes does not lead to another, or all that scanning does. See `scripts/fuzz`.
+/// decoder, so that a change of the first bytes does not lead to another, or all that scanning does. See
+/// `scripts/fuzz`.
 enum Target: String {
     case png
     case jpeg

@@ -55,7 +55,8 @@ import Testing
                     #expect(deploy["urgency"] == .number(2))
                     let numbers = try await Self.numbers(desktop)
                     let (first, second, third) = (numbers[0], numbers[1], numbers[2])
-                    // Another program's word does not count: what was forged before is not decided when the true one is.
+                    // Another program's word does not count: what was forged before is not decided when the true one
+                    // is.
                     try await desktop.tell("forge \(second) approve")
                     try await desktop.tell("choose \(first) approve")
                     let approved = try await run.events.first("decided") {

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// 2,000 hosts, each with a service of its own, on one network. Their answers are those of one process, which sends them as
-/// 2,000 machines would, at the pace of one packet in 1.5 ms.
+/// 2,000 hosts, each with a service of its own, on one network. Their answers are those of one process, which sends
+/// them as 2,000 machines would, at the pace of one packet in 1.5 ms.
 @Suite(
     "2,000 hosts on a LAN",
     .serialized,

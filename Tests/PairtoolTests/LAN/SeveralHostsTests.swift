@@ -10,7 +10,8 @@ import Testing
     .enabled(if: LAN.missing.isEmpty, "skipped, missing: \(LAN.missing.joined(separator: ", "))")
 )
 struct SeveralHostsTests {
-    /// Two hosts, and a machine `desk`. `code NAME` prints the code of a host; `at_terminal ARGUMENT...` is terminal.py there.
+    /// Two hosts, and a machine `desk`. `code NAME` prints the code of a host; `at_terminal ARGUMENT...` is terminal.py
+    /// there.
     private static let network = """
         for name in Attic Shed; do
             add_host $name

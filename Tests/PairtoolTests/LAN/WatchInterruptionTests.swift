@@ -15,8 +15,8 @@ struct WatchInterruptionTests {
         arguments: ["embedded", "daemon"]
     )
     func sleep(engine: String) async throws {
-        // Asleep and without a link: nothing of what happens meanwhile is heard later. The daemon, which slept too, believes
-        // its records until they expire.
+        // Asleep and without a link: nothing of what happens meanwhile is heard later. The daemon, which slept too,
+        // believes its records until they expire.
         let (run, sections) = try await LANWatch.run(
             """
             add_host studio

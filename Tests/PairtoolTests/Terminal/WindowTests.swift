@@ -70,7 +70,8 @@ import Testing
         #expect(DisplayWidth.rows(of: "abcd", columns: 4) == 1)
         #expect(DisplayWidth.rows(of: "abcde", columns: 4) == 2)
         #expect(DisplayWidth.rows(of: "a\nabcdefgh\n", columns: 4) == 4)
-        // Three columns are left of the first row's four: the second character, which takes two, fits; the third does not.
+        // Three columns are left of the first row's four: the second character, which takes two, fits; the third does
+        // not.
         #expect(DisplayWidth.rows(of: "a日本", columns: 4) == 2)
         #expect(DisplayWidth.rows(of: "日本日", columns: 5) == 2)
     }

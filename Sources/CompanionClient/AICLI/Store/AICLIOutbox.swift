@@ -53,8 +53,8 @@ package struct AICLIOutbox: Codable, Sendable, Hashable {
         return entry
     }
 
-    /// Marks the prompt as on its way. To be written down before its first byte leaves: whatever happens then, it does not
-    /// go out twice.
+    /// Marks the prompt as on its way. To be written down before its first byte leaves: whatever happens then, it does
+    /// not go out twice.
     ///
     /// - Returns: Whether it was still there to be sent.
     package mutating func begin(_ id: String) -> Bool {

@@ -19,8 +19,8 @@ package struct AICLISession: Codable, Sendable, Hashable, Identifiable {
         self.lastActivityAt = lastActivityAt
     }
 
-    /// When servers give up an idle session: after 24 hours. Some do after half an hour, so each is asked for before it is
-    /// used.
+    /// When servers give up an idle session: after 24 hours. Some do after half an hour, so each is asked for before it
+    /// is used.
     package var expiresAt: Date { lastActivityAt.addingTimeInterval(AICLISessionKeeper.idleLimit) }
 }
 

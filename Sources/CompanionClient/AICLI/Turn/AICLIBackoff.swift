@@ -1,5 +1,5 @@
-/// The waits before new connections: each about twice as long as the one before, from 1 s to 300 s, and a random part more
-/// so that the clients of a server that comes back do not all come at once.
+/// The waits before new connections: each about twice as long as the one before, from 1 s to 300 s, and a random part
+/// more so that the clients of a server that comes back do not all come at once.
 struct AICLIBackoff: Sendable {
     static let firstWait = Duration.seconds(1)
     static let longestWait = Duration.seconds(300)

@@ -3,8 +3,9 @@ package import FoundationEssentials
 
 /// One turn at an AICLI server as a state machine: takes what comes, says what to do. Has no clock, socket or file.
 ///
-/// A connection that breaks is made again and the session subscribed to anew. A prompt is sent once, whatever happens: the
-/// answer to one that went over a broken connection is lost (aicli, "WebSocket"), but what the session does after it is not.
+/// A connection that breaks is made again and the session subscribed to anew. A prompt is sent once, whatever happens:
+/// the answer to one that went over a broken connection is lost (aicli, "WebSocket"), but what the session does after
+/// it is not.
 package struct AICLITurn: Sendable {
     package struct Configuration: Sendable {
         /// For the first frame of a connection. Default: 10 s.

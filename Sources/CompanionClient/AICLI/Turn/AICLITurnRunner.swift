@@ -142,8 +142,8 @@ extension AICLITurnRunner {
         sink.yield(.closed(closure, connection: number))
     }
 
-    /// Why there is no WebSocket, or one on which nothing came: a server of another generation, another service, or a token
-    /// that is refused.
+    /// Why there is no WebSocket, or one on which nothing came: a server of another generation, another service, or a
+    /// token that is refused.
     private func refusal() async throws -> CompanionClientError {
         if try await client.generation() == .http { return AICLIGeneration.http.refusal }
         try await client.checkToken()

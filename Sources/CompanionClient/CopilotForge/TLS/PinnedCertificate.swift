@@ -5,8 +5,8 @@ import NIOSSL
 
 /// A host's certificate and the pin of its key.
 ///
-/// Hosts sign their certificates themselves, so a certificate is trusted for its key alone: because a pairing proved it,
-/// or because a QR code named it.
+/// Hosts sign their certificates themselves, so a certificate is trusted for its key alone: because a pairing proved
+/// it, or because a QR code named it.
 package struct PinnedCertificate: Sendable, Hashable {
     /// The certificate in DER.
     package let der: [UInt8]

@@ -7,8 +7,9 @@ import NIOTLS
 
 /// TLS 1.3 with hosts whose certificates nobody but themselves has signed.
 ///
-/// The HTTP library has no callback that could compare a pin. So the certificate is fetched first, its key compared with the
-/// pin, and the library is then given that certificate as its only root: every connection ends at exactly that key.
+/// The HTTP library has no callback that could compare a pin. So the certificate is fetched first, its key compared
+/// with the pin, and the library is then given that certificate as its only root: every connection ends at exactly that
+/// key.
 package enum PinnedTLS {
     /// Shakes hands with a host and returns the certificate whose key it has. Nothing is sent inside the connection.
     ///
@@ -18,8 +19,8 @@ package enum PinnedTLS {
     /// - Parameters:
     ///   - pin: The pin that the certificate's key must have. Nil: any, for a pairing that proves the key by itself.
     /// - Throws: ``CompanionClientError/Code/pinMismatch``, which names both pins, before the handshake is over;
-    ///   ``CompanionClientError/Code/unreachable``; ``CompanionClientError/Code/notACompanion`` where no TLS 1.3 is spoken;
-    ///   ``CompanionClientError/Code/refusedAddress``.
+    ///   ``CompanionClientError/Code/unreachable``; ``CompanionClientError/Code/notACompanion`` where no TLS 1.3 is
+    ///   spoken; ``CompanionClientError/Code/refusedAddress``.
     package static func certificate(
         of endpoint: CompanionEndpoint,
         expecting pin: String?,
@@ -102,7 +103,8 @@ package enum PinnedTLS {
     static var clientConfiguration: TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv13
-        // The verifying handler's callback takes the place of the name and the roots: those of the system are not even read.
+        // The verifying handler's callback takes the place of the name and the roots: those of the system are not even
+        // read.
         configuration.certificateVerification = .noHostnameVerification
         configuration.trustRoots = .certificates([])
         return configuration

@@ -5,8 +5,8 @@ import Logging
 extension CompanionAPIClient: CommandSending {
     /// `POST /companion/command`.
     ///
-    /// The command is signed once. Where its answer is lost, the very same bytes are sent again: a host that had executed
-    /// them gives the stored result, so nothing happens twice (companion-v2, Signed commands).
+    /// The command is signed once. Where its answer is lost, the very same bytes are sent again: a host that had
+    /// executed them gives the stored result, so nothing happens twice (companion-v2, Signed commands).
     package func execute(_ payload: CommandPayload) async throws -> CommandResponse {
         guard let session else {
             throw CompanionClientError(
@@ -94,7 +94,8 @@ extension CompanionAPIClient: CommandSending {
 extension CompanionClientError {
     var isAboutTime: Bool { hostCode == .commandBadTime || hostCode == .commandExpired }
 
-    /// Whether a request may have been executed although no answer came; for a repetition, also whether it is worth another.
+    /// Whether a request may have been executed although no answer came; for a repetition, also whether it is worth
+    /// another.
     ///
     /// - Parameter isFirst: A first request that was never sent is an error at once: the host is off.
     fileprivate func mayHaveLostAnswer(isFirst: Bool) -> Bool {

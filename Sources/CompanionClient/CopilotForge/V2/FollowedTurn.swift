@@ -4,8 +4,8 @@ import NIOCore
 
 /// The outputs of a turn that runs, or ran, at a host of protocol v2.
 ///
-/// The host numbers the frames of a turn and keeps them, so a stream that breaks is taken up behind the last frame, as often
-/// as frames still come in between. Dropping the stream does not end the turn. For one reader.
+/// The host numbers the frames of a turn and keeps them, so a stream that breaks is taken up behind the last frame, as
+/// often as frames still come in between. Dropping the stream does not end the turn. For one reader.
 package struct FollowedTurn: AsyncSequence, Sendable {
     package typealias Element = ChatTurn.Output
     package typealias Failure = any Error
@@ -65,8 +65,8 @@ package struct FollowedTurn: AsyncSequence, Sendable {
             backoff = Backoff(client.configuration.retries)
         }
 
-        /// - Throws: ``CompanionClientError``: `hostError` when the turn failed, `streamInterrupted` when the stream broke
-        ///   and could not be taken up again.
+        /// - Throws: ``CompanionClientError``: `hostError` when the turn failed, `streamInterrupted` when the stream
+        ///   broke and could not be taken up again.
         package mutating func next() async throws -> ChatTurn.Output? {
             while true {
                 if let output = try takePending() { return output }

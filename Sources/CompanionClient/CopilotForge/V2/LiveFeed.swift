@@ -13,8 +13,8 @@ package struct LiveFeed: Sendable {
     private let clock: any Clock<Duration>
 
     /// - Parameters:
-    ///   - patience: How often in a row a connection may fail before the host counts as gone from there. Default: nil, for
-    ///     ever.
+    ///   - patience: How often in a row a connection may fail before the host counts as gone from there. Default: nil,
+    ///     for ever.
     ///   - clock: Measures the waits between two tries.
     package init(client: CompanionAPIClient, patience: Int? = nil, clock: any Clock<Duration> = ContinuousClock()) {
         self.client = client
@@ -22,10 +22,11 @@ package struct LiveFeed: Sendable {
         self.clock = clock
     }
 
-    /// Gives what happens until the task is cancelled, or the host counts as gone. A connection that breaks is made again.
+    /// Gives what happens until the task is cancelled, or the host counts as gone. A connection that breaks is made
+    /// again.
     ///
-    /// - Throws: ``CompanionClientError`` for what a new connection cannot mend (a revoked device, another key); what `take`
-    ///   throws.
+    /// - Throws: ``CompanionClientError`` for what a new connection cannot mend (a revoked device, another key); what
+    ///   `take` throws.
     package func run(_ take: (Output) async throws -> Void) async throws {
         var backoff = Backoff(client.configuration.retries)
         var failures = 0

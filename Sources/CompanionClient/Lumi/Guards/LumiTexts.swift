@@ -20,8 +20,8 @@ package struct LumiNotificationText: Sendable, Hashable {
 package struct LumiTypedText: Sendable, Hashable {
     package let text: String
 
-    /// - Throws: ``LumiInputError`` for control characters other than line feed and tab, an empty text, and more than 4000
-    ///   characters.
+    /// - Throws: ``LumiInputError`` for control characters other than line feed and tab, an empty text, and more than
+    ///   4000 characters.
     package init(_ text: String) throws(LumiInputError) {
         guard !text.isEmpty else { throw LumiInputError("there is nothing to type") }
         guard text.count <= 4000 else { throw LumiInputError("at most 4000 characters are typed at once") }

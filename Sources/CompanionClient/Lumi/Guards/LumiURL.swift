@@ -2,8 +2,8 @@
 package struct LumiURL: Sendable, Hashable {
     package let text: String
 
-    /// - Throws: ``LumiInputError`` for anything but `http://` and `https://` with a host, for characters that have to be
-    ///   percent-encoded, and for those that end the quotes or mean something between them.
+    /// - Throws: ``LumiInputError`` for anything but `http://` and `https://` with a host, for characters that have to
+    ///   be percent-encoded, and for those that end the quotes or mean something between them.
     package init(_ text: String) throws(LumiInputError) {
         guard let scheme = ["https://", "http://"].first(where: { text.lowercased().hasPrefix($0) }) else {
             throw LumiInputError("only addresses that begin with http:// or https:// are opened")

@@ -2,7 +2,8 @@ package import FoundationEssentials
 import NIOConcurrencyHelpers
 import PairingAgent
 
-/// Conversations that were begun or gone on with here: one file each, apart from what was pulled, so that no pull loses them.
+/// Conversations that were begun or gone on with here: one file each, apart from what was pulled, so that no pull loses
+/// them.
 extension LumiStore {
     private var localDirectory: String { directory + "/local" }
 
@@ -35,8 +36,8 @@ extension LumiStore {
         memory.withLockedValue { $0 = Memory() }
     }
 
-    /// The conversations, pulled and made here put together, newest first. What was said here in a conversation whose file is
-    /// damaged is not in them: ``conversation(_:)`` tells.
+    /// The conversations, pulled and made here put together, newest first. What was said here in a conversation whose
+    /// file is damaged is not in them: ``conversation(_:)`` tells.
     package func conversations() throws(LumiStoreError) -> [LumiConversation] {
         try listing().conversations
     }

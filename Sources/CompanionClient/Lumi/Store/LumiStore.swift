@@ -2,10 +2,11 @@ import FoundationEssentials
 import NIOConcurrencyHelpers
 import PairingAgent
 
-/// What is known of one Lumi host: the files that were pulled from it, as they came, and beside them what was made here.
+/// What is known of one Lumi host: the files that were pulled from it, as they came, and beside them what was made
+/// here.
 ///
-/// Everything is in one directory of the host's own: files 0600, directory 0700, each written so that a crash or a full disk
-/// leaves the old or the new one.
+/// Everything is in one directory of the host's own: files 0600, directory 0700, each written so that a crash or a full
+/// disk leaves the old or the new one.
 package struct LumiStore: Sendable {
     /// The most bytes that a pulled file may have: a frame of the protocol holds fewer.
     package static let sizeLimit = 8 << 20

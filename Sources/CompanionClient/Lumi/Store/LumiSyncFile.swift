@@ -1,5 +1,5 @@
-/// The files that a Mac's Lumi gives to its companions: these names and no others are asked for, and no name of a peer ever
-/// becomes a path (lumi, "Sync files" and "Guards").
+/// The files that a Mac's Lumi gives to its companions: these names and no others are asked for, and no name of a peer
+/// ever becomes a path (lumi, "Sync files" and "Guards").
 package enum LumiSyncFile: String, CaseIterable, Sendable, Hashable {
     case agents = "agents.json"
     case conversations = "conversations.json"

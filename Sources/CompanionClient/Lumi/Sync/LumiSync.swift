@@ -39,8 +39,8 @@ package struct LumiSync: Sendable {
     /// Pulls the files one after the other: one that fails leaves the others, and what was there before, alone.
     ///
     /// - Parameter note: Called with each file's outcome as soon as it is known.
-    /// - Throws: ``CompanionClientError`` with the code `unsupportedVersion` where the host has no sync; `CancellationError`.
-    ///   Whatever goes wrong with a file is its outcome.
+    /// - Throws: ``CompanionClientError`` with the code `unsupportedVersion` where the host has no sync;
+    ///   `CancellationError`. Whatever goes wrong with a file is its outcome.
     package func run(_ client: LumiClient, note: (Item) -> Void = { _ in }) async throws -> [Item] {
         guard await client.generation?.hasSync != false else {
             throw CompanionClientError(

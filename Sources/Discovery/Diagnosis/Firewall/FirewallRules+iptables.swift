@@ -1,5 +1,6 @@
 extension FirewallRules {
-    /// Reads what `iptables-save` or `ip6tables-save` prints. Of the tables, those that may drop: `filter`, `raw`, `mangle`.
+    /// Reads what `iptables-save` or `ip6tables-save` prints. Of the tables, those that may drop: `filter`, `raw`,
+    /// `mangle`.
     package init(iptables text: String, isIPv6: Bool) {
         let program = isIPv6 ? "ip6tables" : "iptables"
         var table = ""

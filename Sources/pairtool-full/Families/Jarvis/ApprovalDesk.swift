@@ -16,8 +16,8 @@ struct ApprovalDesk: Sendable {
         var daemon: String
     }
 
-    /// - Parameter notifies: Whether new requests are shown on the desktop, too. Where that cannot be, it is said, and the
-    ///   watch goes on.
+    /// - Parameter notifies: Whether new requests are shown on the desktop, too. Where that cannot be, it is said, and
+    ///   the watch goes on.
     func run(notifies: Bool) async throws {
         session.output.say("Watching \(session.client.base). Ctrl-C ends it.")
         guard notifies else { return try await watch(nil) }

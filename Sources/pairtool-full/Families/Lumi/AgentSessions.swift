@@ -3,7 +3,8 @@ import CompanionClient
 import CompanionWire
 import PairingAgent
 
-/// What commands get of a Lumi host without asking its Mac: the pulled conversations, and answers of the agents' providers.
+/// What commands get of a Lumi host without asking its Mac: the pulled conversations, and answers of the agents'
+/// providers.
 enum AgentSessions {
     static func with<R>(
         _ host: PairedHost,

@@ -11,8 +11,8 @@ struct RemoteMac: Sendable {
 }
 
 extension HostOptions {
-    /// Runs a body with a connection that a Lumi host has accepted. Neither what was pulled from it nor a provider's key is
-    /// looked at.
+    /// Runs a body with a connection that a Lumi host has accepted. Neither what was pulled from it nor a provider's
+    /// key is looked at.
     ///
     /// - Parameters:
     ///   - matter: What the command is about, such as `remote commands`.

@@ -16,8 +16,8 @@ struct PolledPlace: Sendable {
         return .seconds(1)
     }
 
-    /// - Throws: ``CommandError`` or ``DesktopError`` for what will not change by itself: a desktop, library or program that
-    ///   is missing, and a user who said no.
+    /// - Throws: ``CommandError`` or ``DesktopError`` for what will not change by itself: a desktop, library or program
+    ///   that is missing, and a user who said no.
     func run(_ take: @Sendable (CodeSighting) -> Void) async throws {
         var last: CodePlace.Content?
         var lastFailure: String?

@@ -23,8 +23,8 @@ struct HostFinder: Sendable {
     /// The host's record, with the address at which it answers now.
     ///
     /// - Parameter named: The only addresses to try. Nil: wherever the host may be.
-    /// - Throws: ``CommandError`` with exit code 10 where it is nowhere, 1 where others have shown another key in its place,
-    ///   13 for a legacy host that may be at another address and nobody said yes to that.
+    /// - Throws: ``CommandError`` with exit code 10 where it is nowhere, 1 where others have shown another key in its
+    ///   place, 13 for a legacy host that may be at another address and nobody said yes to that.
     func find(at named: [CompanionEndpoint]? = nil) async throws -> PairedHost {
         var search =
             named.map(HostSearch.init(named:)) ?? HostSearch(lastGood: host.endpoint, code: host.namedEndpoint)
@@ -155,8 +155,8 @@ extension HostFinder {
         let tried = search.tried
         let details =
             tried.map { "\($0.origin.rawValue): \($0.error.message)" } + (search.browseOutcome.map { [$0] } ?? [])
-        // A key that is not the host's says more than a stranger, he more than silence, and that more than an address that
-        // was not even tried.
+        // A key that is not the host's says more than a stranger, he more than silence, and that more than an address
+        // that was not even tried.
         let ranks: [(CompanionClientError.Code) -> Bool] = [
             { $0 == .pinMismatch }, { ![.unreachable, .refusedAddress].contains($0) }, { $0 == .unreachable },
             { _ in true },
@@ -188,8 +188,8 @@ extension PairedHost {
 
     /// Where the adverts that claim to be this host lead to.
     ///
-    /// Of a verified host these are all places where it may speak TLS, whatever a TXT record says: who writes one must not
-    /// be able to hide another's.
+    /// Of a verified host these are all places where it may speak TLS, whatever a TXT record says: who writes one must
+    /// not be able to hide another's.
     func candidates(in hosts: [DiscoveredHost]) -> [CompanionEndpoint] {
         claims(in: hosts).flatMap { claim in
             guard trust == .verified else {

@@ -4,8 +4,8 @@ import CompanionWire
 /// The order in which a paired host is looked for: where it last was, or where the user says that it is; then, at once,
 /// where adverts with its id lead to and where the QR code that it was paired by said that it is.
 ///
-/// A value that takes events and gives actions. Adverts are claims: an address counts once what answers there has proven to
-/// be the host, and the first to do so ends the search.
+/// A value that takes events and gives actions. Adverts are claims: an address counts once what answers there has
+/// proven to be the host, and the first to do so ends the search.
 struct HostSearch: Sendable {
     /// Why an address is tried.
     enum Origin: String, Sendable {

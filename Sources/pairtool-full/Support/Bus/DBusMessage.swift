@@ -38,7 +38,8 @@ struct DBusMessage: Sendable, Hashable {
         case signal = 4
     }
 
-    /// The most bytes of a message that are taken. Default of the specification: 128 MiB; no service has so much to say here.
+    /// The most bytes of a message that are taken. Default of the specification: 128 MiB; no service has so much to say
+    /// here.
     static let limit = 1 << 20
 
     var kind: Kind

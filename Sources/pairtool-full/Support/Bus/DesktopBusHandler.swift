@@ -7,8 +7,8 @@ struct DesktopBusCall: Sendable {
     var answer: EventLoopPromise<DBusMessage>
 }
 
-/// Speaks D-Bus on a channel: authenticates (D-Bus specification, Authentication Protocol: EXTERNAL), sends calls, and hands
-/// out answers and signals.
+/// Speaks D-Bus on a channel: authenticates (D-Bus specification, Authentication Protocol: EXTERNAL), sends calls, and
+/// hands out answers and signals.
 final class DesktopBusHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = DesktopBusCall

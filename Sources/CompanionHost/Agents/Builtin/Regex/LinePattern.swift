@@ -23,7 +23,8 @@ package struct LinePattern: Sendable {
 
     /// Instructions that a pattern may need.
     static let maximumProgram = 2000
-    /// Parts that are compiled, repeated ones each time: what is empty adds no instruction, and takes time all the same.
+    /// Parts that are compiled, repeated ones each time: what is empty adds no instruction, and takes time all the
+    /// same.
     static let maximumSteps = 8 * maximumProgram
     /// Units of work between two looks at whether to stop.
     private static let stopInterval = 16 << 10

@@ -22,6 +22,25 @@ import Testing
         )
     }
 
+    @Test("In a crowd all come in order, and no answer overtakes another")
+    func crowd() async {
+        let events = EngineEvents()
+        let found = (0..<40).map { EngineEvent.found(.fixture("\($0)")) }
+        found.forEach(events.send)
+        let (early, late) = (EngineEvent.resolveFailed(.fixture("0")), EngineEvent.resolved(.fixture("0"), .fixture()))
+        events.send(early)
+        var reader = events.makeAsyncIterator()
+        var seen: [EngineEvent] = []
+        for _ in 0..<20 { if let event = await reader.next() { seen.append(event) } }
+        // Few wait by now, an answer among them.
+        events.send(late)
+        for _ in 0..<22 { if let event = await reader.next() { seen.append(event) } }
+        #expect(seen == found + [early, late])
+        events.send(found[0])
+        events.send(late)
+        #expect(await [reader.next(), reader.next()] == [late, found[0]])
+    }
+
     @Test("A reader that waits gets each of many thousand events once")
     func many() async {
         let events = EngineEvents()

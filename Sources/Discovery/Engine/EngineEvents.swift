@@ -1,8 +1,8 @@
 import DequeModule
 import NIOConcurrencyHelpers
 
-/// The events of one connection. What an instance resolves to goes ahead of all else that waits: a new resolver costs
-/// the engine a round trip, and whoever wants one host shall not wait for those of others.
+/// The events of one connection. What an instance resolves to goes ahead of the little else that waits: a new resolver
+/// costs the engine a round trip, and whoever wants one host shall not wait for those of others.
 ///
 /// It has one reader.
 struct EngineEvents: AsyncSequence, Sendable {
@@ -10,8 +10,27 @@ struct EngineEvents: AsyncSequence, Sendable {
     typealias Failure = Never
 
     private struct Queue {
-        var answers: Deque<EngineEvent> = []
-        var others: Deque<EngineEvent> = []
+        /// Where so many others wait, an answer has its place behind them: in a crowd, resolvers that begin late cost more
+        /// than answers that are seen late.
+        private static let crowd = 32
+
+        private var answers: Deque<EngineEvent> = []
+        private var others: Deque<EngineEvent> = []
+        /// The answers among the others. No later one may overtake them.
+        private var answersAmongOthers = 0
+
+        mutating func append(_ event: EngineEvent) {
+            if event.isAnswer, answersAmongOthers == 0, others.count < Self.crowd { return answers.append(event) }
+            if event.isAnswer { answersAmongOthers += 1 }
+            others.append(event)
+        }
+
+        mutating func popFirst() -> EngineEvent? {
+            if let answer = answers.popFirst() { return answer }
+            guard let event = others.popFirst() else { return nil }
+            if event.isAnswer { answersAmongOthers -= 1 }
+            return event
+        }
     }
 
     private let queue = NIOLockedValueBox(Queue())
@@ -24,12 +43,7 @@ struct EngineEvents: AsyncSequence, Sendable {
 
     /// Never calls the reader.
     func send(_ event: EngineEvent) {
-        queue.withLockedValue { queue in
-            switch event {
-            case .resolved, .answered, .resolveFailed: queue.answers.append(event)
-            default: queue.others.append(event)
-            }
-        }
+        queue.withLockedValue { $0.append(event) }
         wake.yield()
     }
 
@@ -39,7 +53,7 @@ struct EngineEvents: AsyncSequence, Sendable {
     }
 
     private func popFirst() -> EngineEvent? {
-        queue.withLockedValue { $0.answers.popFirst() ?? $0.others.popFirst() }
+        queue.withLockedValue { $0.popFirst() }
     }
 
     func makeAsyncIterator() -> Iterator {
@@ -61,6 +75,16 @@ struct EngineEvents: AsyncSequence, Sendable {
             }
             // After the end comes what waits; whoever is cancelled wants no more.
             return Task.isCancelled ? nil : events.popFirst()
+        }
+    }
+}
+
+extension EngineEvent {
+    /// Whether it says what became of resolving an instance.
+    fileprivate var isAnswer: Bool {
+        switch self {
+        case .resolved, .answered, .resolveFailed: true
+        default: false
         }
     }
 }

@@ -131,8 +131,9 @@ import Testing
                         // On a busy machine one look may miss it.
                         var own: [Substring] = []
                         for _ in 0..<5 where own.isEmpty {
-                            let found = try await Self.run(program, line, user).out.split(separator: "\n")
-                            own = found.filter { $0.contains(id.prefix(8)) }
+                            let outcome = try await Self.run(program, line, user)
+                            own = outcome.out.split(separator: "\n").filter { $0.contains(id.prefix(8)) }
+                            #expect(outcome.status == 0 || own.isEmpty, "\(outcome)")
                         }
                         lines.append(own.map { $0.split(separator: " ").joined(separator: " ") })
                     }

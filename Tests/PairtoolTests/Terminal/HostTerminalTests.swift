@@ -69,60 +69,53 @@ import Testing
         }
     }
 
-    @Test("A code that has expired is said to have, and the next one is shown")
-    func expired() async throws {
-        try await Sandbox.with { user in
-            let sink = LineSink()
-            var context = CommandContext.process
-            context.stdout = sink
-            context.stderr = sink
-            context.stdoutIsTerminal = true
-            context.stderrIsTerminal = true
-            context.windowSize = { .init(columns: 100, rows: 60) }
-            context.environment = user.environment
-            let now = Date()
-            context.now = { now }
-            let screen = HostScreen(
-                output: Output(context: context, format: .text),
-                name: "Shed",
-                lan: false,
-                picture: nil,
-                showSecrets: false
-            )
-            var codes: [String] = []
-            for code in ["482913", "550128"] {
-                let payload = PairingPayload(code: code, token: nil, expiresAt: now + 300)
-                await screen.show(
-                    .challenge(PairingStartResponse(code: code, expiresAt: now + 300, qrPayload: payload.text))
-                )
-                #expect(sink.text.hasSuffix("\r\u{1B}[Kvalid for 5:00"))
-                codes.append(String(decoding: try readHalfBlocks(sink.text), as: UTF8.self))
-                await screen.show(.challengeEnded(reason: .expired))
-                #expect(sink.text.hasSuffix("The code has expired. A new one follows.\n"))
-            }
-            #expect(codes.map { $0.contains("482913") } == [true, false])
-            #expect(codes.map { $0.contains("550128") } == [false, true])
-        }
-    }
-
-    @Test("A code that the window was too small for is drawn once that is larger")
-    func resized() async throws {
-        let sink = LineSink()
-        let window = NIOLockedValueBox(CommandContext.WindowSize(columns: 60, rows: 12))
+    /// A host's screen, of no host, whose clock stands still.
+    private func screen(
+        on sink: LineSink,
+        at now: Date,
+        window: @escaping @Sendable () -> CommandContext.WindowSize?
+    ) -> HostScreen {
         var context = CommandContext.process
         (context.stdout, context.stderr) = (sink, sink)
         (context.stdoutIsTerminal, context.stderrIsTerminal) = (true, true)
-        context.windowSize = { window.withLockedValue(\.self) }
+        context.windowSize = window
         context.environment = [:]
-        let now = Date()
         context.now = { now }
-        let screen = HostScreen(
+        return HostScreen(
             output: Output(context: context, format: .text),
             name: "Shed",
             lan: false,
             picture: nil,
             showSecrets: false
         )
+    }
+
+    @Test("A code that has expired is said to have, and the next one is shown")
+    func expired() async throws {
+        let sink = LineSink()
+        let now = Date()
+        let screen = screen(on: sink, at: now) { .init(columns: 100, rows: 60) }
+        var codes: [String] = []
+        for code in ["482913", "550128"] {
+            let payload = PairingPayload(code: code, token: nil, expiresAt: now + 300)
+            await screen.show(
+                .challenge(PairingStartResponse(code: code, expiresAt: now + 300, qrPayload: payload.text))
+            )
+            #expect(sink.text.hasSuffix("\r\u{1B}[Kvalid for 5:00"))
+            codes.append(String(decoding: try readHalfBlocks(sink.text), as: UTF8.self))
+            await screen.show(.challengeEnded(reason: .expired))
+            #expect(sink.text.hasSuffix("The code has expired. A new one follows.\n"))
+        }
+        #expect(codes.map { $0.contains("482913") } == [true, false])
+        #expect(codes.map { $0.contains("550128") } == [false, true])
+    }
+
+    @Test("A code that the window was too small for is drawn once that is larger")
+    func resized() async throws {
+        let sink = LineSink()
+        let window = NIOLockedValueBox(CommandContext.WindowSize(columns: 60, rows: 12))
+        let now = Date()
+        let screen = screen(on: sink, at: now) { window.withLockedValue(\.self) }
         let payload = PairingPayload(code: "482913", token: nil, expiresAt: now + 300)
         await screen.show(
             .challenge(PairingStartResponse(code: "482913", expiresAt: now + 300, qrPayload: payload.text))

@@ -62,8 +62,7 @@ package enum OutputFile {
             throw failure(path, "it is a link that leads nowhere")
         }
         let target = FileStatus(path) == nil ? path : try target(of: path)
-        let directory = String(target.dropLast(name(of: target).count))
-        guard access(directory.isEmpty ? "." : directory, W_OK | X_OK) == 0 else { throw failure(path) }
+        guard access(PrivateFile.directory(of: target), W_OK | X_OK) == 0 else { throw failure(path) }
         return target
     }
 
@@ -92,7 +91,7 @@ package enum OutputFile {
         var path = path
         // As deep as the kernel follows links.
         for _ in 0..<40 {
-            let name = name(of: path)
+            let name = path.split(separator: "/").last.map(String.init) ?? ""
             let parent = String(path.dropLast(name.count))
             guard let resolved = realpath(parent.isEmpty ? "." : parent, nil) else { return nil }
             let directory = String(cString: resolved)
@@ -105,10 +104,6 @@ package enum OutputFile {
             path = target.hasPrefix("/") ? target : "\(directory)/\(target)"
         }
         return nil
-    }
-
-    private static func name(of path: String) -> String {
-        path.split(separator: "/").last.map(String.init) ?? ""
     }
 
     /// Where a path leads through all links.

@@ -158,7 +158,7 @@ package enum PrivateFile {
     }
 
     /// The directory that a file is in: `.` for a bare name.
-    private static func directory(of path: String) -> String {
+    package static func directory(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }

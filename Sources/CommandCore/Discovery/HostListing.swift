@@ -51,7 +51,7 @@ package struct HostListing: Sendable {
             var survey = survey
             if first, let host = survey.hosts.first(where: { !$0.endpoints.isEmpty }) { survey.hosts = [host] }
             if survey.engine == .daemon, try choice.engine(context: context) == .auto, domain == nil, !first,
-                end.map({ $0 - .now > Self.shortest }) ?? true, let why = survey.incomplete.first
+                end.map({ $0 - .now > Self.shortestSecondLook }) ?? true, let why = survey.incomplete.first
             {
                 output.say("With the Avahi daemon, \(why). Looking again with the embedded engine.")
                 let embedded = try choice.client(context: context, engine: .embedded)
@@ -133,8 +133,7 @@ package struct HostListing: Sendable {
         return nil
     }
 
-    /// A second look that has less time is not worth it.
-    private static let shortest = Duration.seconds(1)
+    private static let shortestSecondLook = Duration.seconds(1)
     private static let moreRecords =
         "pairtool discover --engine embedded, or raise cache-entries-max in /etc/avahi/avahi-daemon.conf"
 

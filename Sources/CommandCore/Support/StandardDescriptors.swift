@@ -15,8 +15,8 @@ package enum StandardDescriptors {
             (STDIN_FILENO, "/dev/null", O_RDONLY), (STDOUT_FILENO, "/dev/full", O_WRONLY),
             (STDERR_FILENO, "/dev/null", O_WRONLY),
         ] where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
-            // The lowest free number is this one: those below are open by now.
-            // A program that this one becomes finds it closed again, and knows.
+            // The lowest free number is this one: those below are open by now. A program that this one becomes finds it
+            // closed again, and so knows.
             _ = Glibc.open(path, flags | O_CLOEXEC)
             if descriptor == STDOUT_FILENO { lacksOutput.store(true, ordering: .relaxed) }
         }

@@ -157,7 +157,7 @@ extension JSONValueParser {
         }
     }
 
-    /// What `\uXXXX` stands for, or two of them where the first is a high surrogate.
+    /// What the four digits of a `\u` stand for, or those of two where the first is a high surrogate.
     private mutating func escapedScalar() throws(JSONValueError) -> Unicode.Scalar {
         let unit = try hexUnit()
         if let scalar = Unicode.Scalar(unit) { return scalar }

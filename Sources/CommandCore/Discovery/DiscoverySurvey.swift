@@ -1,3 +1,4 @@
+import CompanionWire
 package import Discovery
 import NIOConcurrencyHelpers
 
@@ -94,14 +95,27 @@ package struct DiscoverySurvey: Sendable {
         return survey
     }
 
-    /// Adds what another look has found, whose word counts where both know a host.
+    /// Adds what another look has found, whose word counts where both know a host. One that only one of the looks could
+    /// resolve is that of this look.
     package mutating func merge(_ other: DiscoverySurvey) {
         engine = other.engine
         isSettled = other.isSettled
         incomplete = other.incomplete
         problem = other.problem
         other.hosts.forEach { take(.added($0)) }
+        let resolved = Set(hosts.filter { !$0.unresolved }.map(Advert.init))
+        hosts.removeAll { $0.unresolved && resolved.contains(Advert($0)) }
         self = sorted()
+    }
+
+    /// What is known of a host before it is resolved.
+    private struct Advert: Hashable {
+        var family: HostFamily
+        var instanceName: String
+
+        init(_ host: DiscoveredHost) {
+            (family, instanceName) = (host.family, host.instanceName)
+        }
     }
 
     mutating func take(_ event: DiscoveryEvent) {

@@ -1,3 +1,4 @@
+import CompanionWire
 import Discovery
 import Testing
 
@@ -12,5 +13,28 @@ import Testing
         #expect(survey.incomplete.count == 1)
         survey.take(.resumed(.embedded))
         #expect(survey.incomplete.isEmpty && survey.engine == .embedded)
+    }
+
+    @Test("A host that one look could not resolve is the one that the other look has resolved", arguments: [false, true])
+    func mergedLooks(resolvesFirst: Bool) {
+        var resolved = host("0011223344556677", instanceName: "Studio")
+        resolved.advertisedID = resolved.id
+        let unresolved = host("a1", instanceName: "Studio", unresolved: true)
+        let others = [host("b2", instanceName: "Attic", unresolved: true), host("c3", instanceName: "Cellar")]
+        var first = DiscoverySurvey(engine: .daemon, hosts: others + [resolvesFirst ? resolved : unresolved])
+        first.merge(DiscoverySurvey(engine: .embedded, hosts: [resolvesFirst ? unresolved : resolved]))
+        #expect(first.hosts.map(\.id) == ["b2", "c3", "0011223344556677"])
+    }
+
+    private func host(_ id: String, instanceName: String, unresolved: Bool = false) -> DiscoveredHost {
+        DiscoveredHost(
+            id: id,
+            name: instanceName,
+            instanceName: instanceName,
+            family: .copilotforge,
+            types: [.companion],
+            endpoints: [],
+            unresolved: unresolved
+        )
     }
 }

@@ -22,6 +22,7 @@ let systemLibraries: [Target] = [
     .systemLibrary(name: "CGif", path: "Sources/CGif"),
     .systemLibrary(name: "CSodium", path: "Sources/CSodium"),
     .systemLibrary(name: "CXCB", path: "Sources/CXCB"),
+    .systemLibrary(name: "CZlib", path: "Sources/CZlib"),
 ]
 
 /// How programs are linked: they offer no symbols to others.
@@ -40,27 +41,47 @@ let program: [LinkerSetting] = [
     ),
 ]
 
+/// The Avahi daemon's client library, of which a program offers nothing to others: see CAvahi's shim.h.
+let avahi: LinkerSetting = .unsafeFlags(
+    [
+        "-Xlinker", "-l:libavahi-client.a", "-Xlinker", "-l:libavahi-common.a",
+        "-Xlinker", "--exclude-libs=libavahi-client.a:libavahi-common.a",
+    ]
+)
+
+/// What Avahi's client and zbar refer to.
+let dbus: LinkerSetting = .unsafeFlags(["-Xlinker", "-l:libdbus-1.a", "-Xlinker", "--exclude-libs=libdbus-1.a"])
+
+/// Linked statically: it takes longer to load than to do its work.
+let zlib: LinkerSetting = .unsafeFlags(["-Xlinker", "-l:libz.a"])
+
 /// Our modules: each depends only on those above it.
 let modules: [Target] = [
+    .target(name: "CProgram"),
+    .target(name: "DBusWithoutSystemd"),
+    .target(name: "LateLibraries"),
     .target(name: "CompanionWire", swiftSettings: strict),
     .target(
         name: "Discovery",
         dependencies: [
-            "CAvahi", "CAvahiCore", "CompanionWire",
+            "CAvahi", "CAvahiCore", "CompanionWire", "DBusWithoutSystemd",
             .product(name: "DequeModule", package: "swift-collections"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         ],
-        swiftSettings: strict
+        swiftSettings: strict,
+        linkerSettings: [avahi, dbus]
     ),
-    .target(name: "ZBarWithoutDBus"),
+    .target(name: "ZBarSupport"),
     .target(
         name: "QRCodec",
         dependencies: [
-            "CGif", "CHEIF", "CQREncode", "CSpng", "CTurboJPEG", "CWebP", "CZBar", "ZBarWithoutDBus",
+            "CGif", "CHEIF", "CQREncode", "CSpng", "CTurboJPEG", "CWebP", "CZBar", "CZlib", "DBusWithoutSystemd",
+            "LateLibraries", "ZBarSupport",
         ],
         // It goes over every pixel of pictures: unoptimised, a photograph takes it minutes.
-        swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+        swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))],
+        linkerSettings: [dbus, zlib]
     ),
     .target(
         name: "Desktop",
@@ -131,6 +152,18 @@ let modules: [Target] = [
     ),
     .executableTarget(
         name: "pairtool",
+        dependencies: ["CProgram", "CQREncode", "CZlib", "LateLibraries"],
+        // Functions have sections of their own, and those that are not needed are left out: Unicode's tables with them.
+        swiftSettings: [
+            .enableExperimentalFeature("Embedded"),
+            .unsafeFlags(["-wmo", "-O", "-Xfrontend", "-function-sections"]),
+        ],
+        linkerSettings: [
+            zlib, .unsafeFlags(["-use-ld=lld", "-Xlinker", "--gc-sections", "-Xlinker", "--no-export-dynamic"]),
+        ]
+    ),
+    .executableTarget(
+        name: "pairtool-quick",
         dependencies: [
             "CommandCore", "Discovery",
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -240,8 +273,8 @@ let tests: [Target] = [
     .testTarget(
         name: "PairtoolTests",
         dependencies: [
-            "pairtool", "pairtool-full", "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire",
-            "Discovery", "CommandCore", "PairingAgent", "QRCodec",
+            "pairtool-quick", "pairtool-full", "CompanionClient", "CompanionHost", "CompanionTestSupport",
+            "CompanionWire", "Discovery", "CommandCore", "PairingAgent", "QRCodec",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -256,6 +289,7 @@ let package = Package(
     name: "pairtool",
     products: [
         .executable(name: "pairtool", targets: ["pairtool"]),
+        .executable(name: "pairtool-quick", targets: ["pairtool-quick"]),
         .executable(name: "pairtool-full", targets: ["pairtool-full"]),
     ],
     dependencies: [

@@ -63,7 +63,7 @@ def version() -> None:
     # The cost of starting any process from here is in both.
     ours, nothing = cpu([str(TOOL), "--version"]), cpu(["/bin/true"])
     row("pairtool --version, CPU time", ms(ours), f"/bin/true {ms(nothing)}", None, "≤ 10 ms", ours <= 0.010)
-    # Said twice, it is not what the smaller half of the tool tells itself: this is how long all other commands start.
+    # Said twice, it is not for the quick program: this is how long all other commands start.
     row("start of pairtool-full, CPU time", ms(cpu([str(TOOL), "--version", "--version"])), "", None, "reported")
 
 

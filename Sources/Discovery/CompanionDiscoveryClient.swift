@@ -27,10 +27,10 @@ package struct CompanionDiscoveryClient: Sendable {
         self.logger = logger
     }
 
-    /// Starts to load the daemon's client library on a thread of its own, for a program that has a few more things to
-    /// do before it browses.
-    package static func preload() {
-        AvahiLibraries.preloadClient()
+    /// Starts to connect to the daemon on a thread of its own, for a program that has a few more things to do before it
+    /// browses: its first connection is this one.
+    package static func connectAhead() {
+        DaemonEngine.connectAhead()
     }
 
     /// - Throws: ``DiscoveryError/Code/invalidInterface`` where this machine has no such interface.

@@ -1,14 +1,12 @@
 import CompanionWire
 import Discovery
 import FoundationEssentials
-import Subprocess
-import SystemPackage
 import Testing
 
 @testable import CommandCore
-@testable import pairtool
+@testable import pairtool_quick
 
-/// The command lines that `pairtool` sees to itself, without becoming `pairtool-full`.
+/// The command lines that `pairtool-quick` sees to itself, without becoming `pairtool-full`.
 @Suite(.timeLimit(.minutes(2))) struct QuickCommandTests {
     private static let samples =
         "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/samples/"
@@ -24,11 +22,6 @@ import Testing
                 == .scan(files: ["a.png", "b.png"], format: .json, showSecrets: true)
         )
         #expect(QuickCommand(["scan", "a.png", "-q"]) == .scan(files: ["a.png"], format: .quiet, showSecrets: false))
-        #expect(QuickCommand(["qr", "a", "-o", "b.png"]) == .draw(file: "a", output: "b.png", scale: 8))
-        #expect(
-            QuickCommand(["qr", "--output", "b.svg", "--scale", "3", "a"])
-                == .draw(file: "a", output: "b.svg", scale: 3)
-        )
         #expect(
             QuickCommand(["discover"]) == .discover(types: [], first: false, choice: DiscoveryChoice(), format: .text)
         )
@@ -49,16 +42,12 @@ import Testing
     @Test(
         "Everything else is the whole tool's: other commands and options, help, mistakes, what may have to be waited for",
         arguments: [
-            [], ["scan"], ["qr"], ["--help"], ["--version", "--json"], ["hosts"], ["help", "scan"], ["scan", "--help"],
+            [], ["scan"], ["--help"], ["--version", "--json"], ["hosts"], ["help", "scan"], ["scan", "--help"],
             ["scan", "-"], ["scan", "a.png", "-"], ["scan", "--watch", "."], ["scan", "--screen"],
             ["scan", "--", "a.png"],
             ["scan", "a.png", "--json", "-q"], ["scan", "a.png", "--jso"], ["scan", "a.png", "--camera"], ["scan", ""],
-            ["scan", "--generate-completion-script"], ["qr", "a"], ["qr", "-o", "b.png"], ["qr", "-", "-o", "b.png"],
-            ["qr", "a", "-o", "-"], ["qr", "a", "-o", "b.jpg"], ["qr", "a", "-o", "b.png", "--scale", "65"],
-            ["qr", "a", "-o", "b.png", "--scale"], ["qr", "a", "-o", "b.png", "--scale", "x"],
-            ["qr", "a", "b", "-o", "c.png"],
-            ["qr", "a", "-o", "b.png", "--json"], ["qr", "a", "-o", "b.png", "-o", "c.png"],
-            ["qr", "a", "-o", "b.png", "--level", "H"], ["qr", "a", "-o", "--json"],
+            ["scan", "--generate-completion-script"],
+            ["qr", "a", "-o", "b.png"],
             ["discover", "--watch"], ["discover", "--probe"], ["discover", "--timeout", "3"], ["discover", "--help"],
             ["discover", "--type"], ["discover", "--type", "nonsense"], ["discover", "--engine", "other"],
             ["discover", "--engine"], ["discover", "--interface"], ["discover", "--interface", "--json"],
@@ -89,30 +78,6 @@ import Testing
             let full = try await Self.run(BuiltTool.fullPath, line, user)
             #expect(quick == full)
             #expect(!quick.out.isEmpty || !quick.err.isEmpty)
-        }
-    }
-
-    @Test("Both programs draw the same picture, and refuse the same")
-    func sameDrawings() async throws {
-        try await Sandbox.with { user in
-            for (place, program) in [("quick", BuiltTool.path), ("full", BuiltTool.fullPath)] {
-                for ending in ["png", "svg"] {
-                    let line = ["qr", Self.sample("payload-good.json"), "-o", "\(user.directory)/\(place).\(ending)"]
-                    let drawn = try await Self.run(program, line + ["--scale", "3"], user)
-                    #expect(drawn.status == 0 && drawn.err.contains("readable by you alone"), "\(drawn)")
-                }
-            }
-            for ending in ["png", "svg"] {
-                let pictures = try ["quick", "full"].map {
-                    try Data(contentsOf: URL(filePath: "\(user.directory)/\($0).\(ending)"))
-                }
-                #expect(pictures[0] == pictures[1] && !pictures[0].isEmpty)
-            }
-            let refused = ["qr", "\(user.directory)/nowhere", "-o", "\(user.directory)/a.png"]
-            let quick = try await Self.run(BuiltTool.path, refused, user)
-            let full = try await Self.run(BuiltTool.fullPath, refused, user)
-            #expect(quick.status == 3 && quick == full)
-            #expect(!FileManager.default.fileExists(atPath: "\(user.directory)/a.png"))
         }
     }
 
@@ -164,6 +129,7 @@ import Testing
             let known = #"{"engine":"embedded","isSettled":true}"#
             let alone = user.directory + "/pairtool"
             try FileManager.default.copyItem(atPath: BuiltTool.path, toPath: alone)
+            try FileManager.default.copyItem(atPath: BuiltTool.quickPath, toPath: alone + "-quick")
             try Data("#!/bin/sh\nprintf '%s\\n' \"$@\"\n".utf8).write(to: URL(filePath: alone + "-full"))
             try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: alone + "-full")
             let words = try await Self.run(alone, line, user).out.split(separator: "\n").map(String.init)
@@ -203,11 +169,12 @@ import Testing
         }
     }
 
-    @Test("Without the larger half codes are read all the same, and all else says what is missing")
+    @Test("Without the program with all commands codes are read all the same, and all else says what is missing")
     func alone() async throws {
         try await Sandbox.with { user in
             let alone = user.directory + "/pairtool"
             try FileManager.default.copyItem(atPath: BuiltTool.path, toPath: alone)
+            try FileManager.default.copyItem(atPath: BuiltTool.quickPath, toPath: alone + "-quick")
             let read = try await Self.run(alone, ["scan", Self.sample("good.png"), "-q"], user)
             #expect(read.status == 0 && read.out.hasSuffix("\tpairing\n"), "\(read)")
             let hosts = try await Self.run(alone, ["hosts"], user)
@@ -226,27 +193,10 @@ import Testing
         }
     }
 
-    private struct Outcome: Equatable {
-        var out: String
-        var err: String
-        var status: Int32?
-    }
-
-    private static func run(_ program: String, _ arguments: [String], _ user: Sandbox) async throws -> Outcome {
-        let result = try await Subprocess.run(
-            .path(FilePath(program)),
-            arguments: Arguments(arguments),
-            environment: user.processEnvironment([:]),
-            output: .string(limit: 1 << 20),
-            error: .string(limit: 1 << 20)
-        )
-        var status: Int32?
-        if case .exited(let code) = result.terminationStatus { status = code }
-        return Outcome(
-            out: steady(result.standardOutput),
-            err: steady(result.standardError),
-            status: status
-        )
+    private static func run(_ program: String, _ arguments: [String], _ user: Sandbox) async throws -> ProgramOutcome {
+        var outcome = try await ProgramOutcome.of(program, arguments, user)
+        (outcome.out, outcome.err) = (steady(outcome.out), steady(outcome.err))
+        return outcome
     }
 
     /// Without the time that is left, which goes on between two runs.

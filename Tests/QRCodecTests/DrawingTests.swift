@@ -1,5 +1,6 @@
-import QRCodec
 import Testing
+
+@testable import QRCodec
 
 @Suite("Drawings of a symbol")
 struct DrawingTests {
@@ -50,6 +51,17 @@ struct DrawingTests {
         let side = UInt32((61 + 8) * scale)
         #expect(Array(data[16..<24]) == PNGWriter.bigEndian(side) + PNGWriter.bigEndian(side))
         #expect(Array(data[24..<26]) == [1, 0], "one bit of grey")
+    }
+
+    @Test("A PNG drawing has exactly the symbol's dark modules, to the pixel", arguments: [1, 3, 7, 8, 9, 64])
+    func pixels(scale: Int) throws {
+        let drawn = try PNGDecoder.decode(symbol.png(scale: scale), limits: ImageLimits()).image
+        try #require(drawn.width == 69 * scale && drawn.height == 69 * scale)
+        let wrong = drawn.luminance.indices.filter { index in
+            let (x, y) = (index % drawn.width / scale - 4, index / drawn.width / scale - 4)
+            return drawn.luminance[index] != (symbol[x, y] ? 0 : 255)
+        }
+        #expect(wrong.isEmpty, "\(wrong.count) pixels")
     }
 
     @Test("Senseless measures are put right or refused")

@@ -13,7 +13,7 @@ struct ProofTests {
                 switch kind {
                 case 0: other[x, y]
                 case 1: false
-                // A third of it is lost: more than its error correction mends.
+                // A third of it is lost.
                 default: symbol[x, y] && y < 14
                 }
             }
@@ -21,17 +21,52 @@ struct ProofTests {
         #expect(error?.code == .encoderFailed)
     }
 
+    @Test(
+        "One module that is wrong is enough, in the symbol or in the margin around it",
+        arguments: [(3, QRErrorCorrection.high), (60, .medium), (140, .low), (250, .quartile)]
+    )
+    func oneModule(count: Int, level: QRErrorCorrection) throws {
+        var generator = SeededGenerator(seed: UInt64(count))
+        let symbol = try QRSymbol(bytes: generator.bytes(count), errorCorrection: level)
+        var passed: [Point] = []
+        for y in -4..<symbol.size + 4 {
+            for x in -4..<symbol.size + 4 {
+                let isPassed = (try? QRProof.check(symbol) { symbol[$0, $1] != (($0, $1) == (x, y)) }) != nil
+                if isPassed { passed.append(Point(x: x, y: y)) }
+            }
+        }
+        #expect(passed.isEmpty, "\(passed)")
+    }
+
     @Test("A right one passes, and zbar reads it by itself, at all versions", arguments: 1...40)
     func right(version: Int) throws {
         var generator = SeededGenerator(seed: UInt64(version))
-        let most = try #require((1...2_953).last { QRErrorCorrection.low.version(holding: $0) == version })
-        for count in [most, most - 1] {
-            let bytes = generator.bytes(count)
-            let symbol = try QRSymbol(smallest: bytes, atLeast: .low)
-            #expect(symbol.version == version)
-            #expect(throws: Never.self) { try QRProof.check(symbol) { symbol[$0, $1] } }
-            let drawing = QRImage(modules: symbol.size) { symbol[$0, $1] }
-            #expect(try ZBarScanner.forQR().scan(drawing).map(\.bytes) == [bytes])
+        for level in QRErrorCorrection.allCases {
+            let most = level.bytes(version: version)
+            for count in [most, most - 1] {
+                let bytes = generator.bytes(count)
+                let symbol = try QRSymbol(bytes: bytes, errorCorrection: level)
+                #expect(symbol.version == version)
+                #expect(throws: Never.self) { try QRProof.check(symbol) { symbol[$0, $1] } }
+                let drawing = QRImage(modules: symbol.size) { symbol[$0, $1] }
+                #expect(try ZBarScanner.forQR().scan(drawing).map(\.bytes) == [bytes])
+            }
         }
+    }
+
+    @Test("A picture that is damaged after it was drawn has no rows, or others")
+    func damagedPicture() throws {
+        let file = try QRSymbol(bytes: Array("one".utf8)).png(scale: 2)
+        let rows = { (file: [UInt8]) -> [[UInt8]]? in
+            var rows: [[UInt8]] = []
+            return BilevelPNGReader.read(file, side: 58) { rows.append(Array($1)) } ? rows : nil
+        }
+        #expect(try #require(rows(file)).count == 58)
+        for place in file.indices {
+            var damaged = file
+            damaged[place] ^= 4
+            #expect(rows(damaged) == nil, "byte \(place)")
+        }
+        for count in 0..<file.count { #expect(rows(Array(file[..<count])) == nil, "\(count) bytes") }
     }
 }

@@ -37,7 +37,7 @@ package struct CommandContext: Sendable {
         stdout: FileSink(descriptor: STDOUT_FILENO),
         stderr: FileSink(descriptor: STDERR_FILENO),
         stdin: StandardInput(),
-        environment: ProcessInfo.processInfo.environment,
+        environment: EnvironmentVariables.ofProcess,
         stdoutIsTerminal: isatty(STDOUT_FILENO) == 1,
         stderrIsTerminal: isatty(STDERR_FILENO) == 1,
         stdinIsTerminal: isatty(STDIN_FILENO) == 1,

@@ -11,14 +11,16 @@ package enum StandardDescriptors {
     /// Fills in what the caller has closed (`<&-`): else the next socket or timer takes the number, and gets the
     /// answers. A missing output is one that cannot be written to, so that the loss is noticed.
     package static func open() {
-        for (descriptor, path, flags) in [
-            (STDIN_FILENO, "/dev/null", O_RDONLY), (STDOUT_FILENO, "/dev/full", O_WRONLY),
-            (STDERR_FILENO, "/dev/null", O_WRONLY),
-        ] where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
-            // The lowest free number is this one: those below are open by now. A program that this one becomes finds it
-            // closed again, and so knows.
-            _ = Glibc.open(path, flags | O_CLOEXEC)
-            if descriptor == STDOUT_FILENO { lacksOutput.store(true, ordering: .relaxed) }
-        }
+        fill(STDIN_FILENO, "/dev/null", O_RDONLY)
+        fill(STDOUT_FILENO, "/dev/full", O_WRONLY)
+        fill(STDERR_FILENO, "/dev/null", O_WRONLY)
+    }
+
+    private static func fill(_ descriptor: Int32, _ path: String, _ flags: Int32) {
+        guard fcntl(descriptor, F_GETFD) < 0, errno == EBADF else { return }
+        // The lowest free number is this one: those below are open by now. A program that this one becomes finds it
+        // closed again, and so knows.
+        _ = Glibc.open(path, flags | O_CLOEXEC)
+        if descriptor == STDOUT_FILENO { lacksOutput.store(true, ordering: .relaxed) }
     }
 }

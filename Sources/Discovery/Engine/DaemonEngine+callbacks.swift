@@ -37,7 +37,7 @@ func daemonServiceBrowsed(
 ) {
     guard let context = BrowserContext.from(pointer) else { return }
     context.browsed(event, interface, transport, name, domain) {
-        failureNumber(of: client { $0.avahi_service_browser_get_client(browser) })
+        failureNumber(of: avahi_service_browser_get_client(browser))
     }
 }
 
@@ -72,16 +72,10 @@ func daemonGroupStateChanged(
     _ context: UnsafeMutableRawPointer?
 ) {
     EngineSink.from(context)?.groupChanged(state) {
-        failureNumber(of: client { $0.avahi_entry_group_get_client(group) })
+        failureNumber(of: avahi_entry_group_get_client(group))
     }
 }
 
-/// Asks the library, which is loaded whenever it calls back.
-private func client(_ ask: (AvahiClientFunctions) -> OpaquePointer?) -> OpaquePointer? {
-    (try? AvahiLibraries.client()).flatMap { ask($0.functions) }
-}
-
 private func failureNumber(of client: OpaquePointer?) -> Int32 {
-    guard let client, let avahi = try? AvahiLibraries.client().functions else { return Int32(AVAHI_ERR_FAILURE) }
-    return avahi.avahi_client_errno(client)
+    client.map { avahi_client_errno($0) } ?? Int32(AVAHI_ERR_FAILURE)
 }

@@ -4,7 +4,6 @@ import CAvahi
 actor DaemonEngine: DiscoveryEngine {
     /// The objects of one connection to the daemon. Freeing the client frees its browsers, resolvers and groups.
     struct Connection {
-        var avahi: AvahiClientFunctions
         var loop: AvahiLoop
         var client: OpaquePointer
         var sink: EngineSink
@@ -35,12 +34,18 @@ actor DaemonEngine: DiscoveryEngine {
 
     /// Connects to the system bus and the daemon. Fails at once where there is no bus or no daemon.
     func open() throws(DiscoveryError) -> EngineEvents {
-        let avahi = try AvahiLibraries.client().functions
+        let made: Connection
+        if let ahead = try Self.takeConnectionMadeAhead() { made = ahead } else { made = try Self.connect() }
+        connection = made
+        return made.sink.events
+    }
+
+    static func connect() throws(DiscoveryError) -> Connection {
         let loop = try AvahiLoop()
         let sink = EngineSink()
         var failure: Int32 = 0
         guard
-            let client = avahi.avahi_client_new(
+            let client = avahi_client_new(
                 loop.api,
                 AvahiClientFlags(rawValue: 0),
                 daemonClientStateChanged,
@@ -50,8 +55,7 @@ actor DaemonEngine: DiscoveryEngine {
         else {
             throw .avahi(failure, .engineUnavailable, "the Avahi daemon does not answer")
         }
-        connection = Connection(avahi: avahi, loop: loop, client: client, sink: sink)
-        return sink.events
+        return Connection(loop: loop, client: client, sink: sink)
     }
 
     func start() throws(DiscoveryError) {
@@ -62,7 +66,7 @@ actor DaemonEngine: DiscoveryEngine {
         let (connection, interface) = try connected()
         let context = BrowserContext(sink: connection.sink, type: type)
         try connection.loop.locked { () throws(DiscoveryError) in
-            let browser = connection.avahi.avahi_service_browser_new(
+            let browser = avahi_service_browser_new(
                 connection.client,
                 interface,
                 AvahiConstant.anyProtocol,
@@ -74,7 +78,7 @@ actor DaemonEngine: DiscoveryEngine {
             )
             guard browser != nil else {
                 throw .avahi(
-                    connection.avahi.avahi_client_errno(connection.client),
+                    avahi_client_errno(connection.client),
                     .browseFailed,
                     "cannot browse \(type)"
                 )
@@ -89,7 +93,7 @@ actor DaemonEngine: DiscoveryEngine {
         let pointer = try connection.loop.locked { () throws(DiscoveryError) in
             // The address family of the transport: a host that is seen over IPv4 need not listen on IPv6.
             let pointer = instance.withCName { name in
-                connection.avahi.avahi_service_resolver_new(
+                avahi_service_resolver_new(
                     connection.client,
                     instance.interfaceIndex,
                     instance.avahiProtocol,
@@ -103,7 +107,7 @@ actor DaemonEngine: DiscoveryEngine {
                 )
             }
             guard let pointer else {
-                throw .avahi(connection.avahi.avahi_client_errno(connection.client), .resolveFailed, "cannot resolve")
+                throw .avahi(avahi_client_errno(connection.client), .resolveFailed, "cannot resolve")
             }
             return pointer
         }
@@ -113,7 +117,7 @@ actor DaemonEngine: DiscoveryEngine {
     func release(_ instance: ServiceInstance) {
         guard let connection, let resolver = connection.resolvers.all.removeValue(forKey: instance) else { return }
         withExtendedLifetime(resolver.context) {
-            connection.loop.locked { _ = connection.avahi.avahi_service_resolver_free(resolver.pointer) }
+            connection.loop.locked { _ = avahi_service_resolver_free(resolver.pointer) }
         }
     }
 
@@ -141,7 +145,7 @@ actor DaemonEngine: DiscoveryEngine {
         self.connection = nil
         connection.loop.stop()
         // The daemon says goodbye for the groups of a client that leaves, so nothing has to be waited for here.
-        connection.avahi.avahi_client_free(connection.client)
+        avahi_client_free(connection.client)
         connection.sink.finish()
     }
 

@@ -71,6 +71,6 @@ func embeddedGroupStateChanged(
 
 /// Asks the library, which is loaded whenever it calls back.
 private func failureNumber(of server: OpaquePointer?) -> Int32 {
-    guard let server, let avahi = try? AvahiLibraries.core().functions else { return Int32(AVAHI_ERR_FAILURE) }
+    guard let server, let avahi = try? AvahiCore.functions() else { return Int32(AVAHI_ERR_FAILURE) }
     return avahi.avahi_server_errno(server)
 }

@@ -49,7 +49,7 @@ actor EmbeddedEngine: DiscoveryEngine {
 
     func open() throws(DiscoveryError) -> EngineEvents {
         if let interface { _ = try interfaceIndex(interface) }
-        let avahi = try AvahiLibraries.core().functions
+        let avahi = try AvahiCore.functions()
         AvahiLog.redirect(avahi, to: logger)
         let loop = try AvahiLoop()
         let sink = EngineSink()

@@ -7,7 +7,7 @@ extension QRSymbol {
     ///   - title: What it shows, for those who do not see it.
     /// - Throws: ``QRCodecError`` with the code `encoderFailed` where what was drawn does not read back.
     package func svg(
-        scale: Int = 8,
+        scale: Int = usualScale,
         quietZone: Int = 4,
         title: String = "QR code"
     ) throws(QRCodecError) -> String {
@@ -16,7 +16,7 @@ extension QRSymbol {
         let pixels = side * min(max(1, scale), 1_000)
         var path = ""
         for y in 0..<size {
-            for run in darkRuns(row: y) {
+            forEachDarkRun(row: y) { run in
                 path += "M\(run.lowerBound + quiet) \(y + quiet)h\(run.count)v1h-\(run.count)z"
             }
         }
@@ -61,20 +61,4 @@ extension QRSymbol {
 
     /// A quiet zone within reason: what is outside of 0 to 1,000 modules is taken for the nearest of the two.
     static func measure(quietZone: Int) -> Int { min(max(0, quietZone), 1_000) }
-
-    /// The stretches of dark modules in a row, from the left.
-    func darkRuns(row y: Int) -> [Range<Int>] {
-        var runs: [Range<Int>] = []
-        var start: Int?
-        for x in 0...size {
-            switch (self[x, y], start) {
-            case (true, nil): start = x
-            case (false, let begin?):
-                runs.append(begin..<x)
-                start = nil
-            default: break
-            }
-        }
-        return runs
-    }
 }

@@ -1,6 +1,6 @@
 import CZBar
 import Glibc
-import ZBarWithoutDBus
+import ZBarSupport
 
 /// Frames from a camera, by zbar's video functions (V4L2).
 ///

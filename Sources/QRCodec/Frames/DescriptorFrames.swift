@@ -49,7 +49,9 @@ package struct DescriptorFrames: FrameSource {
             do throws(QRCodecError) {
                 ready = try parser.take(buffer[..<count])[...]
             } catch {
-                throw QRCodecError(error.code, "\(name): \(error.message)", underlying: error)
+                var named = error
+                named.message = "\(name): \(error.message)"
+                throw named
             }
         }
         return ready.removeFirst()

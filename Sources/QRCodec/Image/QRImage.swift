@@ -31,7 +31,7 @@ extension QRImage {
     ///   - isDark: Whether a module is dark, by its column and row; also asked for the quiet zone, the four modules
     ///     outside of the symbol on each side.
     init(modules size: Int, isDark: (Int, Int) -> Bool) {
-        let (scale, quietZone) = (2, 4)
+        let (scale, quietZone) = (2, SymbolText.quietZone)
         let side = (size + 2 * quietZone) * scale
         self.init(width: side, height: side, filledWith: 255)
         luminance.withUnsafeMutableBufferPointer { pixels in

@@ -23,8 +23,10 @@ struct ZBarScanner: ~Copyable {
 
     deinit { zbar_image_scanner_destroy(scanner) }
 
-    /// Turns every symbology off but the one that is wanted.
+    /// Turns every symbology off but the one that is wanted, and everything that leaves the process.
     private func configure() throws(QRCodecError) {
+        // zbar can announce what it reads on the system's D-Bus, where it is built for that. What is read are secrets.
+        zbar_image_scanner_request_dbus(scanner, 0)
         let settings: [(zbar_symbol_type_t, zbar_config_t, Int32)] = [
             (ZBAR_NONE, ZBAR_CFG_ENABLE, 0),
             (ZBAR_QRCODE, ZBAR_CFG_ENABLE, 1),

@@ -27,7 +27,7 @@ struct QRCommand: AsyncParsableCommand {
     var level: QRErrorCorrection?
 
     @Option(help: "Pixels a module, for PNG and SVG: 1 to 64.")
-    var scale = QRDrawing.usualScale
+    var scale = QRSymbol.usualScale
 
     @Flag(help: "For terminals without colour and with a light background: draw the dark modules.")
     var invert = false

@@ -8,6 +8,9 @@ enum BuiltTool {
         return String(test[..<(test.lastIndex(of: "/") ?? test.startIndex)]) + "/pairtool"
     }()
 
-    /// The path of its larger half.
+    /// The path of the program that it becomes for `scan` and `discover` as they usually are.
+    static let quickPath = path + "-quick"
+
+    /// The path of the program with all commands.
     static let fullPath = path + "-full"
 }

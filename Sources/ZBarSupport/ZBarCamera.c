@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ZBarWithoutDBus.h"
+#include "ZBarSupport.h"
 
 #define HIDDEN __attribute__((visibility("hidden")))
 

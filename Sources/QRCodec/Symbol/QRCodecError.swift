@@ -4,21 +4,17 @@ package struct QRCodecError: Error, CustomStringConvertible {
     package var code: Code
     /// One sentence for people: what happened and, where it helps, with which figures. Holds no payload bytes.
     package var message: String
-    /// The error beneath, if another one caused this.
-    package var underlying: (any Error)?
     /// Where in our sources it was thrown.
     package var location: Location
 
     package init(
         _ code: Code,
         _ message: String,
-        underlying: (any Error)? = nil,
         file: String = #fileID,
         line: Int = #line
     ) {
         self.code = code
         self.message = message
-        self.underlying = underlying
         self.location = Location(file: file, line: line)
     }
 
@@ -71,7 +67,7 @@ extension QRCodecError {
         package static let tooLarge = Code(kind: .tooLarge)
         /// A library that reads failed for a reason of its own, such as a lack of memory.
         package static let decoderFailed = Code(kind: .decoderFailed)
-        /// The library that reads this format is not installed; the message says which.
+        /// The library that reads this format, or that draws, is not installed; the message says which.
         package static let missingLibrary = Code(kind: .missingLibrary)
         /// A library that draws failed for a reason of its own, such as a lack of memory.
         package static let encoderFailed = Code(kind: .encoderFailed)

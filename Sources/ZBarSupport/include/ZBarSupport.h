@@ -1,5 +1,5 @@
 #pragma once
-/* What zbar's archive refers to and shall not have: see ZBarWithoutDBus.c and ZBarCamera.c. */
+/* What zbar's archive refers to and shall have in another way: see ZBarCamera.c and ZBarIconv.c. */
 
 /* Why a camera last refused something on this thread, as an errno; 0 since `zbar_camera_forget_trouble`. */
 int zbar_camera_trouble(void);

@@ -3,8 +3,8 @@ import Glibc
 
 /// The program with all commands. It brings network, database and TLS along, and takes several times as long to start.
 enum FullTool {
-    /// Where it is, seen from the directory of this one: in the build's products, or installed.
-    private static let places = ["pairtool-full", "../libexec/pairtool/pairtool-full"]
+    /// It stands beside this one.
+    private static let name = "pairtool-full"
 
     /// Becomes that program, with the same arguments: the process stays the same.
     ///
@@ -17,15 +17,10 @@ enum FullTool {
         let words = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
         let more = survey.map { ["--after", $0.text] } ?? []
         var vector = words + more.map { strdup($0) } + [nil]
-        var failures: [(path: String, number: Int32)] = []
-        for place in own == nil ? [] : places {
-            let path = "\(own ?? "")/\(place)"
-            execv(path, &vector)
-            failures.append((path, errno))
-        }
-        // One that is there says more than one that is not.
-        let failure = failures.first { $0.number != ENOENT } ?? failures.first ?? (places[0], ENOENT)
-        let reason = "\(failure.path) cannot be run: \(String(cString: strerror(failure.number)))"
+        let path = own.map { "\($0)/\(name)" } ?? name
+        if own != nil { execv(path, &vector) }
+        let number = own == nil ? ENOENT : errno
+        let reason = "\(path) cannot be run: \(String(cString: strerror(number)))"
         var error = CommandError(
             .failed,
             "installation.incomplete",

@@ -1,17 +1,15 @@
+import CommandCore
 import CompanionWire
 import FoundationEssentials
-package import QRCodec
+import QRCodec
 
 /// Draws text as a QR code.
-package struct QRDrawing: Sendable {
-    package enum Format: String, CaseIterable, Sendable {
+struct QRDrawing: Sendable {
+    enum Format: String, CaseIterable, Sendable {
         case terminal
         case png
         case svg
     }
-
-    package static let usualScale = 8
-    private static let scales = 1...64
 
     /// The file with the text, or `-` for standard input.
     private let file: String
@@ -25,12 +23,12 @@ package struct QRDrawing: Sendable {
     /// Whether a drawing for terminals without colour draws the dark modules.
     private let invert: Bool
 
-    package init(
+    init(
         file: String,
         output: String?,
         format: Format? = nil,
         level: QRErrorCorrection? = nil,
-        scale: Int = usualScale,
+        scale: Int = QRSymbol.usualScale,
         invert: Bool = false
     ) {
         self.file = file
@@ -42,9 +40,9 @@ package struct QRDrawing: Sendable {
     }
 
     /// Why it cannot be meant so; nil where it can.
-    package var mistake: String? {
-        guard Self.scales.contains(scale) else {
-            return "--scale takes \(Self.scales.lowerBound) to \(Self.scales.upperBound)."
+    var mistake: String? {
+        guard QRSymbol.scales.contains(scale) else {
+            return "--scale takes \(QRSymbol.scales.lowerBound) to \(QRSymbol.scales.upperBound)."
         }
         if let output, let ending = Self.format(of: output), let format, format != ending {
             return "The output file ends in .\(ending.rawValue), and --format says \(format.rawValue)."
@@ -61,7 +59,7 @@ package struct QRDrawing: Sendable {
     /// Blocks while it reads and writes.
     ///
     /// - Throws: ``CommandError``, `QRCodecError`; `CancellationError` when the user interrupts the wait for a pipe.
-    package func run(_ out: Output) throws {
+    func run(_ out: Output) throws {
         let text = try text(out.context)
         let symbol = try makeSymbol(text)
         switch chosenFormat {
@@ -75,12 +73,10 @@ package struct QRDrawing: Sendable {
         }
     }
 
-    /// Paper gets dirty and creased, screens do not.
     private func makeSymbol(_ text: [UInt8]) throws -> QRSymbol {
         if let level { return try QRSymbol(bytes: text, errorCorrection: level) }
-        if chosenFormat == .terminal { return try QRSymbol(smallest: text, atLeast: .low) }
-        let fits = text.count <= QRErrorCorrection.medium.maxBytes
-        return try QRSymbol(smallest: text, atLeast: fits ? .medium : .low)
+        return chosenFormat == .terminal
+            ? try QRSymbol(smallest: text, atLeast: .low) : try QRSymbol(paper: text)
     }
 
     private var chosenFormat: Format {
@@ -93,15 +89,13 @@ package struct QRDrawing: Sendable {
     }
 
     private func text(_ context: CommandContext) throws -> [UInt8] {
-        guard var content = try context.content(of: file, limit: 64 << 10) else {
+        guard let content = try context.content(of: file, limit: 64 << 10) else {
             let name = PairingPicture.name(file)
             throw CommandError(.failed, "qr.payload_too_long", "\(name) is longer than any QR code")
         }
-        // A line end belongs to the file, not to the text.
-        if content.last == UInt8(ascii: "\n") { content.removeLast() }
-        if content.last == UInt8(ascii: "\r") { content.removeLast() }
-        guard !content.isEmpty else { throw CommandError(.usage, "qr.empty", "there is no text to draw") }
-        return content
+        let text = QRSymbol.withoutLineEnd(content[...])
+        guard !text.isEmpty else { throw CommandError(.usage, "qr.empty", "there is no text to draw") }
+        return text
     }
 
     private func draw(_ symbol: QRSymbol, _ text: [UInt8], _ out: Output) throws {

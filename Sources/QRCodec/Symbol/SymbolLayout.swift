@@ -126,18 +126,6 @@ struct SymbolLayout: Sendable {
     }
 }
 
-/// The layouts of the versions that were asked for.
-final class SymbolLayouts {
-    private var made: [Int: SymbolLayout] = [:]
-
-    func of(version: Int) -> SymbolLayout {
-        if let layout = made[version] { return layout }
-        let layout = SymbolLayout(version: version)
-        made[version] = layout
-        return layout
-    }
-}
-
 /// The format information: two bits of error correction level, three of mask, ten of a BCH code.
 enum SymbolFormat {
     /// All 32 words as they are drawn.

@@ -9,12 +9,6 @@ extension QuickCommand {
         case handedOver(BlankSurvey)
     }
 
-    /// Starts what can go on while the command line is read, which takes about a quarter as long as loading a library.
-    /// A line that turns out to be the whole tool's loses nothing by it.
-    static func prepare(_ arguments: [String]) {
-        if arguments.first == "discover", !arguments.contains("embedded") { CompanionDiscoveryClient.preload() }
-    }
-
     /// Blocks until it is done.
     func run(_ context: CommandContext) -> Outcome {
         switch self {
@@ -24,11 +18,12 @@ extension QuickCommand {
         case .scan(let files, let format, let showSecrets):
             let output = Output(context: context, format: format)
             return Self.outcome(output) { try Self.scan(files, output, showSecrets: showSecrets) }
-        case .draw(let file, let path, let scale):
-            let output = Output(context: context, format: .text)
-            return Self.outcome(output) { try QRDrawing(file: file, output: path, scale: scale).run(output) }
         case .discover(let types, let first, let choice, let format):
             let output = Output(context: context, format: format)
+            // The runtime of concurrency is set up meanwhile, which takes as long.
+            if let engine = try? choice.engine(context: context), engine != .embedded {
+                CompanionDiscoveryClient.connectAhead()
+            }
             let listing = HostListing(types: types, first: first, choice: choice)
             return MainTask.run {
                 do {

@@ -6,8 +6,6 @@ enum QuickCommand: Hashable {
     case version
     /// `scan FILE… [--json | -q] [--show-secrets]`
     case scan(files: [String], format: OutputFormat, showSecrets: Bool)
-    /// `qr FILE -o OUTPUT [--scale PIXELS]`
-    case draw(file: String, output: String, scale: Int)
     /// `discover [--first] [--type TYPE]… [--engine ENGINE] [--interface NAME] [--json | -q]`
     case discover(types: [ServiceType], first: Bool, choice: DiscoveryChoice, format: OutputFormat)
 
@@ -18,7 +16,6 @@ enum QuickCommand: Hashable {
         switch arguments.first {
         case "--version" where words.isEmpty: self = .version
         case "scan": self.init(scanning: words)
-        case "qr": self.init(drawing: words)
         case "discover": self.init(discovering: words)
         default: return nil
         }
@@ -38,29 +35,6 @@ enum QuickCommand: Hashable {
         }
         guard !files.isEmpty else { return nil }
         self = .scan(files: files, format: format ?? .text, showSecrets: showSecrets)
-    }
-
-    private init?(drawing words: ArraySlice<String>) {
-        var file: String?
-        var output: String?
-        var scale = QRDrawing.usualScale
-        var words = words
-        while let word = words.popFirst() {
-            switch word {
-            case "-o" where output == nil, "--output" where output == nil:
-                guard let next = words.popFirst(), Self.isOperand(next) else { return nil }
-                output = next
-            case "--scale":
-                guard let next = words.popFirst(), let pixels = Int(next) else { return nil }
-                scale = pixels
-            case _ where Self.isOperand(word) && file == nil: file = word
-            default: return nil
-            }
-        }
-        guard let file, let output, QRDrawing(file: file, output: output, scale: scale).mistake == nil else {
-            return nil
-        }
-        self = .draw(file: file, output: output, scale: scale)
     }
 
     private init?(discovering words: ArraySlice<String>) {

@@ -1,26 +1,27 @@
-package import QRCodec
+import CommandCore
+import QRCodec
 
 /// QR codes on this terminal.
-package struct TerminalQR {
+struct TerminalQR {
     /// A drawing with what is said about it.
-    package struct Page: Sendable {
+    struct Page: Sendable {
         /// What may be out of the window when the drawing is looked at.
-        package var above: [Line]
-        package var below: [Line]
+        var above: [Line]
+        var below: [Line]
 
-        package init(above: [Line] = [], below: [Line]) {
+        init(above: [Line] = [], below: [Line]) {
             self.above = above
             self.below = below
         }
     }
 
     /// Text with the drawing: data, or talk about it, which goes to standard error.
-    package struct Line: Sendable {
-        package var text: String
-        package var isTalk: Bool
+    struct Line: Sendable {
+        var text: String
+        var isTalk: Bool
 
-        package static func data(_ text: String) -> Line { Line(text: text, isTalk: false) }
-        package static func talk(_ text: String) -> Line { Line(text: text, isTalk: true) }
+        static func data(_ text: String) -> Line { Line(text: text, isTalk: false) }
+        static func talk(_ text: String) -> Line { Line(text: text, isTalk: true) }
     }
 
     private let output: Output
@@ -28,7 +29,7 @@ package struct TerminalQR {
     /// Rows that come later and have to be in the window with the drawing: a prompt, a countdown.
     private let rowsAfter: Int
 
-    package init(output: Output, rowsAfter: Int, invert: Bool = false) {
+    init(output: Output, rowsAfter: Int, invert: Bool = false) {
         self.output = output
         self.rowsAfter = rowsAfter
         self.invert = invert
@@ -41,7 +42,7 @@ package struct TerminalQR {
     /// - Parameter pages: What can be said with a drawing in a style, the best first and the one with the fewest rows
     ///   below last.
     /// - Throws: ``QRCodecError`` with the code `windowTooSmall`; nothing was written then.
-    package func show(_ symbol: QRSymbol, pages: [QRTerminalStyle: [Page]]) throws(QRCodecError) {
+    func show(_ symbol: QRSymbol, pages: [QRTerminalStyle: [Page]]) throws(QRCodecError) {
         let drawing = try draw(symbol, rowsBelow: pages.mapValues { $0.map(rows).min() ?? 0 })
         let choices = pages[drawing.style] ?? []
         let rowsLeft = (window?.rows ?? .max) - drawing.text.count { $0 == "\n" } - rowsAfter
@@ -56,7 +57,7 @@ package struct TerminalQR {
     /// The drawing that is the best for the window.
     ///
     /// - Parameter rowsBelow: The rows that are to be below the drawing in a style. Default: none.
-    package func draw(
+    func draw(
         _ symbol: QRSymbol,
         rowsBelow: [QRTerminalStyle: Int] = [:]
     ) throws(QRCodecError) -> QRTerminalDrawing {
@@ -97,7 +98,7 @@ package struct TerminalQR {
     /// What to say about a drawing that had to be made denser than is good for cameras.
     ///
     /// - Parameter way: How to get a picture instead.
-    package static func remark(_ style: QRTerminalStyle, way: String) -> Line? {
+    static func remark(_ style: QRTerminalStyle, way: String) -> Line? {
         switch style {
         case .halves: nil
         case .quadrants:

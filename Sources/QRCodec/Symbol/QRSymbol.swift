@@ -1,4 +1,5 @@
 import CQREncode
+import LateLibraries
 
 /// A QR code as a square of dark and light modules, ready to be drawn.
 package struct QRSymbol: Sendable, Hashable {
@@ -17,7 +18,7 @@ package struct QRSymbol: Sendable, Hashable {
     /// - Parameters:
     ///   - bytes: What the symbol says; any bytes, at least one.
     ///   - errorCorrection: Default: `medium`.
-    /// - Throws: ``QRCodecError`` with the code `empty`, `payloadTooLong` or `encoderFailed`.
+    /// - Throws: ``QRCodecError`` with the code `empty`, `payloadTooLong`, `missingLibrary` or `encoderFailed`.
     package init(bytes: [UInt8], errorCorrection: QRErrorCorrection = .medium) throws(QRCodecError) {
         guard !bytes.isEmpty else { throw QRCodecError(.empty, "There is nothing to put into a QR code.") }
         let most = errorCorrection.maxBytes
@@ -25,6 +26,12 @@ package struct QRSymbol: Sendable, Hashable {
             throw QRCodecError(
                 .payloadTooLong,
                 "\(bytes.count) bytes do not fit into a QR code: level \(errorCorrection.rawValue) holds \(most)."
+            )
+        }
+        guard late_qrencode_is_there() != 0 else {
+            throw QRCodecError(
+                .missingLibrary,
+                "To draw QR codes, libqrencode is needed and not installed (on Debian and Ubuntu: apt install libqrencode4)."
             )
         }
         guard let code = QRcode_encodeData(Int32(bytes.count), bytes, 0, errorCorrection.level) else {
@@ -46,7 +53,7 @@ package struct QRSymbol: Sendable, Hashable {
     /// - Parameters:
     ///   - bytes: What the symbol says; any bytes, at least one.
     ///   - least: What may not be gone below. For a screen, which nothing covers, `low` makes the smallest drawing.
-    /// - Throws: ``QRCodecError`` with the code `empty`, `payloadTooLong` or `encoderFailed`.
+    /// - Throws: ``QRCodecError`` with the code `empty`, `payloadTooLong`, `missingLibrary` or `encoderFailed`.
     package init(smallest bytes: [UInt8], atLeast least: QRErrorCorrection) throws(QRCodecError) {
         let version = least.version(holding: bytes.count)
         let strongest = QRErrorCorrection.allCases.last { $0.version(holding: bytes.count) == version }
@@ -57,6 +64,17 @@ package struct QRSymbol: Sendable, Hashable {
     package subscript(x: Int, y: Int) -> Bool {
         guard x >= 0, y >= 0, x < size, y < size else { return false }
         return modules[y * size + x]
+    }
+
+    /// Hands over the stretches of dark modules in a row, from the left.
+    func forEachDarkRun(row y: Int, _ body: (Range<Int>) -> Void) {
+        var x = 0
+        while x < size {
+            let start = x
+            while self[x, y] { x += 1 }
+            if x > start { body(start..<x) }
+            x += 1
+        }
     }
 }
 

@@ -1,0 +1,2 @@
+#pragma once
+/* Nothing to be called: see DBusWithoutSystemd.c. */

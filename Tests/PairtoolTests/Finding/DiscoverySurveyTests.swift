@@ -15,7 +15,7 @@ import Testing
         #expect(survey.incomplete.isEmpty && survey.engine == .embedded)
     }
 
-    @Test("A host that one look could not resolve is the one that the other look has resolved", arguments: [false, true])
+    @Test("A host that one look cannot resolve is the one that another has resolved", arguments: [false, true])
     func mergedLooks(resolvesFirst: Bool) {
         var resolved = host("0011223344556677", instanceName: "Studio")
         resolved.advertisedID = resolved.id

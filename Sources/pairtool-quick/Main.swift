@@ -11,9 +11,14 @@ enum Main {
         signal(SIGPIPE, SIG_IGN)
         switch command.run(.process) {
         case .ended(let status):
-            exit(FileSink.end(status, json: arguments.contains("--json")).rawValue)
+            end(status, arguments.contains("--json") ? .json : .text)
         case .handedOver(let survey):
             FullTool.run(arguments, after: survey)
         }
+    }
+
+    /// Ends the process at once: everything was written when it was said.
+    static func end(_ status: ExitStatus, _ format: OutputFormat) -> Never {
+        _exit(FileSink.end(status, json: format == .json).rawValue)
     }
 }

@@ -27,7 +27,9 @@ extension QuickCommand {
             let listing = HostListing(types: types, first: first, choice: choice)
             return MainTask.run {
                 do {
-                    guard let survey = try await listing.run(output) else { return .ended(.done) }
+                    // What is left is to shut the engine down, which the end of the process does sooner.
+                    let survey = try await listing.run(output, listed: { Main.end(.done, format) })
+                    guard let survey else { return .ended(.done) }
                     // A signal may have come while the engine was shut down.
                     try Task.checkCancellation()
                     return .handedOver(survey)

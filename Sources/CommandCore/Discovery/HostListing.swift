@@ -31,12 +31,15 @@ package struct HostListing: Sendable {
         self.choice = choice
     }
 
-    /// - Parameter probe: Asks the hosts how they are. Default: they are not asked.
+    /// - Parameters:
+    ///   - probe: Asks the hosts how they are. Default: they are not asked.
+    ///   - listed: Called after a list, before the engine is shut down. Default: nothing.
     /// - Returns: What there is to say where nobody is there, which is not said yet; nil after a list.
     /// - Throws: ``CommandError``, `DiscoveryError`, `PairedHostStoreError`; `CancellationError`.
     package func run(
         _ output: Output,
-        probe: (@Sendable (inout [DiscoveredRow]) async -> Void)? = nil
+        probe: (@Sendable (inout [DiscoveredRow]) async -> Void)? = nil,
+        listed: @Sendable () -> Void = {}
     ) async throws -> BlankSurvey? {
         let context = output.context
         let errand = { @Sendable () async throws -> PairedHosts in
@@ -57,7 +60,9 @@ package struct HostListing: Sendable {
                 let embedded = try choice.client(context: context, engine: .embedded)
                 survey.merge(try await look(with: embedded, until: end, meanwhile: {}, then: { found, _ in found }))
             }
-            return await list(survey, paired, output, probe)
+            let blank = await list(survey, paired, output, probe)
+            if blank == nil { listed() }
+            return blank
         }
     }
 

@@ -70,7 +70,8 @@ extension BrowseProgram {
 
     /// Says so where the engine may have dropped records.
     private func fullEngine() -> [EngineCommand<DiscoveryEvent>] {
-        guard let limit = limits.cacheEntries else { return [] }
+        // What is far from that need not be counted.
+        guard let limit = limits.cacheEntries, table.mostRecords * 2 > limit else { return [] }
         let used = table.recordCount
         return used * 2 > limit ? [.emit(.incomplete(.engineFull(limit: limit, used: used)))] : []
     }

@@ -171,6 +171,9 @@ package struct DiscoveredHostTable: Sendable {
         return counts.map { $0.value + (hostNames[$0.key]?.count ?? 0) }.max() ?? 0
     }
 
+    /// ``recordCount`` is not more than this.
+    var mostRecords: Int { outcomes.count * 4 }
+
     /// 64-bit FNV-1a over the parts, each followed by a byte that UTF-8 does not use: the same on every machine and
     /// run.
     private static func stableID(family: HostFamily, instance: [UInt8], hostName: String) -> String {

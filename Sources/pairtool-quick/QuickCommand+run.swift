@@ -24,6 +24,7 @@ extension QuickCommand {
             if let engine = try? choice.engine(context: context), engine != .embedded {
                 CompanionDiscoveryClient.connectAhead()
             }
+            InheritedQuery.closeLater()
             let listing = HostListing(types: types, first: first, choice: choice)
             return MainTask.run {
                 do {

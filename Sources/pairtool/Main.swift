@@ -6,6 +6,7 @@ import CProgram
     static func main() {
         let arguments = program_arguments()
         if let drawing = PictureDrawing(arguments), drawing.run() { exit(EXIT_SUCCESS) }
+        DaemonQuery(arguments)?.send()
         Successor.run(arguments)
     }
 }

@@ -120,7 +120,7 @@ import Testing
 
     @Test("A call is laid out as the specification says")
     func call() throws {
-        let bytes = BusMessage.call("Ab", interface: "i.f", path: "/", destination: "d.e", serial: 3)
+        let bytes = BusCall(member: "Ab", interface: "i.f", path: "/", destination: "d.e").bytes(serial: 3)
         #expect(try BusMessage.size(of: bytes) == bytes.count)
         let expected: [UInt8] =
             [0x6C, 1, 2, 1, 0, 0, 0, 0, 3, 0, 0, 0, 60, 0, 0, 0]
@@ -129,6 +129,23 @@ import Testing
             + [3, 1, 0x73, 0, 2, 0, 0, 0, 0x41, 0x62, 0, 0, 0, 0, 0, 0]
             + [6, 1, 0x73, 0, 3, 0, 0, 0, 0x64, 0x2E, 0x65, 0] + [0, 0, 0, 0]
         #expect(bytes == expected)
+    }
+
+    @Test("The arguments of a call are its body, each in its place")
+    func arguments() throws {
+        var call = BusCall(member: "Ab", interface: "i.f", path: "/", destination: "d.e")
+        let bare = call.bytes(serial: 3)
+        call.arguments = [.integer(-1), .text("a"), .text(""), .number(258)]
+        let bytes = call.bytes(serial: 3)
+        #expect(try BusMessage.size(of: bytes) == bytes.count)
+        let signature: [UInt8] = [8, 1, 0x67, 0, 4, 0x69, 0x73, 0x73, 0x75, 0]
+        let body: [UInt8] =
+            [0xFF, 0xFF, 0xFF, 0xFF]
+            + [1, 0, 0, 0, 0x61, 0, 0, 0]
+            + [0, 0, 0, 0, 0, 0, 0, 0]
+            + [2, 1, 0, 0]
+        #expect(bytes[4] == UInt8(body.count) && bytes[12] == bare[12] + 4 + UInt8(signature.count))
+        #expect(Array(bytes[16...]) == bare[16...] + signature + [0, 0, 0, 0, 0, 0] + body)
     }
 
     @Test(

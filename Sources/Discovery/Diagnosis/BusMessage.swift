@@ -1,5 +1,5 @@
-/// A D-Bus message (D-Bus specification, Message Protocol), as much of it as asking a service for a word or number
-/// needs.
+/// A D-Bus message that was received (D-Bus specification, Message Protocol), as much of it as a service's answer of a word
+/// or number needs.
 struct BusMessage: Sendable, Hashable {
     enum Kind: UInt8, Sendable {
         case call = 1
@@ -21,32 +21,6 @@ struct BusMessage: Sendable, Hashable {
     /// Such as `org.freedesktop.DBus.Error.ServiceUnknown`.
     var errorName: String?
     var value: Value?
-
-    /// A call without arguments. The bus does not start a service for it.
-    static func call(
-        _ member: String,
-        interface: String,
-        path: String,
-        destination: String,
-        serial: UInt32
-    ) -> [UInt8] {
-        var fields: [UInt8] = []
-        for (code, type, text) in [(1, "o", path), (2, "s", interface), (3, "s", member), (6, "s", destination)] {
-            fields.pad(to: 8)
-            fields += [UInt8(code), 1] + Array(type.utf8) + [0]
-            fields.pad(to: 4)
-            fields.append(number: UInt32(text.utf8.count))
-            fields += Array(text.utf8) + [0]
-        }
-        // Little endian, a call, no automatic start, version 1, no body.
-        var bytes: [UInt8] = [UInt8(ascii: "l"), Kind.call.rawValue, 2, 1]
-        bytes.append(number: 0)
-        bytes.append(number: serial)
-        bytes.append(number: UInt32(fields.count))
-        bytes += fields
-        bytes.pad(to: 8)
-        return bytes
-    }
 
     /// The size of the message that begins the bytes; nil while too little of it is there.
     ///
@@ -138,13 +112,3 @@ struct BusMessage: Sendable, Hashable {
 
 /// Bytes that are no message that a bus would send.
 struct BusMessageError: Error {}
-
-extension [UInt8] {
-    fileprivate mutating func pad(to size: Int) {
-        while !count.isMultiple(of: size) { append(0) }
-    }
-
-    fileprivate mutating func append(number: UInt32) {
-        for shift in 0..<4 { append(UInt8(truncatingIfNeeded: number >> (8 * UInt32(shift)))) }
-    }
-}

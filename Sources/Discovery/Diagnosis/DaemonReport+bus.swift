@@ -5,7 +5,7 @@ extension DaemonReport {
     ///
     /// - Parameter address: The bus's address, as in `DBUS_SYSTEM_BUS_ADDRESS`. Default: nil, the system's usual one.
     package static func ask(address: String?, limit: Duration) -> DaemonReport {
-        let path = address.flatMap(socketPath(inAddress:)) ?? "/run/dbus/system_bus_socket"
+        let path = address.flatMap(socketPath(inAddress:)) ?? BusSocket.systemPath
         let deadline = ContinuousClock.now + limit
         let bus: BusConnection
         do {
@@ -44,11 +44,10 @@ private final class BusConnection {
         guard descriptor >= 0 else { throw Failure(reason: String(cString: strerror(errno))) }
         do throws(Failure) {
             try connect(to: path)
-            try write([0] + Array("AUTH EXTERNAL \(Self.hex("\(geteuid())"))\r\n".utf8))
+            try write(BusSocket.introduction)
             guard try line().hasPrefix("OK ") else { throw Failure(reason: "it refuses this user") }
-            try write(Array("BEGIN\r\n".utf8))
-            let bus = "org.freedesktop.DBus"
-            _ = try ask("Hello", interface: bus, path: "/org/freedesktop/DBus", destination: bus)
+            try write(BusSocket.beginning)
+            _ = try ask(.hello)
         } catch {
             Glibc.close(descriptor)
             throw error
@@ -61,19 +60,12 @@ private final class BusConnection {
 
     /// - Returns: nil where the bus knows no daemon.
     func askDaemon(_ member: String) throws(Failure) -> BusMessage.Value? {
-        try ask(member, interface: "org.freedesktop.Avahi.Server", path: "/", destination: "org.freedesktop.Avahi")
+        try ask(.avahi(member))
     }
 
-    private func ask(
-        _ member: String,
-        interface: String,
-        path: String,
-        destination: String
-    ) throws(Failure) -> BusMessage.Value? {
+    private func ask(_ call: BusCall) throws(Failure) -> BusMessage.Value? {
         serial += 1
-        try write(
-            BusMessage.call(member, interface: interface, path: path, destination: destination, serial: serial)
-        )
+        try write(call.bytes(serial: serial))
         while true {
             let message = try message()
             guard message.replySerial == serial else { continue }
@@ -113,22 +105,12 @@ private final class BusConnection {
     }
 
     private func connect(to path: String) throws(Failure) {
-        let family = withUnsafeBytes(of: UInt16(AF_UNIX)) { [UInt8]($0) }
-        let address = family + Array(path.utf8) + [0]
-        guard address.count <= 110 else { throw Failure(reason: "its path is too long") }
         // A Unix socket's connect blocks only while the listener's queue is full: the limit is that of sending.
         var limit = timeval(tv_sec: 1, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        let result = address.withUnsafeBytes { bytes in
-            Glibc.connect(
-                descriptor,
-                bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self),
-                socklen_t(bytes.count)
-            )
-        }
-        guard result == 0 else {
-            let missing = errno == ENOENT || errno == ENOTDIR
-            throw Failure(reason: String(cString: strerror(errno)), isMissing: missing)
+        let number = BusSocket.connect(descriptor, to: path)
+        guard number == 0 else {
+            throw Failure(reason: String(cString: strerror(number)), isMissing: number == ENOENT || number == ENOTDIR)
         }
     }
 
@@ -148,9 +130,5 @@ private final class BusConnection {
         let count = recv(descriptor, &buffer, buffer.count, 0)
         guard count > 0 else { throw Failure(reason: "it hangs up") }
         received += buffer[..<count]
-    }
-
-    private static func hex(_ text: String) -> String {
-        text.utf8.map { String($0, radix: 16) }.joined()
     }
 }

@@ -10,7 +10,9 @@ extension QuickCommand {
     }
 
     /// Blocks until it is done.
-    func run(_ context: CommandContext) -> Outcome {
+    ///
+    /// - Parameter query: What the daemon was asked already. Default: nothing.
+    func run(_ context: CommandContext, after query: InheritedQuery? = nil) -> Outcome {
         switch self {
         case .version:
             Output(context: context, format: .text).data(Version.text)
@@ -24,12 +26,12 @@ extension QuickCommand {
             if let engine = try? choice.engine(context: context), engine != .embedded {
                 CompanionDiscoveryClient.connectAhead()
             }
-            InheritedQuery.closeLater()
+            query?.closeLater()
             let listing = HostListing(types: types, first: first, choice: choice)
             return MainTask.run {
                 do {
-                    // What is left is to shut the engine down, which the end of the process does sooner.
-                    let survey = try await listing.run(output, listed: { Main.end(.done, format) })
+                    // After a list there is an engine to be shut down, which the end of the process does sooner.
+                    let survey = try await listing.run(output, afterList: { Main.end(.done, json: format == .json) })
                     guard let survey else { return .ended(.done) }
                     // A signal may have come while the engine was shut down.
                     try Task.checkCancellation()

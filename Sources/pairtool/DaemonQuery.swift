@@ -2,17 +2,18 @@ import CProgram
 
 /// Asks the Avahi daemon what `discover` is going to ask, before the program that can hear the answer has started.
 ///
-/// The daemon asks the network once for a type, however many want to know, and a second after it has begun to it says that
-/// all known answers are in (`avahi_querier_add` in avahi-core/querier.c, Avahi 0.8). A client of its library says what it
-/// wants to know after a dozen round trips; here everything is written at once, and nobody waits for an answer. The
-/// question lives as long as the connection, which the next program gets, by its number in the environment, and closes.
+/// The daemon asks the network once for a type, however many want to know, and a second after it has begun to it says
+/// that all known answers are in (`avahi_querier_add` in avahi-core/querier.c, Avahi 0.8). A client of its library says
+/// what it wants to know after a dozen round trips; here everything is written at once, and nobody waits for an answer.
+/// The question lives as long as the connection, which the next program gets, by its number in the environment, and
+/// closes.
 struct DaemonQuery {
     private var types: [String] = []
 
     /// - Parameter arguments: The program's name and the words behind it.
-    /// - Returns: nil for every command line but `discover [--type TYPE]… [--engine auto | daemon] [--json | -q]`, and where
-    ///   the environment chooses another engine, or an interface. Whoever wants the first host alone is best served by what
-    ///   the daemon knows already.
+    /// - Returns: nil for every command line but `discover [--type TYPE]… [--engine auto | daemon] [--json | -q]`, and
+    ///   where the environment chooses another engine, or an interface. Whoever wants the first host alone is best
+    ///   served by what the daemon knows already.
     init?(_ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) {
         guard arguments[0] != nil, let command = arguments[1], strcmp(command, "discover") == 0 else { return nil }
         var hasFormat = false
@@ -71,7 +72,7 @@ struct DaemonQuery {
             close(descriptor)
             return
         }
-        let bytes = words
+        let bytes = question
         guard BusSocket.connect(descriptor, to: path) == 0,
             CProgram.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count,
             setenv("PAIRTOOL_DAEMON_QUERY", "\(descriptor)", 1) == 0
@@ -85,13 +86,13 @@ struct DaemonQuery {
 
     /// - Returns: nil where the environment names a bus by anything but the path of its socket.
     private var busPath: String? {
-        guard let address = getenv("DBUS_SYSTEM_BUS_ADDRESS") else { return BusSocket.systemPath }
+        guard let address = getenv("DBUS_SYSTEM_BUS_ADDRESS"), address.pointee != 0 else { return BusSocket.systemPath }
         let prefix = "unix:path="
         guard strncmp(address, prefix, prefix.utf8.count) == 0, strpbrk(address, ",;%") == nil else { return nil }
         return String(cString: address + prefix.utf8.count)
     }
 
-    private var words: [UInt8] {
+    private var question: [UInt8] {
         var bytes = BusSocket.introduction + BusSocket.beginning + BusCall.hello.bytes(serial: 1)
         for (index, type) in types.enumerated() {
             // On every interface, over both IP versions, in the daemon's own domain, without flags.

@@ -78,10 +78,58 @@ import Testing
                 let question = await bus.connection()
                 #expect(await question.receiveToEnd().firstRange(of: "ServiceBrowserNew".utf8) != nil)
                 // That of libavahi-client is there still: the program waits for an answer.
-                let own = try #require(bus.connectionAtOnce())
-                #expect(own.isOpen)
+                #expect(await bus.connection().isOpen)
                 group.cancelAll()
             }
+        }
+    }
+
+    @Test(
+        "What is no connection is left alone",
+        arguments: ["", "-1", "0", "1", "2", "99", "2147483648", "three"]
+    )
+    func nonsense(number: String) async throws {
+        try await Sandbox.with { user in
+            let result = try await Subprocess.run(
+                .path(FilePath(BuiltTool.quickPath)),
+                arguments: ["scan", Self.sample, "-q"],
+                environment: user.processEnvironment(["PAIRTOOL_DAEMON_QUERY": number]),
+                output: .string(limit: 1 << 10),
+                error: .string(limit: 1 << 10)
+            )
+            #expect(result.terminationStatus == .exited(0) && result.standardOutput.hasSuffix("\tpairing\n"))
+        }
+    }
+
+    private static let sample =
+        "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/samples/good.png"
+
+    @Test("A program that is to have the last word gets neither the connection nor its number")
+    func handedOver() async throws {
+        try await Sandbox.with { user in
+            let copy = user.directory + "/pairtool"
+            try FileManager.default.copyItem(atPath: BuiltTool.quickPath, toPath: copy + "-quick")
+            let script = "#!/bin/sh\necho \"none$PAIRTOOL_DAEMON_QUERY\"\n[ ! -S /proc/self/fd/9 ] || echo open\n"
+            try Data(script.utf8).write(to: URL(filePath: copy + "-full"))
+            try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: copy + "-full")
+            let result = try await Subprocess.run(
+                .path("/usr/bin/env"),
+                arguments: [
+                    "python3", "-c",
+                    """
+                    import os, socket, sys
+                    query = socket.socket(socket.AF_UNIX)
+                    os.dup2(query.fileno(), 9)
+                    os.environ["PAIRTOOL_DAEMON_QUERY"] = "9"
+                    os.execv(sys.argv[1], ["pairtool", "hosts"])
+                    """,
+                    copy + "-quick",
+                ],
+                environment: user.processEnvironment([:]),
+                output: .string(limit: 1 << 10),
+                error: .string(limit: 1 << 10)
+            )
+            #expect(result.standardOutput == "none\n", "\(result.standardError)")
         }
     }
 
@@ -104,7 +152,8 @@ import Testing
             bus.settimeout(20)
             heard = b""
             while heard.count(b"AllForNow") < 4:
-                heard += bus.recv(65536)
+                more = bus.recv(65536)
+                heard += more or exit("the bus has hung up")
             print("found" if b"Studio" in heard else "not found")
             END
             chmod 755 /run/pairtool-quick

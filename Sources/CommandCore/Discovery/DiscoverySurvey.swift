@@ -95,9 +95,10 @@ package struct DiscoverySurvey: Sendable {
         return survey
     }
 
-    /// Adds what another look has found, whose word counts where both know a host. One that only one of the looks could
-    /// resolve is that of this look.
+    /// Adds what another look has found, whose word counts where both know a host. A host that only one of them could
+    /// resolve is listed once, as resolved.
     package mutating func merge(_ other: DiscoverySurvey) {
+        self = sorted()
         engine = other.engine
         isSettled = other.isSettled
         incomplete = other.incomplete

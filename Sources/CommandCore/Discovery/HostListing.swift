@@ -33,13 +33,13 @@ package struct HostListing: Sendable {
 
     /// - Parameters:
     ///   - probe: Asks the hosts how they are. Default: they are not asked.
-    ///   - listed: Called after a list, before the engine is shut down. Default: nothing.
+    ///   - afterList: Called before the engine is shut down; may end the process. Default: nothing.
     /// - Returns: What there is to say where nobody is there, which is not said yet; nil after a list.
     /// - Throws: ``CommandError``, `DiscoveryError`, `PairedHostStoreError`; `CancellationError`.
     package func run(
         _ output: Output,
         probe: (@Sendable (inout [DiscoveredRow]) async -> Void)? = nil,
-        listed: @Sendable () -> Void = {}
+        afterList: @Sendable () -> Void = {}
     ) async throws -> BlankSurvey? {
         let context = output.context
         let errand = { @Sendable () async throws -> PairedHosts in
@@ -61,7 +61,7 @@ package struct HostListing: Sendable {
                 survey.merge(try await look(with: embedded, until: end, meanwhile: {}, then: { found, _ in found }))
             }
             let blank = await list(survey, paired, output, probe)
-            if blank == nil { listed() }
+            if blank == nil { afterList() }
             return blank
         }
     }

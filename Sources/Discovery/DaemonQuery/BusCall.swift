@@ -1,4 +1,5 @@
-/// A call of a service on a message bus (D-Bus specification, Message Protocol). The bus does not start a service for it.
+/// A call of a service on a message bus (D-Bus specification, Message Protocol). The bus does not start a service for
+/// it.
 struct BusCall {
     enum Argument {
         case text(String)

@@ -1,4 +1,4 @@
-// `pairtool` compiles this file, too, as Embedded Swift, which has no such module.
+// `pairtool` compiles this file, too, as Embedded Swift, which has no module Glibc.
 #if hasFeature(Embedded)
     import CProgram
 #else
@@ -34,6 +34,8 @@ enum BusSocket {
             return true
         }
         guard isShort else { return ENAMETOOLONG }
+        // That would be an abstract name, which is no path.
+        guard !bytes.isEmpty else { return ENOENT }
         let status = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 connect_socket(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))

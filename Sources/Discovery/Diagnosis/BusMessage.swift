@@ -1,5 +1,5 @@
-/// A D-Bus message that was received (D-Bus specification, Message Protocol), as much of it as a service's answer of a word
-/// or number needs.
+/// A D-Bus message that was received (D-Bus specification, Message Protocol), as much of it as a service's answer of a
+/// word or number needs.
 struct BusMessage: Sendable, Hashable {
     enum Kind: UInt8, Sendable {
         case call = 1

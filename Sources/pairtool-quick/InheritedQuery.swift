@@ -3,8 +3,8 @@ import Glibc
 
 /// What `pairtool` has asked the Avahi daemon before it became this program: the connection.
 struct InheritedQuery {
-    /// It has to last until this program's own browsers are there, some 6 ms after the start; if it does not, the daemon
-    /// begins anew, and only the head start is lost. It ends early lest the bus send every answer twice.
+    /// It has to last until this program's own browsers are there, some 6 ms after the start; if it does not, the
+    /// daemon begins anew, and only the head start is lost. It ends early lest the bus send every answer twice.
     private static let life = DispatchTimeInterval.milliseconds(100)
 
     private let descriptor: Int32

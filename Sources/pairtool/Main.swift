@@ -1,7 +1,8 @@
 import CProgram
 
 /// What every command line begins with. It is Embedded Swift, without a runtime to be started: a picture is drawn in
-/// less time than another program would need to start in. Whatever else is wanted, it becomes the program that can do it.
+/// less time than another program would need to start in. Whatever else is wanted, it becomes the program that can do
+/// it.
 @main enum Main {
     static func main() {
         let arguments = program_arguments()

@@ -101,7 +101,8 @@ struct PictureDrawing {
         return isatty(STDERR_FILENO) == 1 && text.contains(UInt8(ascii: "{")) ? nil : text
     }
 
-    /// - Returns: How many bytes there were, at most as many as there is room for; nil where they cannot be read at once.
+    /// - Returns: How many bytes there were, at most as many as there is room for; nil where they cannot be read at
+    ///   once.
     private static func fill(_ bytes: inout [UInt8], from descriptor: Int32) -> Int? {
         bytes.withUnsafeMutableBytes { room in
             var total = 0

@@ -17,8 +17,8 @@ final class AvahiCore: @unchecked Sendable {
     }
 
     private init() throws(DiscoveryError) {
-        // The library's file with its ABI version, of the Debian package libavahi-core7. RTLD_LOCAL is the point: see the
-        // comment in CAvahi's shim.h.
+        // The library's file with its ABI version, of the Debian package libavahi-core7. RTLD_LOCAL is the point: see
+        // the comment in CAvahi's shim.h.
         let file = "libavahi-core.so.7"
         guard let library = dlopen(file, RTLD_NOW | RTLD_LOCAL) else {
             throw DiscoveryError(.engineUnavailable, "\(file) cannot be loaded (install the package libavahi-core7)")

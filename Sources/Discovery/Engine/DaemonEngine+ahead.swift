@@ -2,7 +2,8 @@ import Glibc
 import NIOConcurrencyHelpers
 
 extension DaemonEngine {
-    /// Begins to connect on a thread of its own; the next engine that opens takes the connection over. To be called once.
+    /// Begins to connect on a thread of its own; the next engine that opens takes the connection over. To be called
+    /// once.
     static func connectAhead() {
         // Nothing of concurrency has to be set up for this.
         var thread = pthread_t()

@@ -1,3 +1,4 @@
+import Discovery
 import Dispatch
 import Glibc
 
@@ -13,7 +14,7 @@ struct InheritedQuery {
     ///
     /// - Returns: nil where there is none.
     static func take() -> InheritedQuery? {
-        let name = "PAIRTOOL_DAEMON_QUERY"
+        let name = InheritedConnection.variable
         guard let text = getenv(name) else { return nil }
         let number = Int32(String(cString: text))
         unsetenv(name)

@@ -75,7 +75,7 @@ struct DaemonQuery {
         let bytes = question
         guard BusSocket.connect(descriptor, to: path) == 0,
             CProgram.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count,
-            setenv("PAIRTOOL_DAEMON_QUERY", "\(descriptor)", 1) == 0
+            setenv(InheritedConnection.variable, "\(descriptor)", 1) == 0
         else {
             close(descriptor)
             return

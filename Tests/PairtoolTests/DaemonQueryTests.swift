@@ -61,6 +61,25 @@ import Testing
         #expect(output == "none\n" && received == nil)
     }
 
+    @Test("Where a descriptor is closed that would be taken for it, nothing is asked", arguments: ["<&-", ">&-"])
+    func closedDescriptor(redirection: String) async throws {
+        try await Sandbox.with { user in
+            let bus = try SilentBus(user.directory + "/bus")
+            let copy = user.directory + "/pairtool"
+            try FileManager.default.copyItem(atPath: BuiltTool.path, toPath: copy)
+            // Without the other programs it ends at once, and says so.
+            let result = try await Subprocess.run(
+                .path("/bin/sh"),
+                arguments: ["-c", "exec \"$0\" discover \(redirection)", copy],
+                environment: user.processEnvironment(["DBUS_SYSTEM_BUS_ADDRESS": bus.address]),
+                output: .string(limit: 1 << 10),
+                error: .string(limit: 1 << 10)
+            )
+            #expect(result.terminationStatus == .exited(1) && result.standardError.contains("cannot be run"))
+            #expect(bus.connectionAtOnce() == nil)
+        }
+    }
+
     @Test("The question is withdrawn soon, while its own are still waited for")
     func withdrawn() async throws {
         try await Sandbox.with { user in

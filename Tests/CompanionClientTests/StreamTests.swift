@@ -7,7 +7,7 @@ import Testing
     /// The events of one turn.
     private func events(
         of turn: FakeMacTurn,
-        _ configuration: CompanionClientConfiguration = .default
+        _ configuration: CompanionClientConfiguration = .patient
     ) async throws -> (events: [ContinueChatEvent], error: CompanionClientError?) {
         try await withPeers(.turn(turn), configuration) { mac, client async throws in
             var events: [ContinueChatEvent] = []

@@ -11,7 +11,7 @@ extension FakeMac {
 
     /// Runs `body` with a client of this host.
     func withClient<R>(
-        _ configuration: CompanionClientConfiguration = .default,
+        _ configuration: CompanionClientConfiguration = .patient,
         _ body: (CompanionAPIClient) async throws -> R
     ) async throws -> R {
         try await CompanionAPIClient.withClient(endpoint: endpoint, configuration: configuration, body)
@@ -24,12 +24,21 @@ extension FakeMac {
 /// Runs a host and a client of it.
 func withPeers<R>(
     _ script: FakeMacScript = FakeMacScript(),
-    _ configuration: CompanionClientConfiguration = .default,
+    _ configuration: CompanionClientConfiguration = .patient,
     _ body: (FakeMac, CompanionAPIClient) async throws -> R
 ) async throws -> R {
     try await withFakeMac(script) { mac in
         try await mac.withClient(configuration) { client in try await body(mac, client) }
     }
+}
+
+extension CompanionClientConfiguration {
+    static let patient = CompanionClientConfiguration(timeouts: .patient)
+}
+
+extension CompanionClientConfiguration.Timeouts {
+    /// Longer than users would wait: on a busy machine the other side of a test may be late.
+    static let patient = CompanionClientConfiguration.Timeouts(connect: .seconds(60), request: .seconds(120))
 }
 
 /// The error that `body` throws.

@@ -29,6 +29,7 @@ extension TLSTestHost {
 extension CompanionClientConfiguration {
     /// Three quick repetitions.
     static let quick = CompanionClientConfiguration(
+        timeouts: .patient,
         retries: Retries(count: 3, firstWait: .milliseconds(1), longestWait: .milliseconds(2))
     )
 }

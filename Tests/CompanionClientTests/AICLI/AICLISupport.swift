@@ -72,7 +72,7 @@ struct AICLIShown: Sendable {
 func withAICLI<R>(
     _ script: FakeAICLIScript = FakeAICLIScript(),
     token: String?? = nil,
-    timeouts: CompanionClientConfiguration.Timeouts = .init(),
+    timeouts: CompanionClientConfiguration.Timeouts = .patient,
     permissions: AICLIPermissionAnswering? = nil,
     _ body: (AICLIPeers) async throws -> R
 ) async throws -> R {

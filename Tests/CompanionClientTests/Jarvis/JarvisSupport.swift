@@ -6,7 +6,7 @@ import Testing
 /// Runs a daemon and a client of it.
 func withJarvis<R>(
     _ script: FakeJarvisScript = FakeJarvisScript(),
-    _ configuration: CompanionClientConfiguration = .default,
+    _ configuration: CompanionClientConfiguration = .patient,
     _ body: (FakeJarvis, JarvisClient) async throws -> R
 ) async throws -> R {
     try await withFakeJarvis(script) { jarvis in

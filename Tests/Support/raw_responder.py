@@ -7,8 +7,9 @@
 It answers PTR, SRV, TXT, A and AAAA questions as RFC 6762 asks: known answers are left out (7.1), also when they come in
 several packets (7.2); a record that was multicast in the last second is not sent again (6); shared records wait 20 to 120 ms;
 whoever asks from another port than 5353 is answered alone (6.7). Every host has packets of its own, as on a real network, and
-they leave `--pace` apart. Prints `ready` once it listens and, with --announce, once it has announced everything.
-On SIGTERM it says goodbye for everything (10.1), unless told --silent-end.
+they leave `--pace` apart; with --spare they also wait for a machine that does not read them as fast. Prints `ready` once it
+listens and, with --announce, once it has announced everything. On SIGTERM it says goodbye for everything (10.1), unless told
+--silent-end.
 """
 import argparse
 import heapq
@@ -24,6 +25,19 @@ import time
 A, PTR, TXT, AAAA, SRV, ANY = 1, 12, 16, 28, 33, 255
 GROUP4, GROUP6, PORT = "224.0.0.251", "ff02::fb", 5353
 SHORTEST, LONGEST = 0.020, 0.120
+# A socket's buffer has 212,992 bytes, of which a packet takes about a thousand: with 16 more it is not yet half full.
+MOST_UNREAD = 64 << 10
+
+
+def unread(process):
+    """The most bytes that a socket of mDNS holds on the machine of a process: what comes when it is full is lost."""
+    most = 0
+    for table in ("udp", "udp6"):
+        with open(f"/proc/{process}/net/{table}", encoding="ascii") as lines:
+            for fields in (line.split() for line in lines):
+                if fields[1].endswith(f":{PORT:04X}"):
+                    most = max(most, int(fields[4].split(":")[1], 16))
+    return most
 
 
 def labels(text):
@@ -131,6 +145,7 @@ class Responder:
                 self.by_key.setdefault(record.key, []).append((record, service))
         self.queue, self.serial, self.held = [], 0, {}
         self.busy_until = 0.0
+        self.unseen, self.ahead = 0, False
         self.socket = self.open()
 
     def open(self):
@@ -245,6 +260,16 @@ class Responder:
             del self.held[sender]
             self.answer(*held, sender, identifier)
 
+    def is_ahead(self):
+        """Whether the machine of --spare has much to read before it is sent more. Looked up for every 16th packet."""
+        if self.options.spare is None:
+            return False
+        self.unseen += 1
+        if self.ahead or self.unseen == 16:
+            self.unseen = 0
+            self.ahead = unread(self.options.spare) > MOST_UNREAD
+        return self.ahead
+
     def run(self):
         stopping = []
         signal.signal(signal.SIGTERM, lambda *_: stopping.append(True))
@@ -255,14 +280,14 @@ class Responder:
         else:
             print("ready", flush=True)
         while not stopping:
-            wait = max(0, self.queue[0][0] - time.monotonic()) if self.queue else 0.2
-            if select.select([self.socket], [], [], min(wait, 0.2))[0]:
+            wait = self.queue[0][0] - time.monotonic() if self.queue else 0.2
+            if select.select([self.socket], [], [], min(max(wait, 0.002 if self.ahead else 0), 0.2))[0]:
                 packet, sender = self.socket.recvfrom(65535)
                 try:
                     self.received(packet, sender)
                 except (ValueError, IndexError, struct.error):
                     pass
-            while self.queue and self.queue[0][0] <= time.monotonic():
+            while self.queue and self.queue[0][0] <= time.monotonic() and not self.is_ahead():
                 _, _, action, arguments = heapq.heappop(self.queue)
                 action(*arguments)
             sys.stdout.flush()
@@ -281,6 +306,8 @@ def main():
     parser.add_argument("--announce", action="store_true")
     parser.add_argument("--bare-answers", action="store_true", help="answer without additional records")
     parser.add_argument("--silent-end", action="store_true")
+    parser.add_argument("--spare", type=int, metavar="PID",
+                        help="send nothing while the machine of this process has too much left to read")
     parser.add_argument("--pace", type=float, default=0.0003, help="seconds between packets, default 0.0003")
     options = parser.parse_args()
     if (options.spec is None) == (options.many is None):

@@ -10,7 +10,8 @@ import Testing
     .enabled(if: LAN.missing.isEmpty, "skipped, missing: \(LAN.missing.joined(separator: ", "))")
 )
 struct ManyHostsTests {
-    /// - Parameter daemon: The options of `add_host` and the lines that the daemon's configuration gets.
+    /// - Parameter cacheEntries: How many records the daemon keeps. With a number, the crowd sends no more than the daemon
+    ///   has time to read, so that it does keep them. Default: its usual limit.
     private func script(_ commands: String, cacheEntries: Int? = nil) -> String {
         """
         add_host crowd --ipv4-only
@@ -23,7 +24,8 @@ struct ManyHostsTests {
             start_daemon desk
             """
         } ?? "")
-        start crowd "$PYTHON" "$SUPPORT/raw_responder.py" --many 2000 --announce --pace 0.0015 >$LAN/crowd.out
+        start crowd "$PYTHON" "$SUPPORT/raw_responder.py" --many 2000 --announce --pace 0.0015 \
+            \(cacheEntries == nil ? "" : #"--spare "$(lan_get desk anchor)""#) >$LAN/crowd.out
         wait_for_line ready $LAN/crowd.out 60
         \(commands)
         """
@@ -42,7 +44,7 @@ struct ManyHostsTests {
     func daemon() async throws {
         let run = try await LAN.run(
             script(
-                #"on desk "$PAIRTOOL" discover --engine daemon --json --timeout 60"#,
+                #"on desk "$PAIRTOOL" discover --engine daemon --json --timeout 120"#,
                 cacheEntries: 20_000
             )
         )
@@ -54,7 +56,7 @@ struct ManyHostsTests {
     @Test("The embedded engine gives all of them")
     func embedded() async throws {
         let run = try await LAN.run(
-            script(#"on desk "$PAIRTOOL" discover --engine embedded --interface eth0 --json --timeout 60"#)
+            script(#"on desk "$PAIRTOOL" discover --engine embedded --interface eth0 --json --timeout 120"#)
         )
         #expect(run.status == 0, "\(run.errors)")
         #expect(!run.errors.contains("warning"))
@@ -66,9 +68,9 @@ struct ManyHostsTests {
         let run = try await LAN.run(
             script(
                 """
-                on desk "$PAIRTOOL" discover --engine daemon --json --timeout 60 >$LAN/some || fail "nothing is found"
+                on desk "$PAIRTOOL" discover --engine daemon --json --timeout 120 >$LAN/some || fail "nothing is found"
                 [ "$(wc -l <$LAN/some)" -lt 2000 ] || fail "the daemon keeps more than it says"
-                on desk "$PAIRTOOL" discover --interface eth0 --json --timeout 60
+                on desk "$PAIRTOOL" discover --interface eth0 --json --timeout 120
                 """
             )
         )

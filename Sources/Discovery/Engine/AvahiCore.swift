@@ -21,7 +21,11 @@ final class AvahiCore: @unchecked Sendable {
         // the comment in CAvahi's shim.h.
         let file = "libavahi-core.so.7"
         guard let library = dlopen(file, RTLD_NOW | RTLD_LOCAL) else {
-            throw DiscoveryError(.engineUnavailable, "\(file) cannot be loaded (install the package libavahi-core7)")
+            let reason = dlerror().map { String(cString: $0) } ?? file
+            throw DiscoveryError(
+                .engineUnavailable,
+                "the embedded engine's library, of the package libavahi-core7, cannot be loaded: \(reason)"
+            )
         }
         let table = UnsafeMutablePointer<AvahiCoreFunctions>.allocate(capacity: 1)
         defer { table.deallocate() }

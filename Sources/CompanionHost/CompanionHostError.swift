@@ -3,7 +3,8 @@ package struct CompanionHostError: Error, Sendable {
     /// The kind of a failure.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String, Sendable {
-            case invalidProject, databaseUnavailable, databaseInUse, agentNotFound, portInUse, cannotListen, keyUnusable
+            case invalidProject, databaseUnavailable, databaseDamaged, databaseInUse, agentNotFound, portInUse
+            case cannotListen, keyUnusable
         }
 
         private let value: Value
@@ -16,6 +17,8 @@ package struct CompanionHostError: Error, Sendable {
         package static let invalidProject = Code(.invalidProject)
         /// The database could not be opened, read or written.
         package static let databaseUnavailable = Code(.databaseUnavailable)
+        /// The file is no database, or is one that was damaged.
+        package static let databaseDamaged = Code(.databaseDamaged)
         /// Another host works on the same database.
         package static let databaseInUse = Code(.databaseInUse)
         /// The agent's command does not exist or may not be run.
@@ -24,7 +27,6 @@ package struct CompanionHostError: Error, Sendable {
         package static let portInUse = Code(.portInUse)
         /// The address could not be listened on for another reason.
         package static let cannotListen = Code(.cannotListen)
-
         /// The host's key or its TLS certificate is damaged, open to others, or could not be made.
         package static let keyUnusable = Code(.keyUnusable)
 
@@ -34,6 +36,8 @@ package struct CompanionHostError: Error, Sendable {
     package var code: Code
     /// What happened, for people.
     package var message: String
+    /// The way out, where it depends on more than the code.
+    package var remedy: String?
     package var underlying: (any Error)?
     package var file: String
     package var line: Int
@@ -41,12 +45,14 @@ package struct CompanionHostError: Error, Sendable {
     package init(
         _ code: Code,
         _ message: String,
+        remedy: String? = nil,
         underlying: (any Error)? = nil,
         file: String = #fileID,
         line: Int = #line
     ) {
         self.code = code
         self.message = message
+        self.remedy = remedy
         self.underlying = underlying
         self.file = file
         self.line = line

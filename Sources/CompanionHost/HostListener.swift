@@ -201,9 +201,8 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
             if error.errnoCode == EADDRINUSE {
                 throw CompanionHostError(
                     .portInUse,
-                    "Port \(port) is taken. End what listens there, or choose another one (0 takes any free one)"
-                        + (kind == .plain
-                            ? "." : "; this one is for HTTPS: it was given, or is the port of HTTP plus 1."),
+                    "Port \(port) is taken."
+                        + (kind == .plain ? "" : " It is for HTTPS: it was given, or is the port of HTTP plus 1."),
                     underlying: error
                 )
             }

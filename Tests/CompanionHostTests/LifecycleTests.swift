@@ -139,21 +139,25 @@ struct LifecycleTests {
         }
     }
 
-    @Test("A database that is none is an error, not a crash")
+    @Test("A database that is none is an error with the way out, not a crash, and stays as it is")
     func badDatabase() async throws {
         try await withTemporaryDirectory { directory in
-            try write(String(repeating: "not a database ", count: 100), to: directory + "/host.sqlite")
+            let path = directory + "/host.sqlite"
+            let garbage = String(repeating: "not a database ", count: 100)
+            try write(garbage, to: path)
             let configuration = CompanionHostConfiguration(
                 name: "",
                 port: 0,
                 projects: [],
-                databasePath: directory + "/host.sqlite",
+                databasePath: path,
                 version: ""
             )
             let error = #expect(throws: CompanionHostError.self) {
                 try CompanionBridgeServer(configuration: configuration, logger: .silent)
             }
-            #expect(error?.code == .databaseUnavailable)
+            #expect(error?.code == .databaseDamaged && error?.message.contains(path) == true)
+            #expect(error?.remedy?.hasSuffix("mv '\(path)' '\(path).damaged'") == true)
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == garbage)
         }
     }
 }

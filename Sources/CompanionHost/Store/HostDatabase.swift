@@ -33,15 +33,30 @@ final class HostDatabase: Sendable {
             try Self.migrator.migrate(pool)
         } catch {
             Glibc.close(descriptor)
-            throw CompanionHostError(
+            throw Self.unopened(path: path, error)
+        }
+        // Not before: what has all its properties is taken down by `deinit` too.
+        self.pool = pool
+        lockDescriptor = NIOLockedValueBox(descriptor)
+    }
+
+    private static func unopened(path: String, _ error: any Error) -> CompanionHostError {
+        switch (error as? DatabaseError)?.resultCode {
+        case .SQLITE_NOTADB, .SQLITE_CORRUPT:
+            CompanionHostError(
+                .databaseDamaged,
+                "The host's database \(path) is damaged.",
+                remedy: "restore it from a backup, or move it away and pair every device again: "
+                    + "mv '\(path)' '\(path).damaged'",
+                underlying: error
+            )
+        default:
+            CompanionHostError(
                 .databaseUnavailable,
                 "The host's database \(path) cannot be opened.",
                 underlying: error
             )
         }
-        // Not before: what has all its properties is taken down by `deinit` too.
-        self.pool = pool
-        lockDescriptor = NIOLockedValueBox(descriptor)
     }
 
     deinit {

@@ -182,7 +182,7 @@ extension CommandError {
                 .failed,
                 "host.\(error.code)",
                 error.message,
-                next: "pairtool host --port 0 takes any free port"
+                next: "end what listens there, or take any free port: pairtool host --port 0"
             )
         case .databaseInUse:
             CommandError(
@@ -191,6 +191,7 @@ extension CommandError {
                 "another host of yours is running: a user has one host at a time, for it keeps one database",
                 next: "end the other one, or start this one with an XDG_DATA_HOME of its own"
             )
+        case .databaseDamaged: CommandError(.failed, "host.\(error.code)", error.message, next: error.remedy)
         default: CommandError(.failed, "host.\(error.code)", error.description)
         }
     }

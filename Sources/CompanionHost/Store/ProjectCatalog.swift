@@ -23,11 +23,11 @@ struct ProjectCatalog: Sendable {
     init(paths: [String]) throws(CompanionHostError) {
         var projects: [Project] = []
         for path in paths {
-            guard path.hasPrefix("/"), let resolved = Self.canonical(path), Self.isDirectory(resolved) else {
-                throw CompanionHostError(
-                    .invalidProject,
-                    "\(path) is not the absolute path of a directory: nothing to list there."
-                )
+            guard path.hasPrefix("/") else {
+                throw CompanionHostError(.invalidProject, "\(path) is not an absolute path.")
+            }
+            guard let resolved = Self.canonical(path), Self.isDirectory(resolved) else {
+                throw CompanionHostError(.invalidProject, "\(path) is not a directory: nothing to list there.")
             }
             let project = Project(id: Self.id(path: resolved), name: Self.name(path: resolved), path: resolved)
             if !projects.contains(project) { projects.append(project) }

@@ -203,6 +203,8 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
                     .portInUse,
                     "Port \(port) is taken."
                         + (kind == .plain ? "" : " It is for HTTPS: it was given, or is the port of HTTP plus 1."),
+                    remedy: "end what listens there, or take any free port: pairtool host "
+                        + (kind == .plain ? "--port 0" : "--tls-port 0"),
                     underlying: error
                 )
             }

@@ -47,7 +47,7 @@ extension JarvisClient {
                     if state.status == .pending { error } else { decided(state) }
                 }
             } catch is CompanionClientError {
-                // Nobody says what became of it: what is known of the decision is what matters, not why the look failed.
+                // Nobody says what became of it: what is known of the decision counts, not why the look failed.
                 throw error
             }
         }

@@ -46,8 +46,8 @@ final class HostDatabase: Sendable {
             CompanionHostError(
                 .databaseDamaged,
                 "The host's database \(path) is damaged.",
-                remedy: "restore it from a backup, or move it away and pair every device again: "
-                    + "mv '\(path)' '\(path).damaged'",
+                remedy: "move it away, with its -wal and -shm if they are beside it; then restore it from a backup, or "
+                    + "pair every device again: mv '\(path)' '\(path).damaged'",
                 underlying: error
             )
         default:

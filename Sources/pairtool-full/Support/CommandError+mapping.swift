@@ -177,13 +177,6 @@ extension CommandError {
         case .invalidProject:
             CommandError(.usage, "host.\(error.code)", error.message, next: "pairtool host --project DIR")
         case .agentNotFound: CommandError(.hostUnavailable, "host.\(error.code)", error.message)
-        case .portInUse:
-            CommandError(
-                .failed,
-                "host.\(error.code)",
-                error.message,
-                next: "end what listens there, or take any free port: pairtool host --port 0"
-            )
         case .databaseInUse:
             CommandError(
                 .failed,
@@ -191,7 +184,8 @@ extension CommandError {
                 "another host of yours is running: a user has one host at a time, for it keeps one database",
                 next: "end the other one, or start this one with an XDG_DATA_HOME of its own"
             )
-        case .databaseDamaged: CommandError(.failed, "host.\(error.code)", error.message, next: error.remedy)
+        case .portInUse, .databaseDamaged:
+            CommandError(.failed, "host.\(error.code)", error.message, next: error.remedy)
         default: CommandError(.failed, "host.\(error.code)", error.description)
         }
     }

@@ -148,6 +148,7 @@ import Testing
                         try await jarvis.reached("decision")
                     }
                 }
+                defer { group.cancelAll() }
                 for await _ in listening { break }
                 return try await JarvisClient.withClient(endpoint: endpoint) { client in
                     try await clientError { try await client.decide(.deploy, .approve) }

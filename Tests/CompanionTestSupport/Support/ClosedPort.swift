@@ -1,8 +1,8 @@
 package import CompanionWire
 import Glibc
 
-/// Runs a body with an endpoint of this machine that refuses every connection. Nobody else gets its port meanwhile: a
-/// socket is bound to it that does not listen.
+/// Runs a body with an endpoint of this machine that refuses every connection, where no server of the body's own listens.
+/// Nobody else gets its port meanwhile: a socket is bound to it that does not listen.
 ///
 /// - Parameters:
 ///   - port: Its port; nobody may listen there. Default: any that is free.
@@ -15,7 +15,7 @@ package func withClosedPort<R>(
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw ClosedPortError(number: errno) }
     defer { close(descriptor) }
-    // Connections that have ended may still be known at the port. With 0 afterwards, no other socket shares it.
+    // Connections that have ended may still be known at the port. Without `isShared`, no other socket gets it later.
     try share(descriptor, true)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)

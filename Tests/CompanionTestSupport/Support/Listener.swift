@@ -1,7 +1,7 @@
 import Glibc
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
-import Synchronization
 
 /// Runs `body` while connections to a port of this machine are accepted and served, and ends all of them behind it.
 /// A client whose connection is ended so and that comes again finds the port closed.
@@ -24,8 +24,14 @@ func withListener<Connection: Sendable, Result>(
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .bind(host: host, port: port) { channel in
             channel.eventLoop.makeCompletedFuture {
-                try accepted.add(channel)
-                return try accept(channel)
+                do {
+                    try accepted.add(channel)
+                    return try accept(channel)
+                } catch {
+                    // Nobody else does.
+                    channel.close(promise: nil)
+                    throw error
+                }
             }
         }
     return try await withThrowingTaskGroup(of: Void.self) { group in
@@ -56,17 +62,17 @@ private func end(_ server: any Channel, _ accepted: AcceptedChannels) async {
 /// The connections that a listener has accepted, served yet or not.
 private final class AcceptedChannels: Sendable {
     /// `nil` from the end on.
-    private let channels = Mutex<[any Channel]?>([])
+    private let channels = NIOLockedValueBox<[any Channel]?>([])
 
     func add(_ channel: any Channel) throws {
-        try channels.withLock {
+        try channels.withLockedValue {
             guard $0 != nil else { throw ChannelError.ioOnClosedChannel }
             $0?.append(channel)
         }
     }
 
     func close() async {
-        let open = channels.withLock { channels in
+        let open = channels.withLockedValue { channels in
             defer { channels = nil }
             return channels ?? []
         }

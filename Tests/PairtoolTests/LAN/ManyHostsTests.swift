@@ -6,12 +6,12 @@ import Testing
 @Suite(
     "2,000 hosts on a LAN",
     .serialized,
-    .timeLimit(.minutes(4)),
+    .timeLimit(.minutes(8)),
     .enabled(if: LAN.missing.isEmpty, "skipped, missing: \(LAN.missing.joined(separator: ", "))")
 )
 struct ManyHostsTests {
-    /// - Parameter cacheEntries: How many records the daemon keeps. With a number, the crowd sends no more than the daemon
-    ///   has time to read, so that it does keep them. Default: its usual limit.
+    /// - Parameter cacheEntries: How many records the daemon keeps. With a number, the crowd sends no more than the
+    ///   daemon has time to read, so that it does keep them. Default: its usual limit.
     private func script(_ commands: String, cacheEntries: Int? = nil) -> String {
         """
         add_host crowd --ipv4-only
@@ -26,7 +26,7 @@ struct ManyHostsTests {
         } ?? "")
         start crowd "$PYTHON" "$SUPPORT/raw_responder.py" --many 2000 --announce --pace 0.0015 \
             \(cacheEntries == nil ? "" : #"--spare "$(lan_get desk anchor)""#) >$LAN/crowd.out
-        wait_for_line ready $LAN/crowd.out 60
+        wait_for_line ready $LAN/crowd.out 120
         \(commands)
         """
     }

@@ -170,7 +170,7 @@ def main() -> int:
              "discover": lambda _: discover(), "watch": partial(bench_watch.watch, row=row, tool=TOOL),
              "size": partial(bench_size.size, row=row, tool=TOOL),
              **{name: partial(getattr(bench_companion, name), row=row)
-                for name in ("host", "pairing", "commands", "streams")}}
+                for name in ("host", "pairing", "commands", "streams", "ends")}}
     wanted = sys.argv[1:] or list(parts)
     if unknown := [name for name in wanted if name not in parts]:
         print(f"There is no part {unknown[0]}; there are: {', '.join(parts)}.", file=sys.stderr)

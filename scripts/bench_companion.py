@@ -15,6 +15,7 @@ import sys
 import time
 import urllib.request
 import uuid
+from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -328,6 +329,58 @@ async def first_bytes(port: int, target: str, headers: dict[str, str], signal_fi
     for _, writer in opened:
         writer.transport.abort()
     return taken
+
+
+def ends(work: Path, row) -> None:
+    """How soon a watch ends when its device is revoked, and a host that is watched while it runs an agent that does not
+    want to end."""
+    agent = work / "agent.sh"
+    agent.write_text("trap '' TERM\necho started\nwhile :; do sleep 60; done\n")
+    companion = Machine(work / "companion")
+    with Host(work, "--agent-command", f"sh {agent}") as server:
+        cuts = []
+        for _ in range(5):
+            server.pair(companion)
+            server.next_challenge()
+            with watching(companion) as watch:
+                revoking = subprocess.Popen([str(TOOL), "host", "revoke", Device(companion).id],
+                                            env=server.machine.environment, stdout=subprocess.DEVNULL)
+                while server.event()["event"] != "revoked":
+                    pass
+                start = time.perf_counter()
+                watch.stdout.read()
+                cuts.append(time.perf_counter() - start)
+                revoking.wait()
+        worst = max(cuts)
+        row("device revoked → its watch ends", f"{statistics.median(cuts):.3f} s, worst {worst:.3f} s", "", None, "≤ 1 s",
+            worst <= 1)
+        server.pair(companion)
+        project = json.loads(companion.run("projects", "--json").splitlines()[0])["id"]
+        model = json.loads(companion.run("models", "--json").splitlines()[0])["id"]
+        send = [str(TOOL), "send", "--new", "--project", project, "--model", model, "go"]
+        with watching(companion), subprocess.Popen(send, env=companion.environment, stdout=subprocess.PIPE,
+                                                   stderr=subprocess.DEVNULL) as turn:
+            turn.stdout.read(len("started"))
+            start = time.perf_counter()
+            server.process.send_signal(signal.SIGINT)
+            server.process.wait()
+            taken = time.perf_counter() - start
+            turn.kill()
+    row("host told to end, agent ignores SIGTERM", f"{taken:.3f} s", "", None, "≤ 3 s", taken <= 3)
+
+
+@contextmanager
+def watching(companion: Machine):
+    """`pairtool watch`, once it is connected."""
+    watch = subprocess.Popen([str(TOOL), "watch", "--json"], env=companion.environment, stdout=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL, text=True)
+    try:
+        while json.loads(watch.stdout.readline())["type"] != "hello":
+            pass
+        yield watch
+    finally:
+        watch.kill()
+        watch.wait()
 
 
 def fill(database: Path, chat: str, count: int) -> None:

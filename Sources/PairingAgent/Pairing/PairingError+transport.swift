@@ -17,18 +17,16 @@ extension PairingError {
     }
 
     private static func refused(_ code: CompanionErrorCode, text: String, triesLeft: Int?) -> PairingError {
-        let left =
-            switch triesLeft {
-            case nil: ""
-            case 0: " (no tries left: it takes the next code that the host shows)"
-            case 1: " (1 try left)"
-            case let tries?: " (\(tries) tries left)"
-            }
+        let left = triesLeft.map { $0 == 1 ? " (1 try left)" : " (\($0) tries left)" } ?? ""
         // Both have the same sign: the keys that the two sides agreed on differ.
         let doubt = "or somebody between this machine and the host passes things on. Nothing was stored"
         return switch code {
         case .pairingWrongCode:
-            PairingError(.wrongCode, "the host does not take this code\(left): a digit is wrong, \(doubt)")
+            PairingError(
+                .wrongCode,
+                "the host does not take this code\(left): a digit is wrong, \(doubt)",
+                triesLeft: triesLeft
+            )
         case .pairingWrongToken:
             PairingError(.wrongToken, "the host does not take this QR code\(left): it is from an older code, \(doubt)")
         case .pairingExpired: PairingError(.expired, "the code has expired")

@@ -46,12 +46,21 @@ package struct PairingError: Error, Sendable, CustomStringConvertible {
     package let code: Code
     /// What happened and why, for people. May hold text from the host: sanitise it before it is shown.
     package let message: String
+    /// How often the host still takes this code; nil where it does not say.
+    package let triesLeft: Int?
     package let file: String
     package let line: Int
 
-    package init(_ code: Code, _ message: String, file: String = #fileID, line: Int = #line) {
+    package init(
+        _ code: Code,
+        _ message: String,
+        triesLeft: Int? = nil,
+        file: String = #fileID,
+        line: Int = #line
+    ) {
         self.code = code
         self.message = message
+        self.triesLeft = triesLeft
         self.file = file
         self.line = line
     }

@@ -88,7 +88,7 @@ extension CommandError {
                 .wrongCode,
                 "pairing.wrong_code",
                 error.message,
-                next: "compare the digits, then: pairtool pair"
+                next: error.triesLeft == 0 ? newCode : "compare the digits, then: pairtool pair"
             )
         case .wrongToken: CommandError(.wrongCode, "pairing.wrong_token", error.message, next: newCode)
         case .expired: CommandError(.pairingExpired, "pairing.expired", error.message, next: newCode)

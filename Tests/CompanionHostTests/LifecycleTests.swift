@@ -66,16 +66,17 @@ struct LifecycleTests {
         #expect(error?.code == .cannotListen)
     }
 
-    @Test("A port that is taken is an error that says so")
-    func portTaken() async throws {
+    @Test("A port that is taken is an error that says so, and which option names another", arguments: [false, true])
+    func portTaken(isTLS: Bool) async throws {
         try await withHost { host in
             let error = await #expect(throws: CompanionHostError.self) {
                 try await withHost {
-                    $0.port = host.port
+                    if isTLS { $0.tlsPort = host.port } else { $0.port = host.port }
                 } _: { _ in
                 }
             }
-            #expect(error?.code == .portInUse)
+            #expect(error?.code == .portInUse && error?.message.hasPrefix("Port \(host.port) is taken.") == true)
+            #expect(error?.remedy?.hasSuffix(isTLS ? "pairtool host --tls-port 0" : "pairtool host --port 0") == true)
         }
     }
 

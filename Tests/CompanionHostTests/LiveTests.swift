@@ -201,11 +201,11 @@ struct LiveTests {
         }
     }
 
-    @Test("The end of the host ends its connections with the code for it, at once")
+    @Test("The end of the host ends its connections with the code for it, though for its clock no time passes")
     func shutdown() async throws {
         try await withTemporaryDirectory { directory in
             try await withThrowingTaskGroup(of: Void.self) { group in
-                try await withHostAndDevice(in: directory) { host, device in
+                try await withHostAndDevice(in: directory, clock: TestClock().hostClock) { host, device in
                     try await device.pair()
                     let token = device.token
                     let (connected, isConnected) = AsyncStream.makeStream(of: Void.self)

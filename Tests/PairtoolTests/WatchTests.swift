@@ -32,6 +32,7 @@ import Testing
                 #expect(try await user.spawn(["projects"]).status == 0)
 
                 #expect(try await host.spawn(["host", "revoke", "desk"]).status == 0)
+                _ = try await events.first("revoked") { $0["deviceId"] != guest["deviceId"] }
                 await watch.events.ended()
             }
             #expect(result.status == 9, "\(result)")
@@ -43,12 +44,13 @@ import Testing
 
     @Test("status --watch shows the host once, and a revocation ends it with exit code 9")
     func status() async throws {
-        try await withVerifiedHost { _, host, user in
+        try await withVerifiedHost { events, host, user in
             let (_, result) = try await user.follow(["status", "--watch", "--json"]) { watch in
                 let first = try await watch.events.firstLine("connected", where: { $0["connected"] == .bool(true) })
                 #expect(first["trust"]?.string == "verified")
                 #expect(first["permissions"] == .list(CompanionPermission.all.map { .text($0.rawValue) }))
                 #expect(try await host.spawn(["host", "revoke", "desk"]).status == 0)
+                _ = try await events.first("revoked")
                 await watch.events.ended()
             }
             #expect(result.status == 9, "\(result)")

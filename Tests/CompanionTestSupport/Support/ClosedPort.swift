@@ -1,8 +1,8 @@
 package import CompanionWire
 import Glibc
 
-/// Runs a body with an endpoint of this machine that refuses every connection, where no server of the body's own listens.
-/// Nobody else gets its port meanwhile: a socket is bound to it that does not listen.
+/// Runs a body with an endpoint of this machine that refuses every connection, where no server of the body's own
+/// listens. Nobody else gets its port meanwhile: a socket is bound to it that does not listen.
 ///
 /// - Parameters:
 ///   - port: Its port; nobody may listen there. Default: any that is free.

@@ -10,6 +10,9 @@ struct FinderTriple {
     /// How far from a symbol's shape they are; smaller is better.
     var oddity: Double
 
+    /// The version that a symbol with patterns so far apart is of; 40 or less, perhaps 0.
+    var version: Int { min(Int(((distance + 7 - 17) / 4).rounded()), 40) }
+
     /// Of how many patterns triples are made: those that most lines crossed.
     private static let mostPatterns = 20
     /// Modules between the patterns of the smallest and of the largest symbol, with slack for what is measured wrongly.
@@ -68,6 +71,22 @@ struct FinderTriple {
             let ratio = width / diagonal.length / 7
             guard (0.6...1.5).contains(ratio) else { return nil }
             oddity += abs(ratio - 1)
+        }
+    }
+
+    /// The patterns as each lies by itself, the corner's first, in a level so many times as large.
+    func fits(in level: Level, scale: Double) -> [FinderFit] {
+        let (across, down) = ((right.centre - corner.centre) / distance, (below.centre - corner.centre) / distance)
+        return [corner, right, below].map { pattern in
+            // Seen in perspective, a pattern's own modules are larger or smaller than the mean of the line.
+            let size = pattern.module / abs(across.cross(down)).squareRoot()
+            return FinderFit(
+                centre: pattern.centre * scale,
+                across: across * (size * scale),
+                down: down * (size * scale),
+                in: level,
+                isNegative: pattern.isNegative
+            )
         }
     }
 

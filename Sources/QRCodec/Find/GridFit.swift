@@ -8,8 +8,8 @@ struct GridFit {
     /// How well the modules that are known agree with the picture: 1 for all of them, 0 for chance.
     private(set) var agreement: Double
 
-    private let level: Level
-    private let isNegative: Bool
+    let level: Level
+    let isNegative: Bool
     /// Four places of the grid, first the middles of the finder patterns, and where they are in the picture.
     private var anchors: [4 of Place]
     private var targets: [4 of Place]
@@ -26,7 +26,7 @@ struct GridFit {
         scale: Double,
         layouts: SymbolLayouts
     ) -> [GridFit] {
-        let guess = Int(((triple.distance + 7 - 17) / 4).rounded())
+        let guess = triple.version
         let reach = max(1, guess / 6 + 1)
         let fits = (guess - reach...guess + reach).filter(SymbolLayout.versions.contains).compactMap { version in
             GridFit(triple, layouts.of(version: version), in: level, scale: scale)
@@ -35,7 +35,7 @@ struct GridFit {
     }
 
     /// A first fit; its agreement is that of the timing patterns.
-    private init?(_ triple: FinderTriple, _ layout: SymbolLayout, in level: Level, scale: Double) {
+    init?(_ triple: FinderTriple, _ layout: SymbolLayout, in level: Level, scale: Double) {
         let (near, far) = (3.5, Double(layout.size) - 3.5)
         let patterns = [triple.corner, triple.right, triple.below]
         // How far away each pattern is: its area goes with the third power. On a plane, the fourth corner follows.
@@ -146,6 +146,17 @@ struct GridFit {
     /// The shade of each module, row by row, the mean of a few places around its middle; what is dark in the symbol is
     /// darker, also in a negative. `nil` where most of the symbol lies outside the picture.
     func shades() -> [Float]? {
+        Self.shades(of: layout, in: level, isNegative: isNegative) { u, v, _, _ in perspective(u, v) }
+    }
+
+    /// The same with modules where `place` says, by a place of the symbol and the module's column and row.
+    @inline(__always)
+    static func shades(
+        of layout: SymbolLayout,
+        in level: Level,
+        isNegative: Bool,
+        place: (Double, Double, Int, Int) -> Place
+    ) -> [Float]? {
         var result: [Float] = []
         result.reserveCapacity(layout.size * layout.size)
         let offsets = [-0.22, 0, 0.22]
@@ -155,8 +166,8 @@ struct GridFit {
                 var (sum, count) = (0.0, 0)
                 for down in offsets {
                     for across in offsets {
-                        let place = perspective(Double(column) + 0.5 + across, Double(row) + 0.5 + down)
-                        if let shade = level.shade(at: place) {
+                        let (u, v) = (Double(column) + 0.5 + across, Double(row) + 0.5 + down)
+                        if let shade = level.shade(at: place(u, v, column, row)) {
                             sum += shade
                             count += 1
                         }

@@ -7,6 +7,8 @@ struct SymbolSearch: ~Copyable {
     private static let sharpenings: [Float] = [0, 0.7, 1.5]
 
     private let effort: SearchEffort
+    /// Modules that may still be looked for on bent paper.
+    private var bentModules: Int
     private var levels: [Level]
     private(set) var found: [ScannedSymbol] = []
     /// Of what looked like a symbol, the likeliest, whether or not it could be read.
@@ -22,12 +24,15 @@ struct SymbolSearch: ~Copyable {
     /// Pixels of a level that is looked at after enough was found: in larger ones that takes more time than it is
     /// worth.
     private static let mostGlancedPixels = 1_500_000
+    /// Agreement of a finder pattern, measured by itself, below which it is none.
+    private static let leastFinderAgreement = 0.2
     /// Pixels that a module should have where modules are read: fewer lose detail, more bring noise.
     private static let moduleWidth = 3.0
 
     init(_ image: QRImage, reader: consuming ZBarScanner, effort: SearchEffort = .picture) {
         self.reader = reader
         self.effort = effort
+        bentModules = effort.mostBentModules
         levels = [Level(image)]
     }
 
@@ -80,22 +85,27 @@ struct SymbolSearch: ~Copyable {
         var left = effort.mostFits
         let triples = FinderTriple.all(of: search.found, in: level)
         if sighting == nil { sighting = triples.first.map { SymbolSighting($0, scale: 1 << index) } }
-        for triple in triples.prefix(effort.mostTriples) where left > 0 {
+        triples: for triple in triples.prefix(effort.mostTriples) where left > 0 {
             guard !isRead(triple, at: index) else { continue }
             let sampled = sampleLevel(of: triple, foundAt: index)
             let scale = Double(1 << index) / Double(1 << sampled)
             let fits = GridFit.fits(of: triple, in: self.level(sampled), scale: scale, layouts: layouts)
+            var flat: GridFit?
             for var fit in fits.prefix(2) where left > 0 {
                 left -= 1
                 var symbol = fit.isGood() ? try read(fit) : nil
                 if symbol == nil {
                     fit.refine()
                     symbol = try read(fit)
+                    if fit.agreement > flat?.agreement ?? 0 { flat = fit }
                 }
                 if let symbol {
                     found.append(symbol)
-                    break
+                    continue triples
                 }
+            }
+            if let symbol = try readBent(triple, in: self.level(sampled), scale: scale, flat: flat) {
+                found.append(symbol)
             }
         }
     }
@@ -123,14 +133,48 @@ struct SymbolSearch: ~Copyable {
     }
 
     private func read(_ fit: GridFit) throws(QRCodecError) -> ScannedSymbol? {
-        guard fit.agreement > 0.3, let shades = fit.shades() else { return nil }
-        let seen = ModuleReader(fit.layout, shades: shades)
+        guard fit.agreement > 0.3 else { return nil }
+        return try read(fit.layout, shades: fit.shades(), corners: fit.corners)
+    }
+
+    /// Reads a symbol whose paper is not flat.
+    ///
+    /// - Parameter flat: What agreed best with it, as if it were.
+    private mutating func readBent(
+        _ triple: FinderTriple,
+        in level: Level,
+        scale: Double,
+        flat: GridFit?
+    ) throws(QRCodecError) -> ScannedSymbol? {
+        guard bentModules > 0 else { return nil }
+        let patterns = triple.fits(in: level, scale: scale)
+        guard patterns.allSatisfy({ $0.agreement > Self.leastFinderAgreement }) else { return nil }
+        let written = FinderFit.version(right: patterns[1], below: patterns[2], near: triple.version)
+        let version = written ?? flat?.layout.version ?? max(triple.version, 1)
+        guard
+            let fit = flat?.layout.version == version
+                ? flat : GridFit(triple, layouts.of(version: version), in: level, scale: scale)
+        else { return nil }
+        let modules = fit.layout.size * fit.layout.size
+        guard modules <= bentModules else { return nil }
+        bentModules -= modules
+        let bent = BentGrid(fit, from: patterns)
+        return try read(bent.layout, shades: bent.shades(), corners: bent.corners)
+    }
+
+    private func read(
+        _ layout: SymbolLayout,
+        shades: [Float]?,
+        corners: [Point]
+    ) throws(QRCodecError) -> ScannedSymbol? {
+        guard let shades else { return nil }
+        let seen = ModuleReader(layout, shades: shades)
         // A window or a camera that shows one's own face mirrors what it shows.
         for modules in [seen, seen.mirrored()] {
             for sharpening in Self.sharpenings {
                 guard let drawing = modules.drawing(of: modules.modules(sharpening: sharpening)) else { continue }
                 if let symbol = try reader.scan(drawing).first {
-                    return ScannedSymbol(bytes: symbol.bytes, corners: fit.corners)
+                    return ScannedSymbol(bytes: symbol.bytes, corners: corners)
                 }
             }
         }

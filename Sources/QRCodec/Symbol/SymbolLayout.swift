@@ -8,6 +8,8 @@ struct SymbolLayout: Sendable {
     private(set) var modules: [Module]
     /// Modules that are known and tell where the grid lies: those of finder, timing and alignment patterns.
     private(set) var landmarks: [Landmark] = []
+    /// The middles of the alignment patterns.
+    private(set) var alignmentCentres: [(x: Double, y: Double)] = []
     /// Those of the timing patterns alone.
     private(set) var timing: [Landmark] = []
 
@@ -48,7 +50,7 @@ struct SymbolLayout: Sendable {
     /// The rows and columns in which alignment patterns have their centres.
     ///
     /// Annex E, as a rule: evenly spaced from the end, the odd space at the start; version 32 is an exception.
-    private func alignmentCentres() -> [Int] {
+    func alignmentLines() -> [Int] {
         guard version > 1 else { return [] }
         let count = version / 7 + 2
         let step = version == 32 ? 26 : (version * 4 + count * 2 + 1) / (count * 2 - 2) * 2
@@ -64,11 +66,12 @@ struct SymbolLayout: Sendable {
     }
 
     private mutating func drawAlignment() {
-        let centres = alignmentCentres()
+        let centres = alignmentLines()
         for row in centres {
             for column in centres {
                 let isFinder = (row == 6 && (column == 6 || column == size - 7)) || (row == size - 7 && column == 6)
                 guard !isFinder else { continue }
+                alignmentCentres.append((Double(column) + 0.5, Double(row) + 0.5))
                 for y in -2...2 {
                     for x in -2...2 { set(column + x, row + y, dark: max(abs(x), abs(y)) != 1) }
                 }
@@ -111,18 +114,22 @@ struct SymbolLayout: Sendable {
         return bit < 8 ? (size - 1 - bit, 8) : (8, size - 15 + bit)
     }
 
-    /// ISO/IEC 18004, 7.10: six bits of version and twelve of a Golay code, twice.
     private mutating func drawVersion() {
         guard version >= 7 else { return }
-        var remainder = version
-        for _ in 0..<12 { remainder = remainder << 1 ^ (remainder >> 11) * 0x1F25 }
-        let bits = version << 12 | remainder
+        let bits = Self.versionWord(version)
         for bit in 0..<18 {
             let (near, far) = (bit / 3, size - 11 + bit % 3)
             let isDark = bits >> bit & 1 == 1
             set(far, near, dark: isDark, isLandmark: false)
             set(near, far, dark: isDark, isLandmark: false)
         }
+    }
+
+    /// ISO/IEC 18004, 7.10: six bits of version and twelve of a Golay code, which is drawn twice.
+    static func versionWord(_ version: Int) -> Int {
+        var remainder = version
+        for _ in 0..<12 { remainder = remainder << 1 ^ (remainder >> 11) * 0x1F25 }
+        return version << 12 | remainder
     }
 }
 

@@ -70,8 +70,11 @@ struct BentGrid {
         grow()
         // What was followed module by module may have slipped by one. Alignment patterns show it: with those that were
         // found, it is begun anew.
-        known = seeds + known[seeds.count...].filter { isAlignment($0.place) && $0.weight > Self.certain }
-        grow()
+        let tied = known[seeds.count...].filter { isAlignment($0.place) && $0.weight > Self.certain }
+        if !tied.isEmpty {
+            known = seeds + tied
+            grow()
+        }
         settle()
     }
 

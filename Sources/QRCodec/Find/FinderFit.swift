@@ -12,15 +12,20 @@ struct FinderFit {
     private let level: Level
     private let isNegative: Bool
 
-    /// Fits a pattern, beginning with what is known of it.
-    init(centre: Place, across: Place, down: Place, in level: Level, isNegative: Bool) {
+    /// Agreement below which it is no finder pattern, before and after it was fitted.
+    private static let (leastAtFirst, least) = (0.1, 0.2)
+
+    /// Fits a pattern, beginning with what is known of it; `nil` where there is none.
+    init?(centre: Place, across: Place, down: Place, in level: Level, isNegative: Bool) {
         (self.centre, self.across, self.down) = (centre, across, down)
         (self.level, self.isNegative) = (level, isNegative)
         agreement = measured()
+        guard agreement > Self.leastAtFirst else { return nil }
         var step = 0.2
         while step > 0.02 {
             if !improve(step) { step /= 2 }
         }
+        guard agreement > Self.least else { return nil }
     }
 
     /// The place of a point so many modules from the centre.

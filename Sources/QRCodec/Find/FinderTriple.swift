@@ -74,20 +74,25 @@ struct FinderTriple {
         }
     }
 
-    /// The patterns as each lies by itself, the corner's first, in a level so many times as large.
-    func fits(in level: Level, scale: Double) -> [FinderFit] {
+    /// The patterns as each lies by itself, the corner's first, in a level so many times as large; `nil` where one is
+    /// none.
+    func fits(in level: Level, scale: Double) -> [FinderFit]? {
         let (across, down) = ((right.centre - corner.centre) / distance, (below.centre - corner.centre) / distance)
-        return [corner, right, below].map { pattern in
+        var fits: [FinderFit] = []
+        for pattern in [corner, right, below] {
             // Seen in perspective, a pattern's own modules are larger or smaller than the mean of the line.
             let size = pattern.module / abs(across.cross(down)).squareRoot()
-            return FinderFit(
+            let fit = FinderFit(
                 centre: pattern.centre * scale,
                 across: across * (size * scale),
                 down: down * (size * scale),
                 in: level,
                 isNegative: pattern.isNegative
             )
+            guard let fit else { return nil }
+            fits.append(fit)
         }
+        return fits
     }
 
     /// How many modules apart patterns are, two by two.

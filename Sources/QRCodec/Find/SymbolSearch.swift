@@ -9,6 +9,8 @@ struct SymbolSearch: ~Copyable {
     private let effort: SearchEffort
     /// Modules that may still be looked for on bent paper.
     private var bentModules: Int
+    /// Where they were looked for.
+    private var triedBent: [[Place]] = []
     private var levels: [Level]
     private(set) var found: [ScannedSymbol] = []
     /// Of what looked like a symbol, the likeliest, whether or not it could be read.
@@ -24,8 +26,8 @@ struct SymbolSearch: ~Copyable {
     /// Pixels of a level that is looked at after enough was found: in larger ones that takes more time than it is
     /// worth.
     private static let mostGlancedPixels = 1_500_000
-    /// Agreement of a finder pattern, measured by itself, below which it is none.
-    private static let leastFinderAgreement = 0.2
+    /// How often the same finder patterns are followed: at another size they lie a little elsewhere.
+    private static let mostTries = 2
     /// Pixels that a module should have where modules are read: fewer lose detail, more bring noise.
     private static let moduleWidth = 3.0
 
@@ -57,6 +59,22 @@ struct SymbolSearch: ~Copyable {
                 if level.width * level.height <= Self.mostGlancedPixels { try look(at: next, effort: glance) }
             }
             return
+        }
+        if effort.readsWhole { try readWhole(in: order) }
+    }
+
+    /// Lets zbar look for symbols by itself: it finds some whose finder patterns are not seen here. First in the size
+    /// that is seen at a glance, then in the picture's own.
+    private mutating func readWhole(in order: [Int]) throws(QRCodecError) {
+        guard let first = order.first else { return }
+        for index in first > 0 ? [first, 0] : [0] {
+            let level = level(index)
+            let shades = UnsafeBufferPointer(start: level.grey, count: level.width * level.height)
+            let image = QRImage(width: level.width, height: level.height, luminance: Array(shades))
+            let read = try reader.scan(image, everyLines: index < first ? 2 : 1).map { $0.enlarged(by: 1 << index) }
+            let new = read.filter { symbol in !found.contains { $0.bytes == symbol.bytes } }
+            found += new
+            if !new.isEmpty { return }
         }
     }
 
@@ -147,8 +165,14 @@ struct SymbolSearch: ~Copyable {
         flat: GridFit?
     ) throws(QRCodecError) -> ScannedSymbol? {
         guard bentModules > 0 else { return nil }
-        let patterns = triple.fits(in: level, scale: scale)
-        guard patterns.allSatisfy({ $0.agreement > Self.leastFinderAgreement }) else { return nil }
+        // Seen at several sizes, it is still the same symbol.
+        let whole = scale * Double(1 << level.halvings)
+        let centres = [triple.corner, triple.right, triple.below].map { $0.centre * whole }
+        let near = triple.corner.module * whole / 2
+        let tries = triedBent.count { zip($0, centres).allSatisfy { ($0 - $1).length < near } }
+        guard tries < Self.mostTries else { return nil }
+        triedBent.append(centres)
+        guard let patterns = triple.fits(in: level, scale: scale) else { return nil }
         let written = FinderFit.version(right: patterns[1], below: patterns[2], near: triple.version)
         let version = written ?? flat?.layout.version ?? max(triple.version, 1)
         guard

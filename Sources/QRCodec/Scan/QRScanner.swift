@@ -45,7 +45,7 @@ package enum QRScanner {
         var found = search.found
         if !found.contains(where: { isWanted($0.bytes) }), let enlarged = EnlargedImage(image) {
             // With one or two pixels a module there are no finder patterns to be seen.
-            var search = SymbolSearch(enlarged.image, reader: search.endedReader())
+            var search = SymbolSearch(enlarged.image, reader: search.endedReader(), effort: .enlarged)
             try search.run(until: isWanted)
             for symbol in search.found where !found.contains(where: { $0.bytes == symbol.bytes }) {
                 found.append(ScannedSymbol(bytes: symbol.bytes, corners: symbol.corners.map(enlarged.original)))

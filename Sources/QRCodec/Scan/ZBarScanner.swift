@@ -41,7 +41,12 @@ struct ZBarScanner: ~Copyable {
     }
 
     /// The QR codes in a picture, from the top.
-    func scan(_ picture: QRImage) throws(QRCodecError) -> [ScannedSymbol] {
+    ///
+    /// - Parameter step: Of so many rows and columns one is looked along. In a photograph, more than 1 costs few symbols.
+    func scan(_ picture: QRImage, everyLines step: Int = 1) throws(QRCodecError) -> [ScannedSymbol] {
+        for direction in [ZBAR_CFG_X_DENSITY, ZBAR_CFG_Y_DENSITY] {
+            zbar_image_scanner_set_config(scanner, ZBAR_NONE, direction, Int32(step))
+        }
         guard picture.width > 0, picture.height > 0 else { return [] }
         guard let image = zbar_image_create() else {
             throw QRCodecError(.decoderFailed, "There is not enough memory to look for QR codes.")
@@ -65,15 +70,42 @@ struct ZBarScanner: ~Copyable {
         var next = zbar_image_first_symbol(image)
         while let symbol = next {
             defer { next = zbar_symbol_next(symbol) }
-            // Parts of a message whose other parts are not in the picture come as another type.
-            guard zbar_symbol_get_type(symbol) == ZBAR_QRCODE else { continue }
-            let count = Int(zbar_symbol_get_data_length(symbol))
-            let bytes = zbar_symbol_get_data(symbol).map { Array(UnsafeRawBufferPointer(start: $0, count: count)) }
-            let corners = (0..<zbar_symbol_get_loc_size(symbol)).map { index in
-                Point(x: Int(zbar_symbol_get_loc_x(symbol, index)), y: Int(zbar_symbol_get_loc_y(symbol, index)))
+            if zbar_symbol_get_type(symbol) == ZBAR_QRCODE {
+                found.append(Self.symbol(symbol))
+            } else if let part = part(of: symbol) {
+                found.append(part)
             }
-            found.append(ScannedSymbol(bytes: bytes ?? [], corners: corners))
         }
         return found
+    }
+
+    /// What the only part that was seen of a message in several symbols says; `nil` where several were seen, but not
+    /// all: zbar mixes those up.
+    private static func part(of message: OpaquePointer) -> ScannedSymbol? {
+        var parts: [OpaquePointer] = []
+        var isFirstMissing = false
+        var next = zbar_symbol_first_component(message)
+        while let component = next {
+            defer { next = zbar_symbol_next(component) }
+            if zbar_symbol_get_type(component) == ZBAR_QRCODE {
+                parts.append(component)
+            } else if parts.isEmpty {
+                isFirstMissing = true
+            }
+        }
+        guard parts.count == 1 else { return nil }
+        var part = symbol(parts[0])
+        // For those before it, zbar writes a zero.
+        if isFirstMissing, part.bytes.first == 0 { part.bytes.removeFirst() }
+        return part
+    }
+
+    private static func symbol(_ symbol: OpaquePointer) -> ScannedSymbol {
+        let count = Int(zbar_symbol_get_data_length(symbol))
+        let bytes = zbar_symbol_get_data(symbol).map { Array(UnsafeRawBufferPointer(start: $0, count: count)) }
+        let corners = (0..<zbar_symbol_get_loc_size(symbol)).map { index in
+            Point(x: Int(zbar_symbol_get_loc_x(symbol, index)), y: Int(zbar_symbol_get_loc_y(symbol, index)))
+        }
+        return ScannedSymbol(bytes: bytes ?? [], corners: corners)
     }
 }

@@ -86,7 +86,7 @@ extension AICLIValue: Codable {
 
     /// - Throws: What the decoder throws for bytes that are not JSON.
     package init(json: some Sequence<UInt8>) throws {
-        self = try JSONDecoder().decode(AICLIValue.self, from: Data(json))
+        self = try JSONDecoder().decode(AICLIValue.self, from: Data(CompanionJSON.repaired(Array(json))))
     }
 
     /// The value as JSON, names in order.

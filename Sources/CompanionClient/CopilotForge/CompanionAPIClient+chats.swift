@@ -3,13 +3,21 @@ package import CompanionWire
 extension CompanionAPIClient: ProjectBrowsing, ChatBrowsing, ChatContinuing {
     /// `GET /companion/projects`.
     package func projects() async throws -> [CompanionProject] {
-        try await json(.get("/companion/projects"), as: CompanionProjectsResponse.self).projects.elements
+        // All of them come at once, and a host may have a hundred thousand.
+        let limits = configuration.limits
+        let list = try await json(
+            .get("/companion/projects"),
+            as: CompanionProjectsResponse.self,
+            upTo: max(limits.message, limits.body)
+        ).projects
+        return leftOut.elements(of: list, .projects)
     }
 
     /// `GET /companion/projects/:id/chats`.
     package func chats(projectID: String) async throws -> [CompanionChat] {
         let target = "/companion/projects/\(try segment(projectID, "project"))/chats"
-        return try await json(.get(target), as: CompanionChatsResponse.self).chats.elements
+        let list = try await json(.get(target), as: CompanionChatsResponse.self).chats
+        return leftOut.elements(of: list, .chats, of: projectID)
     }
 
     /// `GET /companion/chats/:id/messages`.
@@ -25,7 +33,12 @@ extension CompanionAPIClient: ProjectBrowsing, ChatBrowsing, ChatContinuing {
         let target = "/companion/chats/\(try segment(chatID, "chat"))/messages?\(query)"
         let limits = configuration.limits
         let bytes = limit == 1 ? max(limits.message, limits.body) : limits.body
-        return try await json(.get(target), as: CompanionMessagesPageResponse.self, upTo: bytes)
+        let page = try await json(.get(target), as: CompanionMessagesPageResponse.self, upTo: bytes)
+        // Cursors are offsets; one that is none stands for itself.
+        let start = cursor.flatMap(Int.init)
+        let owner = start == nil ? "\(chatID) \(cursor ?? "")" : "\(chatID) "
+        _ = leftOut.elements(of: page.messages, .messages, from: start ?? 0, of: owner)
+        return page
     }
 
     /// `POST /companion/chats/:id/continue`.

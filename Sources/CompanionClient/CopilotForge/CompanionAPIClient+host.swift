@@ -45,7 +45,8 @@ extension CompanionAPIClient: HealthProbing, DeviceManaging, ModelListing {
 
     /// `GET /companion/devices`.
     package func devices() async throws -> [CompanionDevice] {
-        try await json(.get("/companion/devices"), as: DevicesListResponse.self).devices.elements
+        let list = try await json(.get("/companion/devices"), as: DevicesListResponse.self).devices
+        return leftOut.elements(of: list, .devices)
     }
 
     /// `DELETE /companion/devices/:id`.
@@ -65,7 +66,8 @@ extension CompanionAPIClient: HealthProbing, DeviceManaging, ModelListing {
     ///   signed out; `GET /auth/status` tells it from other faults.
     package func models() async throws -> [CompanionModel] {
         do {
-            return try await json(.get("/models"), as: CompanionModelsResponse.self).models.elements
+            let list = try await json(.get("/models"), as: CompanionModelsResponse.self).models
+            return leftOut.elements(of: list, .models)
         } catch let error as CompanionClientError where error.httpStatus == 500 {
             guard let auth = try? await authStatus(), !auth.authenticated else { throw error }
             var error = error

@@ -1,3 +1,4 @@
+import CompanionWire
 import FoundationEssentials
 import Logging
 import NIOConcurrencyHelpers
@@ -49,6 +50,9 @@ final class LumiInbox: ChannelInboundHandler, Sendable {
         state.withLockedValue { if $0.waiter?.id == id { $0.waiter = nil } }
     }
 
+    /// Whether the connection has ended.
+    var hasEnded: Bool { state.withLockedValue { $0.end != nil } }
+
     func fail(_ error: any Error) {
         end { _ in .failed(error) }
     }
@@ -66,7 +70,7 @@ final class LumiInbox: ChannelInboundHandler, Sendable {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         // Here, on the connection's thread, so that a host that sends much is read no faster than that.
         let payload = Data(unwrapInboundIn(data).readableBytesView)
-        guard let answer = try? JSONDecoder().decode(LumiAnswer.self, from: payload) else {
+        guard let answer = try? JSONDecoder().decode(LumiAnswer.self, from: CompanionJSON.repaired(payload)) else {
             end { .unreadable(isFirst: $0) }
             return context.close(promise: nil)
         }

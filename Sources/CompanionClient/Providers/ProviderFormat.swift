@@ -37,17 +37,17 @@ struct ProviderFailure: Error, Sendable, Hashable {
 
     var code: ProviderError.Code {
         let kind = kind.lowercased()
-        if kind.contains("overload") || kind.contains("unavailable") || kind == "503" || kind == "529" {
+        if kind.has("overload") || kind.has("unavailable") || kind == "503" || kind == "529" {
             return .overloaded
         }
-        if kind.contains("rate_limit") || kind.contains("resource_exhausted") || kind.contains("quota") || kind == "429"
+        if kind.has("rate_limit") || kind.has("resource_exhausted") || kind.has("quota") || kind == "429"
         {
             return .rateLimited
         }
-        if kind.contains("authentication") || kind.contains("invalid_api_key") || kind.contains("unauthenticated") {
+        if kind.has("authentication") || kind.has("invalid_api_key") || kind.has("unauthenticated") {
             return .keyRefused
         }
-        return kind.contains("permission") ? .forbidden : kind.contains("invalid_request") ? .badRequest : .server
+        return kind.has("permission") ? .forbidden : kind.has("invalid_request") ? .badRequest : .server
     }
 }
 
@@ -107,7 +107,7 @@ extension ProviderFormat {
     ///
     /// - Throws: ``ProviderFailure`` where it is an error; ``ProviderError/Code/badAnswer`` where it is nothing known.
     static func decode<Piece: Decodable>(_ data: [UInt8], as: Piece.Type, _ provider: Provider) throws -> Piece {
-        let content = Data(data)
+        let content = Data(CompanionJSON.repaired(data))
         let decoder = JSONDecoder()
         if let body = try? decoder.decode(ProviderFailureBody.self, from: content) { throw body.failure }
         do {

@@ -3,18 +3,21 @@
 package struct LossyArray<Element: Codable & Sendable & Hashable>: Codable, Sendable, Hashable {
     /// The elements that could be decoded, in order.
     package var elements: [Element]
+    /// Where in the peer's list the elements stood that were left out.
+    package var droppedIndices: [Int]
+
     /// How many elements were left out.
-    package var dropped: Int
+    package var dropped: Int { droppedIndices.count }
 
     package init(_ elements: [Element]) {
         self.elements = elements
-        self.dropped = 0
+        self.droppedIndices = []
     }
 
     package init(from decoder: any Decoder) throws {
         var container = try decoder.unkeyedContainer()
         var elements: [Element] = []
-        var dropped = 0
+        var dropped: [Int] = []
         elements.reserveCapacity(container.count ?? 0)
         while !container.isAtEnd {
             do {
@@ -22,11 +25,11 @@ package struct LossyArray<Element: Codable & Sendable & Hashable>: Codable, Send
             } catch {
                 // The container stays where it is when an element fails: step over it with a type that takes all.
                 _ = try container.decode(Anything.self)
-                dropped += 1
+                dropped.append(container.currentIndex - 1)
             }
         }
         self.elements = elements
-        self.dropped = dropped
+        self.droppedIndices = dropped
     }
 
     package func encode(to encoder: any Encoder) throws {

@@ -64,6 +64,8 @@ package struct ContinueChatStreamDecoder: Sendable {
     }
 
     private mutating func decode(_ json: [UInt8]) -> ContinueChatEvent {
+        // Bytes that are not UTF-8 become U+FFFD.
+        let json = LoneSurrogates.replacingInvalid(in: json) ?? json
         let marked = SurrogateJoiner.markLoneSurrogates(in: json)
         guard let event = parse(marked ?? json) else { return .unknown(type: "") }
         guard case .text(let text) = event else {
@@ -73,9 +75,7 @@ package struct ContinueChatStreamDecoder: Sendable {
     }
 
     private func parse(_ json: [UInt8]) -> ContinueChatEvent? {
-        // Bytes that are not UTF-8 become U+FFFD.
-        let text = String(decoding: json, as: UTF8.self)
-        return try? decoder.decode(ContinueChatEvent.self, from: Data(text.utf8))
+        try? decoder.decode(ContinueChatEvent.self, from: Data(json))
     }
 }
 

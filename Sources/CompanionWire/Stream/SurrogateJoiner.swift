@@ -5,7 +5,6 @@
 /// of the second private-use plane (U+10F800 + unit - 0xD800), and turned back into characters here.
 package struct SurrogateJoiner: Sendable {
     private static let markerBase: UInt32 = 0x10F800
-    private static let surrogates: ClosedRange<UInt16> = 0xD800...0xDFFF
 
     private var pendingHigh: UInt16?
 
@@ -15,42 +14,9 @@ package struct SurrogateJoiner: Sendable {
     ///
     /// - Returns: The JSON with markers, or nil where it has no lone escape (the usual case, found in one pass).
     package static func markLoneSurrogates(in json: [UInt8]) -> [UInt8]? {
-        guard json.contains(UInt8(ascii: "\\")) else { return nil }
-        var result: [UInt8] = []
-        var copied = 0
-        var index = 0
-        while index < json.count {
-            guard json[index] == UInt8(ascii: "\\") else {
-                index += 1
-                continue
-            }
-            guard let unit = escapedUnit(json, at: index) else {
-                index += 2
-                continue
-            }
-            guard surrogates.contains(unit) else {
-                index += 6
-                continue
-            }
-            if unit < 0xDC00, let next = escapedUnit(json, at: index + 6), (0xDC00...0xDFFF).contains(next) {
-                index += 12
-                continue
-            }
-            result.append(contentsOf: json[copied..<index])
-            let marker = Unicode.Scalar(markerBase + UInt32(unit - 0xD800))
-            result.append(contentsOf: marker.map { Array(String(Character($0)).utf8) } ?? [])
-            index += 6
-            copied = index
+        LoneSurrogates.replacingEscapes(in: json) { unit in
+            Unicode.Scalar(markerBase + UInt32(unit - 0xD800)).map { Array(String(Character($0)).utf8) } ?? []
         }
-        guard copied > 0 else { return nil }
-        return result + json[copied...]
-    }
-
-    private static func escapedUnit(_ json: [UInt8], at index: Int) -> UInt16? {
-        guard index + 6 <= json.count, json[index] == UInt8(ascii: "\\"), json[index + 1] == UInt8(ascii: "u") else {
-            return nil
-        }
-        return UInt16(String(decoding: json[(index + 2)..<(index + 6)], as: UTF8.self), radix: 16)
     }
 
     /// Turns the text of one frame into what can be shown now; a half at its end waits for the next frame.

@@ -46,6 +46,12 @@ package struct FakeMac: Sendable {
         state.messages(of: chatID)
     }
 
+    /// Restarts the host's program, which keeps its messages: a turn that runs is lost, and the account has to sign in
+    /// again (`script.isSignedIn`). A fault or a step of the turn has to cut the connections.
+    package func restart() {
+        state.restart()
+    }
+
     /// Connects another device in place of the one that is connected.
     package func connect(name: String) {
         state.connect(name: name)

@@ -37,6 +37,10 @@ package struct FakeMacScript: Sendable {
     package var turns: [FakeMacTurn] = []
     /// What is not as it should be, first match first.
     package var faults: [FakeMacFault] = []
+    /// What kind of host it is, as `/health` says.
+    package var service = "copilotforge-sidecar"
+    /// When the host's process began, as `/health` says.
+    package var processStartedAt = FakeMacScript.epoch
     /// Whether a turn with a new chat lists the catch-all project.
     package var listsGeneral = true
 

@@ -19,8 +19,8 @@ extension FakeMacState.Contents {
 
     func json(_ value: some Encodable) -> [FakeMacAction] {
         // The models of the protocol always encode.
-        let body = (try? CompanionJSON.encoder().encode(value)).map(Array.init) ?? []
-        return [reply(200, "application/json; charset=utf-8", body)]
+        let body = (try? CompanionJSON.encoder().encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        return [json(200, JSONText.escapingMarks(in: body))]
     }
 
     func failure(_ status: Int, _ text: String) -> [FakeMacAction] {

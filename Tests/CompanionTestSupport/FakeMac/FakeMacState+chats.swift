@@ -108,13 +108,16 @@ extension FakeMacState.Contents {
     }
 
     /// A prompt to an unknown chat makes it, and lists the catch-all project.
+    ///
+    /// Titles are cut by UTF-16 units, inside a character too, as JavaScript's `slice` does.
     private mutating func createChat(_ id: String, prompt: String, path: String) {
         guard !script.chats.contains(where: { $0.id == id }) else { return }
         let folded = prompt.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        let title = folded.count > 48 ? folded.prefix(45) + "..." : Substring(folded)
+        let units = Array(folded.utf16)
+        let title = units.count > 48 ? JSONText.text(units.prefix(45)) + "..." : folded
         let projectID = String(Digest.sha1(path).prefix(16))
         script.chats.insert(
-            CompanionChat(id: id, projectId: projectID, title: String(title), lastUpdatedAt: now),
+            CompanionChat(id: id, projectId: projectID, title: title, lastUpdatedAt: now),
             at: 0
         )
         if !script.projects.contains(where: { $0.id == projectID }) {

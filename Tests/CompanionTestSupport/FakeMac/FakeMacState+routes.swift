@@ -37,8 +37,8 @@ extension FakeMacState.Contents {
     }
 
     private var health: String {
-        #"{"ok":true,"service":"copilotforge-sidecar","nodeVersion":"v20.11.1","nodeExecPath":"/usr/local/bin/node","#
-            + #""processStartedAtMs":1795253400000}"#
+        #"{"ok":true,"service":\#(JSONText.quoted(script.service)),"nodeVersion":"v20.11.1","nodeExecPath":"/usr/local/bin/node","#
+            + #""processStartedAtMs":\#(Int(script.processStartedAt.timeIntervalSince1970 * 1000))}"#
     }
 
     private func models() -> [FakeMacAction] {

@@ -54,6 +54,16 @@ final class FakeMacState: ConnectionAnswering {
         contents.withLockedValue { $0.connect(name: name, publicKey: name) }
     }
 
+    /// A new process takes the old one's place: what ran is lost, and the account has to sign in again.
+    func restart() {
+        contents.withLockedValue { contents in
+            contents.script.processStartedAt = contents.now
+            contents.script.isSignedIn = false
+            contents.script.turns = []
+            contents.delayed = []
+        }
+    }
+
     func messages(of chatID: String) -> [CompanionMessage] {
         contents.withLockedValue { $0.script.messages[chatID] ?? [] }
     }

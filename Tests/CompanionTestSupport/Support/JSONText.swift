@@ -22,6 +22,41 @@ package enum JSONText {
         quoted(text.utf16)
     }
 
+    /// Where ``text(_:)`` keeps lone halves of characters: the end of the last private-use plane.
+    private static let firstMark: UInt32 = 0x10F800
+
+    /// UTF-16 units as a text that can be kept and encoded; lone halves are marks in it until ``escapingMarks(in:)``.
+    package static func text(_ units: some Collection<UInt16>) -> String {
+        var scalars = String.UnicodeScalarView()
+        let units = Array(units)
+        var index = 0
+        while index < units.count {
+            let unit = units[index]
+            if isHigh(unit), index + 1 < units.count, isLow(units[index + 1]) {
+                scalars += String(decoding: units[index...(index + 1)], as: UTF16.self).unicodeScalars
+                index += 2
+                continue
+            }
+            let isLone = isHigh(unit) || isLow(unit)
+            let value = isLone ? firstMark + UInt32(unit) - 0xD800 : UInt32(unit)
+            scalars += Unicode.Scalar(value).map { [$0] } ?? []
+            index += 1
+        }
+        return String(scalars)
+    }
+
+    /// JSON in which the marks of ``text(_:)`` are lone escapes, as JavaScript writes them.
+    package static func escapingMarks(in json: String) -> String {
+        guard json.unicodeScalars.contains(where: { $0.value >= firstMark }) else { return json }
+        return json.unicodeScalars.reduce(into: "") { result, scalar in
+            if scalar.value >= firstMark {
+                result += escape(UInt16(scalar.value - firstMark) + 0xD800)
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+    }
+
     private static func isHigh(_ unit: UInt16) -> Bool { (0xD800...0xDBFF).contains(unit) }
 
     private static func isLow(_ unit: UInt16) -> Bool { (0xDC00...0xDFFF).contains(unit) }

@@ -8,12 +8,20 @@ package struct CompanionClientConfiguration: Sendable, Hashable {
         /// For the next byte of a streamed answer. Hosts may be silent for 120 s before they give up themselves.
         /// Default: 150 s.
         package var idle: Duration
+        /// The same where the host gives a sign of life every 15 to 20 s (companion-v2, Streams): a connection that is
+        /// silent for longer is dead, though nobody has closed it. Default: 45 s.
+        package var silence: Duration
 
-        package init(connect: Duration = .seconds(5), request: Duration = .seconds(15), idle: Duration = .seconds(150))
-        {
+        package init(
+            connect: Duration = .seconds(5),
+            request: Duration = .seconds(15),
+            idle: Duration = .seconds(150),
+            silence: Duration = .seconds(45)
+        ) {
             self.connect = connect
             self.request = request
             self.idle = idle
+            self.silence = silence
         }
     }
 

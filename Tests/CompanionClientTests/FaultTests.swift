@@ -142,10 +142,14 @@ import Testing
         }
     }
 
-    @Test func `a GET is sent again once when its connection closed, a POST never`() async throws {
-        try await withPeers(.with { $0.faults = [FakeMacFault(.close, times: 1)] }) { mac, client async throws in
+    @Test func `a GET is sent again a few times when its connection is cut, a POST never`() async throws {
+        let script = FakeMacScript.with { $0.faults = [FakeMacFault(.close, times: 3)] }
+        try await withPeers(script, .quick) { mac, client async throws in
             #expect(try await client.devices().count == 1)
-            #expect(mac.requests.count == 2)
+            #expect(mac.requests.count == 4)
+            mac.change { $0.faults = [FakeMacFault(.cutBody)] }
+            #expect(try await clientError { try await client.devices() }.isCut)
+            #expect(mac.requests.count == 8)
             mac.change { $0.faults = [FakeMacFault(.close, times: 1)] }
             let error = try await clientError { try await client.completePairing(.example) }
             #expect(error.code == .unreachable)

@@ -73,7 +73,7 @@ import Testing
             let types = try result.json.compactMap { $0["type"]?.string }
             let expected = [
                 "device.disconnected", "device.connected", "project.changed", "chat.changed", "interrupted",
-                "device.disconnected", "device.connected",
+                "resumed", "device.disconnected", "device.connected",
             ]
             #expect(Array(types.prefix(expected.count)) == expected, "each once, in this order: \(types)")
         }

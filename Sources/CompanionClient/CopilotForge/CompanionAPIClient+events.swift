@@ -21,7 +21,7 @@ extension CompanionAPIClient {
                 throw try await transport(error, answered: true)
             }
             if response.isHTML { throw stranger(response) }
-            guard response.headers.first(name: "Content-Type")?.lowercased().hasPrefix("text/event-stream") ?? false
+            guard response.headers.first(name: "Content-Type")?.lowercased().begins(with: "text/event-stream") ?? false
             else {
                 throw CompanionClientError(
                     .badAnswer,

@@ -18,7 +18,7 @@ extension CompanionAPIClient {
     ) async throws -> Answer {
         let body = try await exchange(request, upTo: limit ?? configuration.limits.body)
         do {
-            return try CompanionJSON.decoder().decode(Answer.self, from: Data(buffer: body))
+            return try CompanionJSON.decode(Answer.self, fromPeer: Data(buffer: body))
         } catch {
             throw CompanionClientError(
                 .badAnswer,
@@ -55,17 +55,29 @@ extension CompanionAPIClient {
         return try await withSession { try await exchange(request, token: $0, upTo: limit) }
     }
 
-    /// Sends a request and returns the body of a 2xx answer that is not a page. A GET that is lost is sent once more;
-    /// nothing else is ever sent twice.
+    /// Sends a request and returns the body of a 2xx answer that is not a page. A GET whose connection is cut is sent
+    /// again, a few times; nothing else is ever sent twice.
     private func exchange(_ request: CompanionRequest, token: String?, upTo limit: Int) async throws -> ByteBuffer {
         let timeout = configuration.timeouts.request
-        return try await repeatingLost(request.target, if: request.isRepeatable, logger: logger) {
-            try await exchangeOnce(within: timeout) {
-                try await execute(request, token: token, timeout: timeout)
-            } read: {
-                try await readBody(of: $0, upTo: limit)
-            } failure: {
-                try await transport($0, answered: $1)
+        var again = Backoff(configuration.retries.ofReads)
+        var wasRepeated = false
+        while true {
+            do {
+                return try await exchangeOnce(within: timeout) {
+                    try await execute(request, token: token, timeout: timeout)
+                } read: {
+                    try await readBody(of: $0, upTo: limit)
+                } failure: {
+                    try await transport($0, answered: $1)
+                }
+            } catch let error as CompanionClientError where request.isRepeatable && error.isCut {
+                // At once the first time: a host may close an idle connection at the moment that it is used again.
+                if wasRepeated {
+                    guard let wait = again.next() else { throw error }
+                    try await clock.sleep(for: wait)
+                }
+                wasRepeated = true
+                logger.debug("sending a request again", metadata: ["target": "\(request.target)"])
             }
         }
     }
@@ -110,7 +122,8 @@ extension CompanionAPIClient {
             message.headers.add(name: "Content-Type", value: "application/json")
             message.body = .bytes(body)
         }
-        let response = try await http.execute(message, deadline: .now() + TimeAmount(timeout), logger: logger)
+        let deadline = NIODeadline.now() + TimeAmount(timeout)
+        let response = try await http.execute(message, deadline: deadline, logger: logger.withoutBodies)
         noteDate(of: response)
         logger.debug(
             "answered",
@@ -140,7 +153,7 @@ extension CompanionAPIClient {
         // 64 KiB hold any error.
         let body = (try? await response.bytes(upTo: 64 << 10, from: endpoint)) ?? ByteBuffer()
         try Task.checkCancellation()
-        let answer = try? CompanionJSON.decoder().decode(CompanionErrorResponse.self, from: Data(buffer: body))
+        let answer = try? CompanionJSON.decode(CompanionErrorResponse.self, fromPeer: Data(buffer: body))
         if let time = answer?.serverTime { offset.withLockedValue { $0 = .seconds(time.timeIntervalSince(Date())) } }
         throw CompanionClientError.status(
             status,

@@ -14,7 +14,11 @@ package struct CompanionAPIClient: Sendable {
     let session: SessionKeeper?
     let http: HTTPClient
     let logger: Logger
+    /// Measures the waits between two tries of a request.
+    let clock: any Clock<Duration>
     let offset = NIOLockedValueBox<Duration?>(nil)
+    /// What could not be read in the lists of the host so far.
+    package let leftOut = LeftOutItems()
 
     private init(
         endpoint: CompanionEndpoint,
@@ -22,7 +26,8 @@ package struct CompanionAPIClient: Sendable {
         security: HostSecurity,
         credentials: (any DeviceCredentials)?,
         http: HTTPClient,
-        logger: Logger
+        logger: Logger,
+        clock: any Clock<Duration>
     ) {
         self.endpoint = endpoint
         self.configuration = configuration
@@ -30,6 +35,7 @@ package struct CompanionAPIClient: Sendable {
         self.session = credentials.map(SessionKeeper.init)
         self.http = http
         self.logger = logger
+        self.clock = clock
     }
 
     /// `http://192.168.1.5:7878` or `https://[fe80::1]:7879`: without a zone.
@@ -49,6 +55,7 @@ package struct CompanionAPIClient: Sendable {
     /// - Parameters:
     ///   - security: Default: plain HTTP, by protocol v1.
     ///   - credentials: Who this device is to the host; used on a pinned connection only. Default: nil, nobody.
+    ///   - clock: Measures the waits between two tries of a request.
     /// - Throws: ``CompanionClientError/Code/refusedAddress`` before anything is sent when the address is not loopback,
     ///   link-local, private or of a VPN mesh; what `body` throws.
     package static func withClient<Result>(
@@ -57,10 +64,17 @@ package struct CompanionAPIClient: Sendable {
         credentials: (any DeviceCredentials)? = nil,
         configuration: CompanionClientConfiguration = .default,
         logger: Logger = Logger(label: "companion-client", factory: { _ in SwiftLogNoOpLogHandler() }),
+        clock: any Clock<Duration> = ContinuousClock(),
         isolation: isolated (any Actor)? = #isolation,
         _ body: (CompanionAPIClient) async throws -> Result
     ) async throws -> Result {
         try endpoint.requireLocal()
+        var configuration = configuration
+        if security != .plain {
+            // Streams of v2 have a comment every 15 s, those of v1 are silent for as long as the model thinks.
+            configuration.timeouts.idle = min(configuration.timeouts.idle, configuration.timeouts.silence)
+        }
+        let limits = configuration
         var settings = HTTPClient.Configuration.local(endpoint, timeouts: configuration.timeouts)
         if let certificate = security.certificate {
             settings.tlsConfiguration = try PinnedTLS.clientConfiguration(trusting: certificate)
@@ -69,12 +83,13 @@ package struct CompanionAPIClient: Sendable {
             try await body(
                 CompanionAPIClient(
                     endpoint: endpoint,
-                    configuration: configuration,
+                    configuration: limits,
                     security: security,
                     // A token on an open line would be anybody's.
                     credentials: security == .plain ? nil : credentials,
                     http: http,
-                    logger: logger
+                    logger: logger,
+                    clock: clock
                 )
             )
         }

@@ -48,6 +48,10 @@ extension CompanionClientError {
             (.forbidden, "\(endpoint) refuses it.")
         case .hostAgentUnavailable:
             (.hostSignedOut, "The assistant is not available on \(endpoint).")
+        case .hostStorageFailed:
+            (.server, "\(endpoint) could not store it, so it was not done.")
+        case .quotaExceeded:
+            (.forbidden, "\(endpoint) stores no more for this device.")
         case .chatBusy:
             (.busy, "\(endpoint) is still busy with that chat.")
         case .turnUnknown, .requestNotFound:

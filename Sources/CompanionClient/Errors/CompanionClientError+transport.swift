@@ -24,22 +24,32 @@ extension CompanionClientError {
         func make(_ code: Code, _ message: String, _ delivery: Delivery) -> CompanionClientError {
             CompanionClientError(code, message, delivery: answered ? .answered : delivery, underlying: error)
         }
+        func cut(_ message: String, _ delivery: Delivery) -> CompanionClientError {
+            var error = make(.unreachable, message, delivery)
+            error.isCut = true
+            return error
+        }
+        let early = "\(endpoint) closed the connection before its answer was complete."
         switch error {
-        case let parser as HTTPParserError where answered && parser == .invalidEOFState:
-            return make(.unreachable, "\(endpoint) closed the connection before its answer was complete.", .answered)
+        case let parser as HTTPParserError where parser == .invalidEOFState:
+            // An end inside the head is an end, whatever was there of it.
+            return cut(early, .unknown)
         case is HTTPParserError:
             return make(.notACompanion, "What listens on \(endpoint) does not speak HTTP.", .answered)
         case ChannelError.connectTimeout:
             return make(.unreachable, "No connection to \(endpoint) within \(timeouts.connect.forPeople).", .notSent)
         case let connection as NIOConnectionError:
             return make(.unreachable, "No connection to \(endpoint): \(reason(of: connection)).", .notSent)
+        case let failure as IOError where connectOnly.contains(failure.errnoCode):
+            return make(.unreachable, "No connection to \(endpoint): \(reason(failure.errnoCode)).", .notSent)
         case let failure as IOError:
-            let delivery: Delivery = connectOnly.contains(failure.errnoCode) ? .notSent : .unknown
-            return make(.unreachable, "No connection to \(endpoint): \(reason(failure.errnoCode)).", delivery)
+            return cut("No connection to \(endpoint): \(reason(failure.errnoCode)).", .unknown)
+        case is ChannelError:
+            return cut("The connection to \(endpoint) failed.", .unknown)
+        case is NIOSSLError where isHandshakeCut(error):
+            return cut("\(endpoint) closed the connection before TLS was agreed on.", .notSent)
         case is NIOSSLError, is NIOSSLExtraError:
-            guard isHandshakeFailure(error) else {
-                return make(.unreachable, "\(endpoint) closed the connection before its answer was complete.", .unknown)
-            }
+            guard isHandshakeFailure(error) else { return cut(early, .unknown) }
             return make(
                 .notACompanion,
                 "What listens on \(endpoint) does not speak the TLS of a companion host.",
@@ -61,7 +71,13 @@ extension CompanionClientError {
             return [.failedToValidateHostname, .serverHostnameImpossibleToMatch].contains(extra)
         }
         guard case .handshakeFailed? = error as? NIOSSLError else { return error is BoringSSLError }
-        return true
+        return !isHandshakeCut(error)
+    }
+
+    /// Whether a connection ended while TLS was agreed on: nothing is known of who listens, and nothing was sent.
+    static func isHandshakeCut(_ error: any Error) -> Bool {
+        guard case .handshakeFailed(.sslError(let causes))? = error as? NIOSSLError else { return false }
+        return causes.contains { [.eofDuringHandshake, .eofDuringAdditionalCertficiateChainValidation].contains($0) }
     }
 
     private static func library(
@@ -78,8 +94,17 @@ extension CompanionClientError {
             return make(.timedOut, "\(endpoint) did not answer in time.", .unknown)
         case .readTimeout:
             return make(.timedOut, "\(endpoint) was silent for \(timeouts.idle.forPeople).", .unknown)
+        case .tlsHandshakeTimeout:
+            let limit = timeouts.connect.forPeople
+            return make(.unreachable, "No TLS connection to \(endpoint) within \(limit).", .notSent)
         case .remoteConnectionClosed:
-            return make(.unreachable, "\(endpoint) closed the connection before its answer was complete.", .unknown)
+            var error = make(
+                .unreachable,
+                "\(endpoint) closed the connection before its answer was complete.",
+                .unknown
+            )
+            error.isCut = true
+            return error
         default:
             return make(.unreachable, "The connection to \(endpoint) failed.", .unknown)
         }

@@ -92,6 +92,9 @@ package struct CompanionClientError: Error, Sendable {
     /// The host's time when it answered, from the `Date` header.
     package var serverDate: Date?
     package var delivery: Delivery
+    /// Whether a connection stood and ended before the whole answer was there: another one may do better. What listens
+    /// may as well be a tunnel whose other end is away.
+    package var isCut = false
     /// What helps, where the code alone does not say it: an act or a command.
     package var advice: String?
     package var underlying: (any Error)?

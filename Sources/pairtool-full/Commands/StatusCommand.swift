@@ -34,10 +34,7 @@ struct StatusCommand: AsyncParsableCommand {
         try await host.withSession(options) { session in
             let report = try await HostStatusReport.read(session)
             show(report, session)
-            if let status = report.exitStatus {
-                session.output.say(report.advice ?? "")
-                throw ExitRequest(status: status)
-            }
+            if let failure = report.failure { throw session.output.ended(by: failure) }
         }
     }
 
@@ -55,7 +52,7 @@ struct StatusCommand: AsyncParsableCommand {
         try await LiveFeed(client: try session.copilotForge, patience: HostOptions.patience).run { output in
             let report: HostStatusReport
             switch output {
-            case .event: report = try await HostStatusReport.read(session)
+            case .event, .resumed: report = try await HostStatusReport.read(session)
             case .interrupted(let reason): report = HostStatusReport(session.host, problem: reason)
             }
             if report != last { show(report, session) }
@@ -74,6 +71,8 @@ struct HostStatusReport: Encodable, Equatable {
     var name: String
     var family: HostFamily
     var trust: HostTrust
+    /// True where TLS ends at a key that was trusted when the host was paired, though nothing was proven; else absent.
+    var tls: Bool?
     /// Where it was asked, or is asked for: of a Jarvis daemon, the base URL in use.
     var address: String
     var reachable: Bool
@@ -86,7 +85,7 @@ struct HostStatusReport: Encodable, Equatable {
     /// Whether this device is connected. Of other families than CopilotForge's: whether the host answers.
     var connected: Bool
     var connectedDevice: ConnectedCompanionDevice?
-    /// What the host lists this device as.
+    /// What the host lists this device as; of verified hosts only.
     var deviceName: String?
     /// The host's clock minus this machine's, in seconds.
     var clockOffsetSeconds: Int64?
@@ -101,6 +100,7 @@ struct HostStatusReport: Encodable, Equatable {
         name = host.name
         family = host.family
         trust = host.trust
+        tls = host.trust == .legacy && host.spki != nil ? true : nil
         address = "\(host.endpoint)"
         reachable = false
         connected = false
@@ -119,7 +119,7 @@ struct HostStatusReport: Encodable, Equatable {
         // Several devices of protocol 2 are connected at a time: what counts is that the host knows this one.
         report.connected =
             (session.isVerified ? status.device?.id : status.connectedDevice?.id) == session.host.deviceID
-        report.deviceName = status.device?.name ?? (report.connected ? status.connectedDevice?.name : nil)
+        report.deviceName = status.device?.name
         report.permissions = status.permissions
         report.expiresAt = status.expiresAt
         report.signedIn = try? await companion.authStatus().authenticated
@@ -159,7 +159,8 @@ struct HostStatusReport: Encodable, Equatable {
         if let signedIn { lines.append("signed in  \(signedIn ? "yes" : "no")") }
         if reachable, family == .copilotforge {
             let other = connectedDevice.map { " (superseded by \($0.name), \($0.id))" } ?? ""
-            lines.append("connected  " + (connected ? "yes, as \(deviceName ?? "this device")" : "no\(other)"))
+            let name = deviceName ?? connectedDevice?.name ?? "this device"
+            lines.append("connected  " + (connected ? "yes, as \(name)" : "no\(other)"))
         }
         if let permissions {
             let names = permissions.map(\.rawValue).joined(separator: ", ")
@@ -176,18 +177,27 @@ struct HostStatusReport: Encodable, Equatable {
 
     private var howProven: String {
         if trust == .verified { return " (TLS, both sides proven)" }
+        if tls == true { return " (TLS, with the key that you trusted; nothing proven)" }
         return family.speaksHTTP ? " (plain HTTP, nothing proven)" : " (no encryption, nothing proven)"
     }
 
-    /// The exit code of a host that cannot be used now.
-    var exitStatus: ExitStatus? {
-        if !connected { return .notPaired }
-        return signedIn == false ? .hostUnavailable : nil
-    }
-
-    var advice: String? {
-        if !connected { return "Next: pairtool pair" }
-        return signedIn == false ? "Next: sign in to Copilot in the app on the host." : nil
+    /// Why a host cannot be used now.
+    var failure: CommandError? {
+        if !connected {
+            return CommandError(
+                .notPaired,
+                "host.not_paired",
+                "\(name) is not connected to this device",
+                next: "pairtool pair"
+            )
+        }
+        guard signedIn == false else { return nil }
+        return CommandError(
+            .hostUnavailable,
+            "host.host_signed_out",
+            "the assistant's account is not signed in on \(name)",
+            next: "sign in to Copilot in the app on the host"
+        )
     }
 
     static func == (left: HostStatusReport, right: HostStatusReport) -> Bool {

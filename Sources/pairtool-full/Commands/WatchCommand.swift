@@ -10,8 +10,9 @@ struct WatchCommand: AsyncParsableCommand {
         commandName: "watch",
         abstract: "Print what happens at the host, as it happens.",
         discussion: """
-            A verified host tells it over one connection, which is made again whenever it breaks. A legacy host is asked \
-            every few seconds, and only tells which device is connected and which projects and chats changed.
+            A verified host tells it over one connection, which is made again whenever it breaks; what changed in chats \
+            meanwhile is read then. A legacy host is asked every few seconds, and only tells which device is connected and \
+            which projects and chats changed.
             """
     )
 
@@ -22,10 +23,12 @@ struct WatchCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
+        let progress = LiveProgress()
         try await host.withSessions(options) { session in
             let writer = LiveWriter(output: session.output)
             if session.isVerified {
-                try await LiveFeed(client: try session.copilotForge, patience: HostOptions.patience).run {
+                let client = try session.copilotForge
+                try await LiveFeed(client: client, patience: HostOptions.patience, progress: progress).run {
                     writer.write($0)
                 }
             } else {
@@ -40,7 +43,7 @@ struct LiveWriter: Sendable {
     let output: Output
 
     private struct Gap: Encodable {
-        var type = "interrupted"
+        var type: String
         var at: Date
         var message: String
     }
@@ -50,9 +53,14 @@ struct LiveWriter: Sendable {
         case (.event(let event), .json): output.json(event)
         case (.event(let event), .quiet): output.data(TerminalText.line(event.type.rawValue))
         case (.event(let event), .text): output.data(TerminalText.line(text(event)))
-        case (.interrupted(let reason), .json): output.json(Gap(at: output.context.now(), message: reason))
-        case (.interrupted(let reason), _): output.say(reason)
+        case (.interrupted(let reason), .json): report("interrupted", reason)
+        case (.resumed(let text), .json): report("resumed", text)
+        case (.interrupted(let text), _), (.resumed(let text), _): output.say(text)
         }
+    }
+
+    private func report(_ type: String, _ message: String) {
+        output.json(Gap(type: type, at: output.context.now(), message: message))
     }
 
     private func text(_ event: LiveEvent) -> String {

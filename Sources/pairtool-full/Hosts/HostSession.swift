@@ -29,11 +29,19 @@ struct HostSession: Sendable {
                 security: try host.security(),
                 credentials: host.trust == .verified ? PairedCredentials(host: host, context: output.context) : nil,
                 configuration: configuration,
-                logger: LoggingSetup.logger("client", context: output.context)
+                logger: LoggingSetup.logger("client", context: output.context),
+                clock: output.context.clock
             ) { client in
-                try await body(
-                    HostSession(host: host, offer: HostClient(client), output: output, companion: client)
-                )
+                let session = HostSession(host: host, offer: HostClient(client), output: output, companion: client)
+                // Before an error is told, which may be about what is missing.
+                let result: Result<R, any Error>
+                do {
+                    result = .success(try await body(session))
+                } catch {
+                    result = .failure(error)
+                }
+                client.leftOut.report(to: output)
+                return try result.get()
             }
         case .jarvis:
             try await JarvisSessions.with(host, output: output, configuration: configuration) { offer in

@@ -2,6 +2,7 @@ import CommandCore
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
+import PairingAgent
 
 /// Watches a host that tells nothing by itself: asks it again and again, and gives the differences as events.
 struct LegacyWatch: Sendable {
@@ -21,7 +22,12 @@ struct LegacyWatch: Sendable {
         while true {
             do {
                 let now = try await look(last)
-                if let last { changes(from: last, to: now).forEach { take(.event($0)) } }
+                let events = last.map { changes(from: $0, to: now) } ?? []
+                if hasFailed {
+                    let what = events.isEmpty ? "nothing changed meanwhile" : "what changed meanwhile follows"
+                    take(.resumed("\(session.host.name) answers again; \(what)."))
+                }
+                events.forEach { take(.event($0)) }
                 last = now
                 hasFailed = false
             } catch let error as CompanionClientError where [.unreachable, .timedOut].contains(error.code) {

@@ -158,7 +158,7 @@ private final class HandshakeEnd: ChannelInboundHandler, Sendable {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        found.fail(NIOSSLError.uncleanShutdown)
+        found.fail(NIOSSLError.handshakeFailed(.sslError([.eofDuringHandshake])))
         context.fireChannelInactive()
     }
 }

@@ -1,3 +1,10 @@
+extension CompanionClientConfiguration.Retries {
+    /// Those of a request that only reads: two more after the one that is made at once.
+    var ofReads: CompanionClientConfiguration.Retries {
+        CompanionClientConfiguration.Retries(count: min(count, 2), firstWait: firstWait, longestWait: longestWait)
+    }
+}
+
 /// The waits between tries: each twice as long as the one before.
 struct Backoff: Sendable {
     private let retries: CompanionClientConfiguration.Retries

@@ -19,6 +19,7 @@ extension CompanionAPIClient: CommandSending {
         var body = try session.signedCommand(payload, id: id, now: hostTime)
         var backoff = Backoff(configuration.retries)
         var hasSetClock = false
+        var mayHaveRun = false
         while true {
             do {
                 return try await json(.post("/companion/command", json: body), as: CommandResponse.self)
@@ -29,11 +30,12 @@ extension CompanionAPIClient: CommandSending {
                     body = try session.signedCommand(payload, id: id, now: hostTime)
                     continue
                 }
+                mayHaveRun = mayHaveRun || error.isBreak && error.delivery != .notSent
                 guard error.mayHaveLostAnswer(isFirst: !backoff.hasBegun), let wait = backoff.next() else {
-                    throw error
+                    throw mayHaveRun ? error.asLostAnswer(to: payload) : error
                 }
                 logger.debug("sending a command again", metadata: ["command": "\(id)", "type": "\(payload.type)"])
-                try await ContinuousClock().sleep(for: wait)
+                try await clock.sleep(for: wait)
             }
         }
     }
@@ -92,13 +94,34 @@ extension CompanionAPIClient: CommandSending {
 }
 
 extension CompanionClientError {
+    /// Whether a connection failed and another may do better.
+    var isBreak: Bool {
+        [.unreachable, .timedOut, .streamInterrupted].contains(code)
+    }
+
+    /// What is to be said where a command may have reached the host and its answer cannot be had. A refusal of the host
+    /// says what became of the command, and stays.
+    fileprivate func asLostAnswer(to payload: CommandPayload) -> CompanionClientError {
+        guard hostCode == nil else { return self }
+        var error = self
+        error.delivery = .unknown
+        guard case .chatSend = payload, error.code != .pinMismatch else {
+            error.message += " The host may have done it all the same."
+            return error
+        }
+        error.code = .streamInterrupted
+        error.message += " The prompt may have run: it was sent once, and its answer could not be had."
+        return error
+    }
+
     var isAboutTime: Bool { hostCode == .commandBadTime || hostCode == .commandExpired }
 
     /// Whether a request may have been executed although no answer came; for a repetition, also whether it is worth
     /// another.
     ///
-    /// - Parameter isFirst: A first request that was never sent is an error at once: the host is off.
+    /// - Parameter isFirst: A first request that was never sent is an error at once: the host is off. Not so where it
+    ///   took the connection and ended it.
     fileprivate func mayHaveLostAnswer(isFirst: Bool) -> Bool {
-        [.unreachable, .timedOut].contains(code) && !(isFirst && delivery == .notSent)
+        [.unreachable, .timedOut].contains(code) && !(isFirst && delivery == .notSent && !isCut)
     }
 }

@@ -179,7 +179,8 @@ package struct FollowedTurn: AsyncSequence, Sendable {
             guard let wait = backoff.next() else {
                 throw CompanionClientError(
                     .streamInterrupted,
-                    "The answer of \(client.endpoint) broke off, and the connection did not come back.",
+                    "The answer of \(client.endpoint) broke off, and the connection did not come back. The host has the "
+                        + "prompt and goes on without this machine.",
                     underlying: error
                 )
             }
@@ -194,12 +195,5 @@ package struct FollowedTurn: AsyncSequence, Sendable {
         private func tooLarge(_ error: (any Error)?) -> CompanionClientError {
             CompanionClientError(.tooLarge, "\(client.endpoint) sends more than an answer may have.", underlying: error)
         }
-    }
-}
-
-extension CompanionClientError {
-    /// Whether a connection failed and another may do better.
-    fileprivate var isBreak: Bool {
-        [.unreachable, .timedOut, .streamInterrupted].contains(code)
     }
 }

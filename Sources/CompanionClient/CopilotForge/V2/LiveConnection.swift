@@ -9,8 +9,6 @@ import NIOWebSocket
 struct LiveConnection: Sendable {
     /// The most bytes of a frame, and of an event of several frames.
     private static let largestEvent = 1 << 20
-    /// Hosts ping more often than this; a connection that is silent for longer is dead.
-    private static let longestSilence = TimeAmount.seconds(90)
 
     private let frames: WebSocketOpening.Frames
 
@@ -30,7 +28,8 @@ struct LiveConnection: Sendable {
             headers: headers,
             timeouts: client.configuration.timeouts,
             largestFrame: Self.largestEvent,
-            longestSilence: Self.longestSilence,
+            // Hosts ping every 20 s.
+            longestSilence: TimeAmount(client.configuration.timeouts.silence),
             group: loop,
             prepare: { channel in
                 let tls = try PinnedTLS.verifyingHandler(context, endpoint: endpoint, pin: pin) {
@@ -80,7 +79,7 @@ struct LiveConnection: Sendable {
                     guard frame.fin else { continue }
                     defer { text = [] }
                     // An event that this version cannot read is none for it.
-                    guard let event = try? CompanionJSON.decoder().decode(LiveEvent.self, from: Data(text)) else {
+                    guard let event = try? CompanionJSON.decode(LiveEvent.self, fromPeer: Data(text)) else {
                         continue
                     }
                     try await take(event)

@@ -1,0 +1,88 @@
+import CompanionWire
+import FoundationEssentials
+import NIOConcurrencyHelpers
+
+/// How far a watch has come, over all of its connections: what it was told, and since when it may lack something.
+package final class LiveProgress: Sendable {
+    private struct State {
+        /// The time of the last event, by the host's clock.
+        var latest: Date?
+        var messages = RecentIdentifiers(capacity: 4096)
+        var isInterrupted = false
+    }
+
+    private let state = NIOLockedValueBox(State())
+
+    package init() {}
+
+    func interrupt() {
+        state.withLockedValue { $0.isInterrupted = true }
+    }
+
+    /// Since when something may have been missed; nil where nothing was.
+    var gap: Date? {
+        state.withLockedValue { $0.isInterrupted ? $0.latest : nil }
+    }
+
+    /// Notes an event that is about to be told.
+    ///
+    /// - Returns: Whether it is news: a message that was read after a gap may be told once more by the connection.
+    func note(_ event: LiveEvent) -> Bool {
+        state.withLockedValue { state in
+            state.latest = max(state.latest ?? event.at, event.at)
+            guard event.type == .messageCreated, let id = event.messageId else { return true }
+            return state.messages.insert(id)
+        }
+    }
+
+    /// Notes that all of a gap was read.
+    func resume() {
+        state.withLockedValue { $0.isInterrupted = false }
+    }
+}
+
+extension CompanionAPIClient {
+    /// The most messages that are looked at in a chat after a gap.
+    private static let mostMissed = 3200
+
+    /// What changed in projects and chats since a time on the host's clock, oldest first, with the host's own times.
+    ///
+    /// Hosts keep no record of their live events. But they say when each project and chat changed last, and a message
+    /// when it was written; who came and went meanwhile is lost.
+    func changes(since time: Date) async throws -> [LiveEvent] {
+        var events: [LiveEvent] = []
+        for project in try await projects() {
+            guard let changed = project.lastUpdatedAt, changed >= time else { continue }
+            let before = events.count
+            for chat in try await chats(projectID: project.id) {
+                guard let changed = chat.lastUpdatedAt, changed >= time else { continue }
+                let messages = try await messages(chatID: chat.id, since: time)
+                events += messages.map { message in
+                    LiveEvent(
+                        .messageCreated,
+                        at: message.createdAt ?? changed,
+                        projectId: project.id,
+                        chatId: chat.id,
+                        messageId: message.id
+                    )
+                }
+                guard changed > time else { continue }
+                events.append(LiveEvent(.chatChanged, at: changed, projectId: project.id, chatId: chat.id))
+            }
+            guard events.count == before, changed > time else { continue }
+            events.append(LiveEvent(.projectChanged, at: changed, projectId: project.id))
+        }
+        // Stable for equal times: a message comes before the change of its chat.
+        return events.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
+    }
+
+    private func messages(chatID: String, since time: Date) async throws -> [CompanionMessage] {
+        var count = 50
+        while true {
+            let last = try await lastMessages(chatID: chatID, count: count)
+            let new = last.filter { ($0.createdAt ?? .distantPast) >= time }
+            if new.count < count || count >= Self.mostMissed { return new }
+            count *= 8
+        }
+    }
+}

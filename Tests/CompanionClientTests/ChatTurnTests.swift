@@ -232,7 +232,10 @@ import Testing
         var turn = FakeMacTurn(steps: [.frame(FakeMacTurn.text("a")), .eof], answer: "ab")
         // A question every 5 s: a quarter of an hour.
         turn.storedAtRead = 180
-        let result = try await run(.turn(turn)) { #expect($0.prompts == 1) }
+        // A Mac would have ended it.
+        var script = FakeMacScript.turn(turn)
+        script.service = "pairtool-host"
+        let result = try await run(script) { #expect($0.prompts == 1) }
         #expect(result.text == "ab")
         #expect(result.error == nil)
     }
@@ -255,7 +258,9 @@ import Testing
             let walked = mac.requests.count
             let turn = ChatTurn(client: client, chatID: "c-login", request: .prompt("Hi"), position: first)
             for try await _ in turn.run() {}
-            #expect(mac.requests.count - walked == 2)
+            let more = mac.requests.dropFirst(walked).map { "\($0.method) \($0.path)" }
+            let chat = "/companion/chats/c-login"
+            #expect(more == ["GET \(chat)/messages", "GET /health", "POST \(chat)/continue"])
         }
     }
 }

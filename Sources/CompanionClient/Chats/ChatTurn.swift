@@ -16,7 +16,7 @@ package struct ChatTurn: Sendable {
         case finished(ChatTurnSummary)
     }
 
-    private let client: any ChatContinuing & ChatBrowsing
+    private let client: any ChatContinuing & ChatBrowsing & HealthProbing
     private let chatID: String
     private let request: ContinueChatRequest
     private let configuration: TurnRecovery.Configuration
@@ -28,7 +28,7 @@ package struct ChatTurn: Sendable {
     ///     (``ChatTurnSummary/position``); it saves the walk through the whole chat.
     ///   - clock: Measures the waits of a recovery.
     package init(
-        client: any ChatContinuing & ChatBrowsing,
+        client: any ChatContinuing & ChatBrowsing & HealthProbing,
         chatID: String,
         request: ContinueChatRequest,
         position: HistoryPosition = .start,
@@ -72,8 +72,20 @@ package struct ChatTurnSummary: Sendable, Hashable {
 }
 
 extension ChatTurn {
-    func makeRecovery() -> TurnRecovery {
-        TurnRecovery(prompt: request.prompt, configuration: configuration)
+    /// - Parameter health: What the host said of itself when the turn began.
+    func makeRecovery(_ health: CompanionHealthResponse? = nil) -> TurnRecovery {
+        var configuration = configuration
+        configuration.turnLimit = configuration.turnLimit ?? health?.turnLimit
+        return TurnRecovery(prompt: request.prompt, configuration: configuration)
+    }
+
+    /// What the host says of itself; nil where it does not.
+    func askHealth() async throws -> CompanionHealthResponse? {
+        do {
+            return try await client.health()
+        } catch is CompanionClientError {
+            return nil
+        }
     }
 
     func findPosition() async throws -> HistoryPosition {

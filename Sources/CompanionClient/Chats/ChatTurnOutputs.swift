@@ -30,6 +30,9 @@ package struct ChatTurnOutputs: AsyncSequence, Sendable {
         private var phase = Phase.idle
         private var recovery: TurnRecovery
         private var position = HistoryPosition.start
+        /// The host as it was when the turn began.
+        private var health: CompanionHealthResponse?
+        private var age: @Sendable () -> Duration = { .zero }
         private var usage: ContinueChatUsage?
         private var queue: ArraySlice<ChatTurn.Output> = []
 
@@ -45,6 +48,9 @@ package struct ChatTurnOutputs: AsyncSequence, Sendable {
                 case .idle:
                     // Nothing was sent yet: what fails here fails the turn as it is.
                     position = try await turn.findPosition()
+                    health = try await turn.askHealth()
+                    recovery = turn.makeRecovery(health)
+                    age = turn.stopwatch()
                     phase = .streaming(turn.openStream())
                 case .streaming(let stream):
                     phase = .ended
@@ -67,7 +73,7 @@ package struct ChatTurnOutputs: AsyncSequence, Sendable {
             do {
                 input = try await stream.next().map(TurnRecovery.Input.event) ?? .ended
             } catch let error as CompanionClientError {
-                input = .failed(error)
+                input = .failed(error, age: age())
             }
             if case .event(.usage(let latest)) = input { usage = latest }
             let stopwatch = turn.stopwatch()
@@ -75,11 +81,14 @@ package struct ChatTurnOutputs: AsyncSequence, Sendable {
         }
 
         private mutating func poll(_ elapsed: @escaping @Sendable () -> Duration) async throws {
+            // Before the history: what the process that answered had stored is in it then.
+            let hasRestarted = try await turn.askHealth().map { health?.isOtherProcess(than: $0) ?? false } ?? false
             let input: TurnRecovery.Input
             do {
-                input = .history(try await turn.readHistory(after: position), elapsed: elapsed())
+                let messages = try await turn.readHistory(after: position)
+                input = .history(messages, elapsed: elapsed(), hasRestarted: hasRestarted)
             } catch let error as CompanionClientError {
-                input = .historyFailed(error, elapsed: elapsed())
+                input = .historyFailed(error, elapsed: elapsed(), hasRestarted: hasRestarted)
             }
             apply(recovery.handle(input), reading: nil, elapsed: elapsed)
         }

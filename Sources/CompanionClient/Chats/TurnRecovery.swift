@@ -12,6 +12,9 @@ package struct TurnRecovery: Sendable {
         package var limit: Duration
         /// How long an answer is waited for in all, as long as the host has the prompt and works on. Default: 30 min.
         package var longestTurn: Duration
+        /// After how long a host ends a turn itself, from the turn's begin on; nothing is waited for beyond it. Default:
+        /// nil, not known.
+        package var turnLimit: Duration?
         /// The wait before the first question; it doubles from one to the next. Default: 250 ms.
         package var firstWait: Duration
         /// The longest wait between two questions. Default: 5 s.
@@ -23,12 +26,14 @@ package struct TurnRecovery: Sendable {
         package init(
             limit: Duration = .seconds(150),
             longestTurn: Duration = .seconds(30 * 60),
+            turnLimit: Duration? = nil,
             firstWait: Duration = .milliseconds(250),
             longestWait: Duration = .seconds(5),
             readsUntilNotTaken: Int = 3
         ) {
             self.limit = limit
             self.longestTurn = longestTurn
+            self.turnLimit = turnLimit
             self.firstWait = firstWait
             self.longestWait = longestWait
             self.readsUntilNotTaken = readsUntilNotTaken
@@ -39,10 +44,12 @@ package struct TurnRecovery: Sendable {
         case event(ContinueChatEvent)
         /// The stream ended as it should.
         case ended
-        case failed(CompanionClientError)
-        /// The messages behind the position where the turn began, and the time since the break.
-        case history([CompanionMessage], elapsed: Duration)
-        case historyFailed(CompanionClientError, elapsed: Duration)
+        /// `age`: the time since the turn began.
+        case failed(CompanionClientError, age: Duration = .zero)
+        /// The messages behind the position where the turn began, and the time since the break. `hasRestarted`: whether
+        /// the host's process is another than the one that the turn began in.
+        case history([CompanionMessage], elapsed: Duration, hasRestarted: Bool = false)
+        case historyFailed(CompanionClientError, elapsed: Duration, hasRestarted: Bool = false)
     }
 
     package enum Step: Sendable {
@@ -63,6 +70,8 @@ package struct TurnRecovery: Sendable {
     private var wasTaken = false
     /// When the history last showed the prompt without an answer, from the break on.
     private var lastSign = Duration.zero
+    /// When the host ends the turn, from the break on.
+    private var turnEnd: Duration?
 
     /// The answer as far as it was shown.
     package private(set) var answer = ""
@@ -77,9 +86,12 @@ package struct TurnRecovery: Sendable {
         switch input {
         case .event(let event): (show(event), .read)
         case .ended: ([], end())
-        case .failed(let error): fail(error)
-        case .history(let messages, let elapsed): follow(messages, elapsed: elapsed)
-        case .historyFailed(let error, let elapsed): ([], pollAgain(after: error, elapsed: elapsed))
+        case .failed(let error, let age): fail(error, age: age)
+        case .history(let messages, let elapsed, let hasRestarted):
+            follow(messages, elapsed: elapsed, hasRestarted: hasRestarted)
+        case .historyFailed(let error, _, true) where error.delivery == .answered:
+            ([], .fail(lost(in: "it does not show the chat now")))
+        case .historyFailed(let error, let elapsed, _): ([], pollAgain(after: error, elapsed: elapsed))
         }
     }
 
@@ -109,17 +121,24 @@ package struct TurnRecovery: Sendable {
         return .fail(CompanionClientError(.hostError, "The turn failed on the host.", hostText: hostError))
     }
 
-    private mutating func fail(_ error: CompanionClientError) -> ([ChatTurn.Output], Step) {
+    private mutating func fail(_ error: CompanionClientError, age: Duration) -> ([ChatTurn.Output], Step) {
         if hostError != nil { return ([], end()) }
         let isBreak = [.streamInterrupted, .timedOut, .unreachable].contains(error.code)
         guard isBreak, error.delivery != .notSent else { return ([], .fail(error)) }
         cause = error
         wasTaken = error.delivery == .answered
+        turnEnd = configuration.turnLimit.map { $0 - age }
         return ([.recovering(error.message)], .poll(after: nextWait()))
     }
 
-    private mutating func follow(_ messages: [CompanionMessage], elapsed: Duration) -> ([ChatTurn.Output], Step) {
+    private mutating func follow(
+        _ messages: [CompanionMessage],
+        elapsed: Duration,
+        hasRestarted: Bool
+    ) -> ([ChatTurn.Output], Step) {
         guard let own = messages.firstIndex(where: isOwn) else {
+            // What a restarted host does not show it may have forgotten.
+            if hasRestarted { return ([], .fail(lost(in: "the chat does not have the answer"))) }
             readsWithoutPrompt += 1
             guard wasTaken || readsWithoutPrompt < configuration.readsUntilNotTaken else {
                 return ([], .fail(notTaken()))
@@ -130,9 +149,12 @@ package struct TurnRecovery: Sendable {
         lastSign = elapsed
         let turn = messages[(own + 1)...].prefix { $0.role != .user }
         guard let stored = turn.first(where: { $0.role == .assistant && !$0.text.isEmpty }) else {
+            if hasRestarted { return ([], .fail(lost(in: "the chat does not have the answer"))) }
             return ([], pollAgain(after: nil, elapsed: elapsed))
         }
-        return (complete(with: stored.text), .finish(recovered: true))
+        let outputs = complete(with: stored.text)
+        guard stored.interrupted != true else { return (outputs, .fail(cutOff())) }
+        return (outputs, .finish(recovered: true))
     }
 
     /// Hosts may store a prompt without the white space around it.
@@ -143,7 +165,7 @@ package struct TurnRecovery: Sendable {
     private mutating func pollAgain(after error: CompanionClientError?, elapsed: Duration) -> Step {
         // The pairing is gone: asking on cannot help. All else can pass, a host that signs in again included.
         if let error, [.notPaired, .forbidden].contains(error.code) { return .fail(error) }
-        let end = min(lastSign + configuration.limit, configuration.longestTurn)
+        let end = min(lastSign + configuration.limit, configuration.longestTurn, turnEnd ?? configuration.longestTurn)
         guard elapsed < end else { return .fail(gaveUp(after: error, elapsed: elapsed)) }
         return .poll(after: min(nextWait(), end - elapsed))
     }
@@ -151,6 +173,15 @@ package struct TurnRecovery: Sendable {
     private mutating func nextWait() -> Duration {
         defer { wait = min(wait * 2, configuration.longestWait) }
         return wait
+    }
+
+    /// The host says itself that it does not have the whole answer.
+    private func cutOff() -> CompanionClientError {
+        CompanionClientError(
+            .streamInterrupted,
+            "The host ended in the middle of the answer. What it had is shown; the prompt was not sent again.",
+            underlying: cause
+        )
     }
 
     private func notTaken() -> CompanionClientError {
@@ -163,11 +194,35 @@ package struct TurnRecovery: Sendable {
     }
 
     private func gaveUp(after error: CompanionClientError?, elapsed: Duration) -> CompanionClientError {
-        CompanionClientError(
+        let message: String =
+            if !wasTaken {
+                "The connection broke before the host answered, and its chat could not be read since. The prompt may have "
+                    + "run; it was not sent again."
+            } else if error != nil {
+                "The answer broke off, and the chat could not be read since. The prompt was not sent again."
+            } else if let turnEnd, elapsed >= turnEnd {
+                "The answer broke off, and the host ends every turn after two minutes: the chat does not have the answer. "
+                    + "The prompt was not sent again."
+            } else {
+                "The answer broke off, and \(elapsed.forPeople) later the chat did not have it whole. The prompt was not "
+                    + "sent again."
+            }
+        return CompanionClientError(
             .streamInterrupted,
-            "The answer broke off, and \(elapsed.forPeople) later the chat did not have it whole. The prompt was not sent again.",
+            message,
             delivery: wasTaken ? .answered : .unknown,
             underlying: error ?? cause
+        )
+    }
+
+    /// A turn ends with the process that it runs in.
+    private func lost(in chat: String) -> CompanionClientError {
+        CompanionClientError(
+            .streamInterrupted,
+            "The host was restarted during this turn, and \(chat): the answer is lost. The prompt may have run in part; "
+                + "it was not sent again.",
+            delivery: wasTaken ? .answered : .unknown,
+            underlying: cause
         )
     }
 }

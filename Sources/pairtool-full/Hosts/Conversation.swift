@@ -101,6 +101,7 @@ struct Conversation: Sendable {
 
     /// Sends a prompt and shows the answer as it comes.
     mutating func send(_ prompt: String) async throws {
+        try await session.requireOwnPlace()
         try await prepare(for: prompt)
         let request = TurnRequest(
             prompt: prompt,
@@ -133,7 +134,8 @@ struct Conversation: Sendable {
                         client: try session.copilotForge,
                         chatID: chatID,
                         request: ContinueChatRequest(request),
-                        position: earlier
+                        position: earlier,
+                        clock: session.context.clock
                     )
                     for try await output in turn.run() {
                         writer.write(output)
@@ -142,7 +144,7 @@ struct Conversation: Sendable {
                 }
             } catch let error as CompanionClientError where error.code == .streamInterrupted {
                 var failure = CommandError(describing: error)
-                failure.next = "see whether the answer is there: pairtool messages \(chatID.prefix(8))"
+                failure.next = "see what is there before you send it again: pairtool messages \(chatID.prefix(8))"
                 throw failure
             }
             // A cancelled wait ends the loop without an error.
@@ -173,9 +175,8 @@ struct Conversation: Sendable {
         let turnID = try await companion.startTurn(chatID: chatID, request)
         try LastTurns(context: session.context).remember(turnID, chatID: chatID, host: session.host)
         writer.begin(turnID: turnID)
-        for try await output in try FollowedTurn(client: companion, chatID: chatID, turnID: turnID) {
-            writer.write(output)
-        }
+        let turn = try FollowedTurn(client: companion, chatID: chatID, turnID: turnID, clock: session.context.clock)
+        for try await output in turn { writer.write(output) }
     }
 
     /// Ends the last turn that this machine began in the chat.
@@ -191,18 +192,31 @@ struct Conversation: Sendable {
         session.output.say(TerminalText.line("Turn \(turnID.prefix(8)): \(turn["state"]?.string ?? "ended")"))
     }
 
-    /// How long an unfinished turn is waited for before it counts as lost.
-    private static let longestTurn: Double = 600
+    /// How long an unfinished turn is waited for before it counts as lost, where the host does not say how long it lets
+    /// one take.
+    private static let longestTurn = Duration.seconds(600)
 
     /// Waits until the last prompt of the chat has its answer: two turns at a time would mix theirs.
     private func waitForAnswer(begun: Date) async throws {
+        let companion = try session.copilotForge
+        let pause = Duration.seconds(1)
+        var age = Duration.seconds(session.context.now().timeIntervalSince(begun))
         var hasSaid = false
-        while session.context.now().timeIntervalSince(begun) < Self.longestTurn {
+        while true {
             let last = try await session.chats.lastMessages(chatID: chatID, count: 1).last
-            guard last?.role == .user else { return }
+            guard let last, last.role == .user else { return }
+            let health = try await companion.health()
+            // Both times are the host's, but for a host that says no times: then they are right to about a second.
+            let asked = last.createdAt ?? begun.addingTimeInterval(companion.clockOffset.map { $0 / .seconds(1) } ?? 0)
+            guard !health.began(after: asked) else {
+                session.output.say("The host was restarted before it answered the last prompt: that answer is lost.")
+                return
+            }
+            guard age < health.turnLimit ?? Self.longestTurn else { return }
             if !hasSaid { session.output.say("The host is still answering the last prompt; waiting for it to end.") }
             hasSaid = true
-            try await ContinuousClock().sleep(for: .seconds(1))
+            try await session.context.clock.sleep(for: pause)
+            age += pause
         }
     }
 }

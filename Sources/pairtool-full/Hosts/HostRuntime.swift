@@ -16,8 +16,8 @@ struct HostRuntime: Sendable {
         do {
             try await serve()
         } catch {
-            await screen.end()
-            throw error
+            // Why comes first, and then that it has ended.
+            throw ExitRequest(status: await screen.end(after: error))
         }
         await screen.end()
     }

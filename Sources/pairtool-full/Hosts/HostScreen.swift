@@ -12,17 +12,33 @@ actor HostScreen {
     private let lan: Bool
     private let picture: QRPicture?
     private let showSecrets: Bool
+    /// Whether codes come by `pairtool host pair` alone.
+    private let onDemand: Bool
     private var challenge: PairingStartResponse?
     private var isAdvertSaid = false
+    /// The seconds for which the code has not been drawn, because the window has no room for what is to be said about
+    /// the advert below it; nil where nothing is held back.
+    private var heldSeconds: Int?
+    private let dense: Bool
     /// The window that was too small for the code; nil where it is drawn.
     private var tooSmall: CommandContext.WindowSize?
 
-    init(output: Output, name: String, lan: Bool, picture: QRPicture?, showSecrets: Bool) {
+    init(
+        output: Output,
+        name: String,
+        lan: Bool,
+        picture: QRPicture?,
+        showSecrets: Bool,
+        dense: Bool,
+        onDemand: Bool = false
+    ) {
         self.output = output
         self.name = name
         self.lan = lan
         self.picture = picture
         self.showSecrets = showSecrets
+        self.dense = dense
+        self.onDemand = onDemand
     }
 
     func show(_ event: HostEvent) {
@@ -60,7 +76,11 @@ actor HostScreen {
 
     /// What there is to do every second.
     func tick() {
-        if let tooSmall, tooSmall != output.context.windowSize(), let challenge {
+        if let held = heldSeconds, let challenge {
+            heldSeconds = held + 1
+            // An engine that says nothing is no reason to go without a code.
+            if held + 1 >= Self.mostHeldSeconds { draw(challenge) } else { drawCountdown() }
+        } else if let tooSmall, tooSmall != output.context.windowSize(), let challenge {
             draw(challenge)
         } else {
             drawCountdown()
@@ -72,6 +92,16 @@ actor HostScreen {
         clearCountdown()
         picture?.remove()
         if output.format == .text { output.say("The host has ended.") }
+    }
+
+    /// The same where an error ended the host, and tells of it.
+    ///
+    /// - Returns: How the program is to end.
+    func end(after error: any Error) -> ExitStatus {
+        clearCountdown()
+        let status = output.status(after: error)
+        end()
+        return status
     }
 
     private func take(_ challenge: PairingStartResponse) {
@@ -88,17 +118,20 @@ actor HostScreen {
         case .listening(let port, let tlsPort):
             let place = lan ? "on the network" : "on this machine only (--lan opens it)"
             line("\(name) listens on port \(tlsPort) for HTTPS and \(port) for HTTP, \(place).")
+            if onDemand { line("No pairing code is open. To pair a device: pairtool host pair") }
         case .challenge(let challenge): draw(challenge)
         case .challengeEnded(let reason):
             switch reason {
-            case .burnt: line("Three wrong tries: that code is dead. A new one follows.")
-            case .expired: line("The code has expired. A new one follows.")
-            case .used, .replaced, .locked: break
+            case .burnt: line("Three wrong tries: that code is dead. \(nextCode)")
+            case .expired: line("The code has expired. \(nextCode)")
+            case .used, .replaced: break
             }
         case .wrongCode(let address, let left): line(Self.wrongCode(address: address, left: left))
         case .paired(let device, let address): line("Paired: \(device.name) (\(device.id)) at \(address).")
         case .pairingLocked(let failures):
-            line("\(failures) wrong codes in a row: pairing is locked. To open it again: pairtool host unlock")
+            line(
+                "\(failures) wrong codes in a row: the digits are locked, the QR code still works. To unlock them: pairtool host unlock"
+            )
         case .pairingUnlocked: line("Pairing is unlocked.")
         case .connected(let device, let address): line("Connected: \(device.name) (\(device.id)) at \(address).")
         case .permissionsChanged(let id, let permissions):
@@ -107,30 +140,52 @@ actor HostScreen {
         case .revoked(let id): line("Revoked: \(id).")
         case .projectCreated(let project, let device): line("\(device) made the project \(project.name).")
         case .chatCreated(let chat, let device): line("\(device) made the chat \(chat.id.prefix(8)).")
+        case .quotaReached(let device, let what):
+            line("\(device.name) (\(device.id)) has reached \(what), all that it may (--quota).")
         case .turnStarted(let chatID, _): line("A turn began in chat \(chatID.prefix(8)).")
         case .turnFinished(let chatID, _, let ok):
             line("The turn in chat \(chatID.prefix(8)) \(ok ? "is done" : "failed").")
         }
     }
 
+    private var nextCode: String {
+        onDemand ? "For a new one: pairtool host pair" : "A new one follows."
+    }
+
     private static func wrongCode(address: String, left: Int) -> String {
         "Somebody at \(address) entered a wrong code (\(left == 1 ? "1 try" : "\(left) tries") left). If it was not you, end this host."
     }
 
+    /// For so long a code may wait for what is to be said about the advert.
+    private static let mostHeldSeconds = 3
+
     private func draw(_ challenge: PairingStartResponse) {
         clearCountdown()
-        let code = PairingCode(challenge: challenge, hasEnd: !showsCountdown)
+        let code = PairingCode(challenge: challenge, hasEnd: !showsCountdown, dense: dense)
         if output.context.stdoutIsTerminal {
             // Only the countdown goes on and sees that the window has changed.
-            var ways = [showsCountdown ? "Make the window larger" : "Begin again in a larger window"]
-            if picture == nil { ways.append("use --qr-file") }
-            let isDrawn = code.draw(output, rowsAfter: 1 + rowsOfAdvert, ways: ways.joined(separator: ", "))
+            var ways = (showsCountdown ? "Make the window larger" : "Begin again in a larger window") + code.denseWay
+            if picture == nil { ways += ", use --qr-file" }
+            var rowsAfter = 1 + rowsOfAdvert
+            if rowsAfter > 1, !code.fits(output, rowsAfter: rowsAfter), code.fits(output, rowsAfter: 1) {
+                if showsCountdown, heldSeconds ?? 0 < Self.mostHeldSeconds {
+                    heldSeconds = heldSeconds ?? 0
+                    return drawCountdown()
+                }
+                rowsAfter = 1
+            }
+            heldSeconds = nil
+            let isDrawn = code.draw(output, rowsAfter: rowsAfter, ways: ways)
             tooSmall = isDrawn ? nil : output.context.windowSize()
         } else if showSecrets {
             output.data(code.text)
         } else {
             // What is not a terminal may be a log, which others read.
-            output.data("A pairing code is ready (--show-secrets prints it, --qr-file writes it).")
+            output.data(
+                onDemand
+                    ? "A pairing code is open: pairtool host pair shows it."
+                    : "A pairing code is ready (--show-secrets prints it, --qr-file writes it)."
+            )
         }
         drawCountdown()
     }
@@ -177,6 +232,7 @@ actor HostScreen {
             output.json(HostEventRow(event: event, message: text))
         } else if output.format == .text {
             line(text)
+            if heldSeconds != nil, let challenge { draw(challenge) }
         }
     }
 }

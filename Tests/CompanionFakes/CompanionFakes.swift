@@ -8,7 +8,8 @@ struct CompanionFakes: AsyncParsableCommand {
         abstract: "Run a fake host, on this machine only.",
         discussion: "Prints a line of JSON when it listens, and ends with its standard input, or by a signal.",
         subcommands: [
-            FakeLumiCommand.self, FakeAICLICommand.self, FakeJarvisCommand.self, FakeProvidersCommand.self,
+            FakeMacCommand.self, FakeLumiCommand.self, FakeAICLICommand.self, FakeJarvisCommand.self,
+            FakeProvidersCommand.self,
         ]
     )
 }

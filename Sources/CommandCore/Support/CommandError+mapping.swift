@@ -18,7 +18,7 @@ extension CommandError {
             case let error as PairedHostStoreError:
                 CommandError(.failed, "hosts.unreadable", error.description, next: error.remedy)
             case let error as KeyStoreError: CommandError(.failed, "key.unusable", error.message, next: error.remedy)
-            case let error as PrivateFile.Failure: CommandError(.failed, "file", error.description)
+            case let error as PrivateFile.Failure: CommandError(.failed, "file", error.description, next: error.remedy)
             case let error as any CommandErrorConvertible: error.commandError
             default: CommandError(.failed, "failed", "\(error)")
             }

@@ -11,6 +11,8 @@ package enum PrivateFile {
     /// A system call on a file failed.
     package struct Failure: Error, Sendable, CustomStringConvertible {
         package let description: String
+        /// The command or act that helps, if there is one.
+        package var remedy: String?
     }
 
     /// The text of `errno`.

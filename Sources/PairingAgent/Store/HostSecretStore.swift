@@ -20,9 +20,10 @@ package struct HostSecretStore: Sendable {
 
     /// The secret for a host; nil where none was kept.
     ///
-    /// - Throws: ``PairedHostStoreError`` for a file that is damaged: a secret cannot be had anew.
+    /// - Throws: ``PairedHostStoreError`` for a file that is damaged: a secret cannot be had anew;
+    ///   ``PrivateFile/Failure`` for one that others can have written.
     package func load(hostID: String) throws -> String? {
-        try load().secrets[hostID]
+        try load(isChecked: true).secrets[hostID]
     }
 
     /// Keeps a secret in place of the last one.
@@ -35,15 +36,15 @@ package struct HostSecretStore: Sendable {
         try update { $0.secrets[hostID] = nil }
     }
 
-    /// Whether the file is whole; one that is not there is.
+    /// Whether the file is whole, whoever else may use it; one that is not there is.
     ///
     /// - Throws: ``PairedHostStoreError``.
     package func check() throws {
-        _ = try load()
+        _ = try load(isChecked: false)
     }
 
-    private func load() throws -> Content {
-        guard let bytes = try PrivateFile.read(path) else { return Content() }
+    private func load(isChecked: Bool) throws -> Content {
+        guard let bytes = try PrivateFile.readRecord(path, isChecked: isChecked) else { return Content() }
         guard let content = try? CompanionJSON.decoder().decode(Content.self, from: Data(bytes)) else {
             throw PairedHostStoreError(
                 description: "the secrets of hosts in \(path) are damaged",
@@ -54,6 +55,6 @@ package struct HostSecretStore: Sendable {
     }
 
     private func update(_ change: (inout Content) -> Void) throws {
-        try PrivateFile.update(path, lock: directory + "/secrets.lock", load: load, change)
+        try PrivateFile.update(path, lock: directory + "/secrets.lock", load: { try load(isChecked: true) }, change)
     }
 }

@@ -26,13 +26,18 @@ package struct PairedHostStore: Sendable {
 
     /// The records; none where nothing was ever paired.
     ///
-    /// - Throws: ``PairedHostStoreError`` when the file is damaged; it is left as it is.
-    package func load() throws(PairedHostStoreError) -> PairedHosts {
+    /// - Parameter isChecked: Whether a file that others can have written is refused. Default: true; false for looking
+    ///   whether it is damaged alone.
+    /// - Throws: ``PairedHostStoreError`` when the file is damaged or refused; it is left as it is.
+    package func load(isChecked: Bool = true) throws(PairedHostStoreError) -> PairedHosts {
         let content: [UInt8]?
         do {
-            content = try PrivateFile.read(path)
+            content = try PrivateFile.readRecord(path, isChecked: isChecked)
         } catch {
-            throw PairedHostStoreError(description: "the records of paired hosts cannot be read: \(error)", remedy: nil)
+            throw PairedHostStoreError(
+                description: "the records of paired hosts cannot be read: \(error)",
+                remedy: error.remedy
+            )
         }
         guard let content else { return PairedHosts() }
         struct Version: Decodable { var version: Int }
@@ -69,6 +74,12 @@ package struct PairedHostStore: Sendable {
     package func update<R>(_ change: (inout PairedHosts) throws -> R) throws -> R {
         let encoder = CompanionJSON.encoder(sorted: true)
         encoder.outputFormatting.insert(.prettyPrinted)
-        return try PrivateFile.update(path, lock: directory + "/hosts.lock", encoder: encoder, load: load, change)
+        return try PrivateFile.update(
+            path,
+            lock: directory + "/hosts.lock",
+            encoder: encoder,
+            load: { try load() },
+            change
+        )
     }
 }

@@ -11,6 +11,11 @@ extension PrivateFile {
             throw Failure(description: "\(path): \(systemMessage())")
         }
         defer { close(descriptor) }
+        return try content(of: descriptor, named: path, limit: limit)
+    }
+
+    /// - Parameter limit: The most bytes that it may have.
+    static func content(of descriptor: Int32, named path: String, limit: Int) throws(Failure) -> [UInt8] {
         var content: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 64 << 10)
         while true {

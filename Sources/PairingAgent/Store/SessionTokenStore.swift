@@ -21,8 +21,10 @@ package struct SessionTokenStore: Sendable {
     }
 
     /// The token for a host, unless its time is over.
-    package func token(hostID: String, now: Date) -> String? {
-        guard let grant = load().sessions[hostID], grant.expiresAt > now else { return nil }
+    ///
+    /// - Throws: ``PrivateFile/Failure`` for a file that others can have written.
+    package func token(hostID: String, now: Date) throws -> String? {
+        guard let grant = try load().sessions[hostID], grant.expiresAt > now else { return nil }
         return grant.token
     }
 
@@ -36,11 +38,11 @@ package struct SessionTokenStore: Sendable {
         try update { $0.sessions[hostID] = nil }
     }
 
-    /// Whether the file is whole; one that is not there is.
+    /// Whether the file is whole, whoever else may use it; one that is not there is.
     ///
     /// - Throws: ``PairedHostStoreError``.
     package func check() throws {
-        guard let bytes = try PrivateFile.read(path), !bytes.isEmpty else { return }
+        guard let bytes = try PrivateFile.readRecord(path, isChecked: false), !bytes.isEmpty else { return }
         guard (try? CompanionJSON.decoder().decode(Content.self, from: Data(bytes))) == nil else { return }
         throw PairedHostStoreError(
             description: "the sessions in \(path) are damaged",
@@ -48,8 +50,8 @@ package struct SessionTokenStore: Sendable {
         )
     }
 
-    private func load() -> Content {
-        guard let bytes = try? PrivateFile.read(path), !bytes.isEmpty else { return Content() }
+    private func load() throws -> Content {
+        guard let bytes = try PrivateFile.readRecord(path), !bytes.isEmpty else { return Content() }
         return (try? CompanionJSON.decoder().decode(Content.self, from: Data(bytes))) ?? Content()
     }
 

@@ -19,7 +19,7 @@ struct PairedCredentials: DeviceCredentials {
     }
 
     func sessionToken() throws -> String? {
-        tokens.token(hostID: hostID, now: now())
+        try tokens.token(hostID: hostID, now: now())
     }
 
     func keep(_ grant: SessionGrant) throws {

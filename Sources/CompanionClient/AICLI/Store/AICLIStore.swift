@@ -79,10 +79,13 @@ package struct AICLIStore: Sendable {
             case "sessions.json": _ = try sessions()
             case "projects.json": _ = try projects()
             case "outbox.json": _ = try outbox()
-            case _ where name.hasPrefix("chat-") && name.hasSuffix(".json"):
+            case _ where name.begins(with: "chat-") && name.ends(with: ".json"):
                 _ = try load(name, as: AICLITranscript.self)
             default: break
             }
+            return true
+        } catch let error as PrivateFile.Failure where error.remedy != nil {
+            // Refused, and not looked at.
             return true
         } catch {
             return false
@@ -99,10 +102,11 @@ package struct AICLIStore: Sendable {
         "chat-\(DeviceIdentity.shortHash(chatID)).json"
     }
 
-    /// - Throws: ``PairedHostStoreError`` for a file that is damaged; it is left as it is.
+    /// - Throws: ``PairedHostStoreError`` for a file that is damaged, ``PrivateFile/Failure`` for one that others can
+    ///   have written; it is left as it is.
     private func load<Value: Decodable>(_ name: String, as: Value.Type = Value.self) throws -> Value? {
         let path = "\(directory)/\(name)"
-        guard let bytes = try PrivateFile.read(path, limit: 64 << 20) else { return nil }
+        guard let bytes = try PrivateFile.readRecord(path, limit: 64 << 20) else { return nil }
         do {
             return try CompanionJSON.decoder().decode(Value.self, from: Data(bytes))
         } catch {

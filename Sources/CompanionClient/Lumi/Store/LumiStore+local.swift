@@ -1,3 +1,4 @@
+import CompanionWire
 package import FoundationEssentials
 import NIOConcurrencyHelpers
 import PairingAgent
@@ -76,16 +77,25 @@ extension LumiStore {
     /// The paths of the files made here that do not hold what they should.
     package func damagedLocalFiles() -> [String] {
         var damaged = localIDs().filter { id in
-            do { _ = try localConversation(id) } catch { return true }
-            return false
+            isDamaged { () throws(LumiStoreError) in _ = try localConversation(id) }
         }.map(localPath)
-        do { _ = try starred() } catch { damaged.append(starsPath) }
+        if isDamaged({ () throws(LumiStoreError) in _ = try starred() }) { damaged.append(starsPath) }
         return damaged
+    }
+
+    private func isDamaged(_ read: () throws(LumiStoreError) -> Void) -> Bool {
+        do {
+            try read()
+            return false
+        } catch {
+            // One that is refused, for others can have written it, is not looked at.
+            return error.code != .unusable || error.remedy == nil
+        }
     }
 
     private func localIDs() -> [UUID] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: localDirectory)) ?? []
-        return names.compactMap { $0.hasSuffix(".json") ? UUID(uuidString: String($0.dropLast(5))) : nil }
+        return names.compactMap { $0.dropping(suffix: ".json").flatMap { UUID(uuidString: String($0)) } }
     }
 }
 

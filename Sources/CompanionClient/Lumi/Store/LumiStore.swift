@@ -107,9 +107,13 @@ extension LumiStore {
     func read<Content: Decodable>(_ path: String, remedy: String) throws(LumiStoreError) -> Content? {
         let bytes: [UInt8]?
         do {
-            bytes = try PrivateFile.read(path, limit: 64 << 20)
+            bytes = try PrivateFile.readRecord(path, limit: 64 << 20)
         } catch {
-            throw LumiStoreError(.unusable, "what was kept of the host cannot be read: \(error)")
+            throw LumiStoreError(
+                .unusable,
+                "what was kept of the host cannot be read: \(error)",
+                remedy: error.remedy
+            )
         }
         guard let bytes else { return nil }
         do {

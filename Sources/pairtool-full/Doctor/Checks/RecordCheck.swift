@@ -17,7 +17,7 @@ struct RecordCheck {
         let providers = ProviderKeyStore(directory: directory)
         return keys.compactMap { key in finding(key.path, .replaceFile) { try key.check() } }
             + [
-                finding(hosts.path, .replaceFile) { _ = try hosts.load() },
+                finding(hosts.path, .replaceFile) { _ = try hosts.load(isChecked: false) },
                 finding(secrets.path, .replaceFile) { try secrets.check() },
                 finding(sessions.path, .moveAway) { try sessions.check() },
                 finding(providers.path, .setKeys) { try providers.check() },

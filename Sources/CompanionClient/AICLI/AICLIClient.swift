@@ -6,11 +6,12 @@ import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 
-/// A client of one AICLI server: HTTP for what can be asked, a WebSocket for turns. Plain, for the servers have no
-/// more; to local addresses only.
+/// A client of one AICLI server: HTTP for what can be asked, a WebSocket for turns; to local addresses only.
 package struct AICLIClient: Sendable {
     package let endpoint: CompanionEndpoint
     package let configuration: CompanionClientConfiguration
+    /// Plain, or TLS that ends at the certificate that was trusted when it was paired.
+    package let security: HostSecurity
     /// Whoever has it may do everything at the server. Nil: the server asks for none.
     let token: String?
     /// What the server knows this device by: its sessions are kept under it.
@@ -20,10 +21,13 @@ package struct AICLIClient: Sendable {
 
     /// Runs `body` with a client, and closes its connections behind it.
     ///
-    /// - Parameter deviceID: This installation's id, always the same.
+    /// - Parameters:
+    ///   - security: Default: plain HTTP, which most servers speak.
+    ///   - deviceID: This installation's id, always the same.
     /// - Throws: ``CompanionClientError/Code/refusedAddress`` before anything is sent; what `body` throws.
     package static func withClient<Result>(
         endpoint: CompanionEndpoint,
+        security: HostSecurity = .plain,
         token: String?,
         deviceID: String,
         configuration: CompanionClientConfiguration = .default,
@@ -35,13 +39,16 @@ package struct AICLIClient: Sendable {
         guard token.map(AICLIPayload.isToken) ?? true else {
             throw CompanionClientError(.badRequest, "The token has characters that none has.", delivery: .notSent)
         }
-        return try await HTTPClient.withHTTPClient(
-            configuration: .local(endpoint, timeouts: configuration.timeouts)
-        ) { http in
+        var settings = HTTPClient.Configuration.local(endpoint, timeouts: configuration.timeouts)
+        if let certificate = security.certificate {
+            settings.tlsConfiguration = try PinnedTLS.clientConfiguration(trusting: certificate)
+        }
+        return try await HTTPClient.withHTTPClient(configuration: settings) { http in
             try await body(
                 AICLIClient(
                     endpoint: endpoint,
                     configuration: configuration,
+                    security: security,
                     token: token,
                     deviceID: deviceID,
                     http: http,
@@ -72,6 +79,10 @@ extension AICLIClient {
 
     func post(_ target: String, _ body: AICLIValue) async throws -> Answer {
         try await ask(.POST, target, body, isAnonymous: false)
+    }
+
+    func delete(_ target: String) async throws -> Answer {
+        try await ask(.DELETE, target, nil, isAnonymous: false)
     }
 
     /// Throws what a status other than 2xx means.
@@ -131,7 +142,9 @@ extension AICLIClient {
         _ body: AICLIValue?,
         isAnonymous: Bool
     ) async throws -> HTTPClientResponse {
-        var request = HTTPClientRequest(url: "http://\(endpoint.authority)\(target)")
+        var request = HTTPClientRequest(
+            url: "\(security == .plain ? "http" : "https")://\(endpoint.authority)\(target)"
+        )
         request.method = method
         request.headers.add(name: "Accept", value: "application/json")
         for (name, value) in credentials where !isAnonymous || name == "User-Agent" {
@@ -144,7 +157,7 @@ extension AICLIClient {
         let response = try await http.execute(
             request,
             deadline: .now() + TimeAmount(configuration.timeouts.request),
-            logger: logger
+            logger: logger.withoutBodies
         )
         logger.debug("answered", metadata: ["target": "\(target)", "status": "\(response.status.code)"])
         return response

@@ -27,7 +27,7 @@ extension JarvisClient {
         }
         let answer = try await exchange(method, path, content, at: base)
         do {
-            return try JSONDecoder().decode(Answer.self, from: Data(buffer: answer))
+            return try JSONDecoder().decode(Answer.self, from: CompanionJSON.repaired(Data(buffer: answer)))
         } catch {
             throw CompanionClientError(
                 .badAnswer,
@@ -38,6 +38,7 @@ extension JarvisClient {
     }
 
     private static let reach = "see that the daemon runs and that its address, or the tunnel to it, leads there"
+    private static let giveToken = "pair again with it: pairtool pair --family jarvis --url URL --token-file FILE"
     static let findPort =
         "see which address and port the daemon has (\(JarvisBase.defaultPort), if nothing else was said)"
 
@@ -78,12 +79,13 @@ extension JarvisClient {
         message.method = method
         message.headers.add(name: "Accept", value: "application/json")
         message.headers.add(name: "User-Agent", value: "pairtool")
+        if let token { message.headers.add(name: "Authorization", value: "Bearer \(token)") }
         if let body {
             message.headers.add(name: "Content-Type", value: "application/json")
             message.body = .bytes(ByteBuffer(data: body))
         }
         let limit = TimeAmount(configuration.timeouts.request)
-        let response = try await http.execute(message, deadline: .now() + limit, logger: logger)
+        let response = try await http.execute(message, deadline: .now() + limit, logger: logger.withoutBodies)
         logger.debug(
             "answered",
             metadata: ["method": "\(method)", "path": "\(path)", "status": "\(response.status.code)"]
@@ -98,8 +100,14 @@ extension JarvisClient {
             let body = (try? await response.bytes(upTo: 64 << 10, from: base)) ?? ByteBuffer()
             try Task.checkCancellation()
             let isPage = response.isHTML || body.looksLikeHTML
-            let reason = try? JSONDecoder().decode(JarvisRefusal.self, from: Data(buffer: body)).reason
-            throw Self.refusal(status, reason: isPage ? nil : reason, isPage: isPage, at: base)
+            let reason = try? JSONDecoder().decode(JarvisRefusal.self, from: CompanionJSON.repaired(Data(buffer: body)))
+                .reason
+            var error = Self.refusal(status, reason: isPage ? nil : reason, isPage: isPage, at: base)
+            if status == 401 {
+                error.message = token == nil ? "\(base) wants a token." : "\(base) does not take the token."
+                error.advice = Self.giveToken
+            }
+            throw error
         }
         let body = try await response.bytes(upTo: configuration.limits.body, from: base)
         guard !response.isHTML, !body.looksLikeHTML else { throw Self.stranger(status, at: base) }
@@ -116,8 +124,9 @@ extension JarvisClient {
         return switch status {
         case 300..<400: error(.redirected, "\(base) answered with a redirect, which was not followed.")
         case 404 where reason != nil: error(.notFound, "\(base) does not have that.")
+        case 401: error(.forbidden, "\(base) wants a token.")
         case _ where isPage, 404: stranger(status, at: base)
-        case 401, 403: error(.forbidden, "\(base) does not allow that.")
+        case 403: error(.forbidden, "\(base) does not allow that.")
         case 413: error(.tooLarge, "The request is too large for \(base).")
         case 500...: error(.server, "\(base) failed with status \(status).")
         default: error(.badRequest, "\(base) refused the request with status \(status).")

@@ -60,22 +60,32 @@ struct MessageWriter {
         var role: String
         var text: String
         var createdAt: Date?
+        var interrupted: Bool?
+
+        init(_ message: CompanionMessage) {
+            id = message.id
+            role = message.role.rawValue
+            text = message.text
+            createdAt = message.createdAt
+            interrupted = message.interrupted
+        }
     }
 
     func write(_ message: CompanionMessage) {
         switch output.format {
         case .json:
-            output.json(
-                Row(id: message.id, role: message.role.rawValue, text: message.text, createdAt: message.createdAt)
-            )
+            output.json(Row(message))
         case .quiet:
             output.data(TerminalText.line(message.id))
         case .text:
             let who = message.role == .user ? "you" : message.role.rawValue
             let time = TimeText.ago(message.createdAt, now: output.context.now())
-            let head = TerminalText.line("── \(who), \(time)")
+            let end = message.interrupted == true ? ", interrupted" : ""
+            let head = TerminalText.line("── \(who), \(time)\(end)")
             let heading = output.context.colour ? "\u{1B}[2m\(head)\u{1B}[0m" : head
-            output.data("\(heading)\n\(TerminalText.block(message.text))\n")
+            // Headings alone begin in the first column: no line of a text can pass for one.
+            let columns = output.context.stdoutIsTerminal ? output.context.windowSize()?.columns : nil
+            output.data("\(heading)\n\(IndentedText.of(TerminalText.block(message.text), columns: columns))\n")
         }
     }
 }

@@ -3,16 +3,19 @@ import FoundationEssentials
 
 /// A project as people know it: one row for everything that a host lists under one path.
 package struct MergedProject: Sendable, Hashable, Identifiable {
-    /// The newest of the host's entries.
+    /// The newest of the host's entries, by the name that is shown.
     package var project: CompanionProject
     /// The ids of all entries, the newest first: the chats of all of them belong to the project.
     package var ids: [String]
+    /// The names that other entries have.
+    package var otherNames: [String]
 
     package var id: String { project.id }
 
-    package init(project: CompanionProject, ids: [String]) {
+    package init(project: CompanionProject, ids: [String], otherNames: [String] = []) {
         self.project = project
         self.ids = ids
+        self.otherNames = otherNames
     }
 }
 
@@ -20,20 +23,25 @@ package struct MergedProject: Sendable, Hashable, Identifiable {
 package enum ProjectMerger {
     /// Merges projects that share a `localPath`; those without one stay apart. Keeps the host's order.
     ///
-    /// The entry with the newest `lastUpdatedAt` stands for the others; it takes a name from them if it has none.
+    /// The entry with the newest `lastUpdatedAt` stands for the others. Its name changes with every prompt in another
+    /// entry: what is shown is the directory's own name where an entry has it, else the first in the order of bytes.
     package static func merge(_ projects: [CompanionProject]) -> [MergedProject] {
-        var merged: [MergedProject] = []
-        var rows: [String: Int] = [:]
+        var entries: [[CompanionProject]] = []
+        var rows: [[UInt8]: Int] = [:]
+        var ids: Set<[UInt8]> = []
         for project in projects {
-            let key = project.localPath.isEmpty ? "id:\(project.id)" : "path:\(normalised(project.localPath))"
+            // What looks the same need not be the same directory: paths are compared byte by byte.
+            let hasPath = !project.localPath.isEmpty
+            let key = hasPath ? Array("path:".utf8) + directory(project.localPath) : Array("id:\(project.id)".utf8)
             guard let row = rows[key] else {
-                rows[key] = merged.count
-                merged.append(MergedProject(project: project, ids: [project.id]))
+                rows[key] = entries.count
+                entries.append([project])
+                ids.insert(key + [0] + Array(project.id.utf8))
                 continue
             }
-            merged[row].absorb(project)
+            if ids.insert(key + [0] + Array(project.id.utf8)).inserted { entries[row].append(project) }
         }
-        return merged
+        return entries.map(MergedProject.init(entries:))
     }
 
     /// Whether a project is a catch-all that is hidden as long as it has no chats: it has no directory.
@@ -52,21 +60,33 @@ package enum ProjectMerger {
     }
 
     /// `/a/b/` and `/a/b` are one directory.
-    private static func normalised(_ path: String) -> Substring {
-        var path = Substring(path)
-        while path.count > 1, path.hasSuffix("/") { path = path.dropLast() }
+    fileprivate static func directory(_ path: String) -> ArraySlice<UInt8> {
+        var path = Array(path.utf8)[...]
+        while path.count > 1, path.last == UInt8(ascii: "/") { path = path.dropLast() }
         return path
     }
 }
 
 extension MergedProject {
-    fileprivate mutating func absorb(_ other: CompanionProject) {
-        guard !ids.contains(other.id) else { return }
-        let isNewer = (other.lastUpdatedAt ?? .distantPast) > (project.lastUpdatedAt ?? .distantPast)
-        ids.insert(other.id, at: isNewer ? 0 : ids.endIndex)
-        let older = isNewer ? project : other
-        if isNewer { project = other }
-        if project.name.isEmpty { project.name = older.name }
+    /// - Parameter entries: Those of one directory, at least one.
+    fileprivate init(entries: [CompanionProject]) {
+        let entries = entries.sorted { left, right in
+            let times = [left, right].map { $0.lastUpdatedAt ?? .distantPast }
+            return times[0] == times[1] ? left.id.utf8.lexicographicallyPrecedes(right.id.utf8) : times[0] > times[1]
+        }
+        let own = ProjectMerger.directory(entries[0].localPath).split(separator: UInt8(ascii: "/")).last
+        let names = entries.map(\.name).filter { !$0.isEmpty }
+        let name =
+            names.first { own?.elementsEqual($0.utf8) ?? false }
+            ?? names.min { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        var project = entries[0]
+        project.name = name ?? ""
+        let others = Set(names.filter { !$0.utf8.elementsEqual(project.name.utf8) })
+        self.init(
+            project: project,
+            ids: entries.map(\.id),
+            otherNames: others.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        )
     }
 }
 

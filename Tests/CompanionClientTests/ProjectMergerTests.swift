@@ -20,6 +20,27 @@ import Testing
         #expect(merged.map(\.project.name) == ["web"])
     }
 
+    @Test func `the name is the directory's own where there is such an entry, else the first, whatever is newest`() {
+        for ages in [(0.0, 60.0), (60.0, 0.0)] {
+            let entries = [project("a", "/srv/x", ages.0, name: "x"), project("b", "/srv/x", ages.1, name: "alpha")]
+            #expect(ProjectMerger.merge(entries).map(\.project.name) == ["x"])
+            #expect(ProjectMerger.merge(entries).map(\.otherNames) == [["alpha"]])
+            let others = [project("a", "/srv/x", ages.0, name: "c"), project("b", "/srv/x", ages.1, name: "b")]
+            #expect(ProjectMerger.merge(others).map(\.project.name) == ["b"])
+        }
+    }
+
+    @Test func `entries of the same age are in the same order, whichever the host lists first`() {
+        let entries = [project("b", "/x"), project("a", "/x"), project("c", "/x")]
+        #expect(ProjectMerger.merge(entries).map(\.ids) == [["a", "b", "c"]])
+        #expect(ProjectMerger.merge(entries.reversed()).map(\.ids) == [["a", "b", "c"]])
+    }
+
+    @Test func `directories whose names look the same stay apart`() {
+        let entries = [project("a", "/caf\u{E9}"), project("b", "/cafe\u{301}"), project("c", "/x\u{600}/")]
+        #expect(ProjectMerger.merge(entries + [project("d", "/x\u{600}")]).map(\.ids) == [["a"], ["b"], ["c", "d"]])
+    }
+
     @Test func `projects without a path stay apart, and an id counts once`() {
         let merged = ProjectMerger.merge([project("a", ""), project("b", ""), project("a", "/x"), project("a", "/x")])
         #expect(merged.map(\.ids) == [["a"], ["b"], ["a"]])

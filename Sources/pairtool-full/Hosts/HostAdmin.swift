@@ -19,7 +19,7 @@ extension Output {
             in: try await ask(AdminRequest(.devices)).devices ?? [],
             kind: "device",
             listing: "pairtool host devices",
-            id: \.id,
+            ids: { [$0.id] },
             names: { [$0.name] }
         )
     }
@@ -39,6 +39,8 @@ struct AdminDeviceRow: Encodable {
     var protocolVersion: Int
     var pairedAt: Date
     var lastSeenAt: Date
+    /// true where the device is shut out and the host could not store that yet.
+    var isRevoked: Bool?
 
     init(_ device: AdminDevice) {
         id = device.id
@@ -48,10 +50,12 @@ struct AdminDeviceRow: Encodable {
         protocolVersion = device.protocolVersion
         pairedAt = device.pairedAt
         lastSeenAt = device.lastSeenAt
+        isRevoked = device.isRevoked
     }
 
     /// What the device may do, for people.
     var rights: String {
-        permissions.isEmpty ? "read" : permissions.joined(separator: ", ")
+        isRevoked == true
+            ? "nothing: shut out, but not stored yet" : permissions.isEmpty ? "read" : permissions.joined(separator: ", ")
     }
 }

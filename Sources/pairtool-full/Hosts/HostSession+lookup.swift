@@ -17,8 +17,9 @@ extension HostSession {
             in: try await projects.mergedProjects(),
             kind: "project",
             listing: "pairtool projects",
-            id: \.id,
-            names: { [$0.project.name, $0.project.localPath] }
+            ids: \.ids,
+            names: { [$0.project.name, $0.project.localPath] },
+            otherNames: \.otherNames
         )
     }
 
@@ -39,7 +40,7 @@ extension HostSession {
             in: try await chats(in: try await projects.mergedProjects()),
             kind: "chat",
             listing: "pairtool chats",
-            id: \.chat.id,
+            ids: { [$0.chat.id] },
             names: { [$0.chat.title] }
         )
     }

@@ -26,7 +26,7 @@ struct DevicesRevokeCommand: AsyncParsableCommand {
                 in: try await session.devices.devices(),
                 kind: "device",
                 listing: "pairtool devices",
-                id: \.id,
+                ids: { [$0.id] },
                 names: { [$0.name] }
             )
             let status = try await session.devices.revokeDevice(id: device.id)

@@ -35,7 +35,7 @@ struct PulledHost: Sendable {
             in: try agents(),
             kind: "agent",
             listing: "pairtool agents",
-            id: { LumiStore.id($0.id) },
+            ids: { [LumiStore.id($0.id)] },
             names: { [$0.name] }
         )
     }

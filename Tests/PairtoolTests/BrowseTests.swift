@@ -91,7 +91,7 @@ import Testing
                 }
                 #expect(unsafe.isEmpty, "\(arguments)")
             }
-            #expect(await user.run("messages", "c-login").out.contains("a␛[2Jb␀\nc\td\n"))
+            #expect(await user.run("messages", "c-login").out.contains("\n  a␛[2Jb␀\n  c\td\n"))
             // In JSON nothing is lost.
             let rows = try await user.run("projects", "--json").json
             #expect(rows[0]["name"]?.string == script.projects[0].name)
@@ -101,11 +101,13 @@ import Testing
     @Test("Status tells connected, superseded and signed out apart")
     func status() async throws {
         try await withPairedMac { mac, user in
-            #expect(await user.run("status").status == 0)
+            #expect(await user.run("status").out.contains("connected  yes, as desk"))
+            #expect(try await user.run("status", "--json").json[0]["deviceName"] == nil, "that is for verified hosts")
             mac.change { $0.isSignedIn = false }
             let signedOut = await user.run("status", "--json")
             #expect(signedOut.status == 11)
             #expect(try signedOut.json[0]["connected"] == .bool(true))
+            #expect(try signedOut.json.count == 1 && signedOut.errorCode == "host.host_signed_out", "\(signedOut)")
             try await Sandbox.with { other in
                 mac.change { $0.isSignedIn = true }
                 let endpoint = try #require(CompanionEndpoint(mac.endpointText))
@@ -115,6 +117,10 @@ import Testing
             let superseded = await user.run("status")
             #expect(superseded.status == 5)
             #expect(superseded.out.contains("superseded by"))
+            #expect(superseded.err == "Next: pairtool pair\n")
+            let object = await user.run("status", "--json")
+            #expect(try object.status == 5 && object.errorCode == "host.not_paired", "\(object)")
+            #expect(object.err.contains(#""exitStatus":5"#) && object.err.contains("pairtool pair"), "\(object)")
         }
     }
 

@@ -131,6 +131,7 @@ import Testing
                     let superseded = try await user.spawn(Self.command)
                     #expect(superseded.status == 1)
                     #expect(try Self.verdicts(superseded)["pairing"] == "problem")
+                    #expect(try superseded.errorCode == "doctor.not_well", "\(superseded.err)")
                     #expect(superseded.out.contains("this device was superseded by desk"))
                     #expect(superseded.out.contains("Pair this device again: pairtool pair"))
                 }

@@ -69,7 +69,7 @@ package struct Output: Sendable {
 
     /// Lines of data; what came from peers must have been sanitised.
     package func data(_ text: String) {
-        context.stdout.write(text.hasSuffix("\n") ? text : text + "\n")
+        context.stdout.write(text.ends(with: "\n") ? text : text + "\n")
     }
 
     /// Talk for people: to standard error, and not with `-q`.
@@ -112,6 +112,15 @@ package struct Output: Sendable {
             if let next = error.next { text += "  next: \(TerminalText.line(next))\n" }
             context.stderr.write(text)
         }
+    }
+
+    /// Tells of a failure whose report is the data that was written already: people read what to do next there, scripts
+    /// get the object.
+    ///
+    /// - Returns: What ends the command.
+    package func ended(by failure: CommandError) -> ExitRequest {
+        if format == .json { report(failure) } else if let next = failure.next { say("Next: \(next)") }
+        return ExitRequest(status: failure.status)
     }
 
     private func table<Item>(_ items: [Item], columns: [TableColumn<Item>]) {

@@ -28,8 +28,9 @@ struct DoctorCommand: AsyncParsableCommand {
         let findings = try await Doctor(checks: try checks(output)).run { show($0, output) }
         guard findings.contains(where: \.verdict.fails) else { return output.say("All is well.") }
         let (problems, warnings) = (count(.problem, findings), count(.warning, findings))
-        output.say("\(amount(problems, "problem")), \(amount(warnings, "warning")).")
-        throw ExitRequest(status: .failed)
+        let total = "\(amount(problems, "problem")), \(amount(warnings, "warning"))"
+        if output.format != .json { output.say(total + ".") }
+        throw output.ended(by: CommandError(.failed, "doctor.not_well", total))
     }
 
     private func checks(_ output: Output) throws -> [any DoctorCheck] {
@@ -48,7 +49,7 @@ struct DoctorCommand: AsyncParsableCommand {
             PortCheck(), InterfaceCheck(only: only), FirewallCheck(only: only), MulticastCheck(only: only),
             AdvertCheck(client: client, hasPairedHosts: !hosts.isEmpty),
         ] + (hosts.isEmpty ? [NoHostCheck()] : hosts) + [
-            FileCheck(directory: context.paths.data), CameraCheck(),
+            FileCheck(directory: context.paths.data), CameraCheck(), PictureCheck(),
             DiskCheck(directories: [context.paths.data, context.paths.state, context.paths.runtime]),
         ]
     }

@@ -25,22 +25,41 @@ struct FamilyStatus: Sendable {
         if watches { return try await HostStatusReport.poll(host, every: interval, read: read, show: show) }
         let report = try await read()
         show(report)
+        guard report.connected else {
+            throw CommandError(
+                .notPaired,
+                "host.not_paired",
+                "\(host.name) does not take this device's token any more",
+                next: "look it up at the host, then: pairtool pair --family \(host.family.rawValue) --url \(host.url)"
+            )
+        }
         if let trouble = report.problem {
-            output.say("\(TerminalText.line(host.name)) says that it is not well: \(TerminalText.line(trouble))")
-            throw ExitRequest(status: .hostUnavailable)
+            let failure = CommandError(
+                .hostUnavailable,
+                "host.not_well",
+                "\(host.name) says that it is not well: \(trouble)"
+            )
+            if output.format != .json { output.say(TerminalText.line(failure.message)) }
+            throw output.ended(by: failure)
         }
         if report.signedIn == false {
-            output.say("Next: install or start the assistant's program on \(TerminalText.line(host.name)).")
-            throw ExitRequest(status: .hostUnavailable)
+            throw output.ended(
+                by: CommandError(
+                    .hostUnavailable,
+                    "host.no_assistant",
+                    "the assistant's program does not answer on \(host.name)",
+                    next: "install or start the assistant's program on \(TerminalText.line(host.name))."
+                )
+            )
         }
     }
 
     private func read() async throws -> HostStatusReport {
-        let health = try await FamilyHealth.ask(host)
+        let health = try await FamilyHealth.ask(host, context: output.context)
         var report = HostStatusReport(host, problem: health.trouble)
         report.address = health.place
         report.reachable = true
-        report.connected = true
+        report.connected = health.takesToken != false
         report.service = health.service
         report.version = health.version
         report.generation = health.generation

@@ -13,10 +13,11 @@ struct ApprovalShowCommand: AsyncParsableCommand {
     @Argument(help: "The request's id, or how it begins.")
     var id: String
     @OptionGroup var host: HostOptions
+    @OptionGroup var place: ApprovalPlaceOption
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        try await host.withJarvis(options) { session in
+        try await host.withJarvis(options, via: place.via) { session in
             let row = try await ApprovalLookup(client: session.client).find(id)
             session.output.result(row, id: row.id.description) { row.text(now: session.output.context.now()) }
         }
@@ -27,6 +28,7 @@ struct ApprovalHealthCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "health", abstract: "Ask the daemon how it is.")
 
     @OptionGroup var host: HostOptions
+    @OptionGroup var place: ApprovalPlaceOption
     @OptionGroup var options: OutputOptions
 
     private struct Row: Encodable {
@@ -39,7 +41,7 @@ struct ApprovalHealthCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await host.withJarvis(options) { session in
+        try await host.withJarvis(options, via: place.via) { session in
             let health = try await session.client.daemonHealth()
             let row = Row(
                 daemon: "\(session.client.base)",
@@ -51,7 +53,11 @@ struct ApprovalHealthCommand: AsyncParsableCommand {
             session.output.result(row, id: row.status) {
                 TerminalText.line("Jarvis \(row.version ?? "of an unknown version") at \(row.daemon) is \(row.status).")
             }
-            guard health.isHealthy else { throw ExitRequest(status: .hostUnavailable) }
+            guard health.isHealthy else {
+                throw session.output.ended(
+                    by: CommandError(.hostUnavailable, "host.not_well", "Jarvis at \(row.daemon) is \(row.status)")
+                )
+            }
         }
     }
 }

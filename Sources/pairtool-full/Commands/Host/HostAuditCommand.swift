@@ -42,7 +42,9 @@ struct HostAuditCommand: AsyncParsableCommand {
             verdict.brokenAt.map { "The audit was changed: row \($0) is not what was written." }
                 ?? "The audit is intact: \(verdict.rows) \(verdict.rows == 1 ? "row" : "rows")."
         }
-        if !verdict.isIntact { throw ExitRequest(status: .failed) }
+        if !verdict.isIntact {
+            throw output.ended(by: CommandError(.failed, "host.audit_changed", "the audit was changed"))
+        }
     }
 }
 

@@ -13,6 +13,7 @@ let systemLibraries: [Target] = [
     .systemLibrary(name: "CAvahi", path: "Sources/CAvahi"),
     .systemLibrary(name: "CAvahiCore", path: "Sources/CAvahiCore"),
     .systemLibrary(name: "CEdit", path: "Sources/CEdit"),
+    .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
     .systemLibrary(name: "CZBar", path: "Sources/CZBar"),
     .systemLibrary(name: "CQREncode", path: "Sources/CQREncode"),
     .systemLibrary(name: "CSpng", path: "Sources/CSpng"),
@@ -25,13 +26,20 @@ let systemLibraries: [Target] = [
     .systemLibrary(name: "CZlib", path: "Sources/CZlib"),
 ]
 
-/// How programs are linked: they offer no symbols to others.
+/// See `program`.
+let fullRELRO: LinkerSetting = .unsafeFlags(
+    ["-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"]
+)
+
+/// How programs are linked: they offer no symbols to others, and the tables by which they reach functions of libraries
+/// are filled at the start and read-only from then on (full RELRO).
 ///
 /// In a release most of a short command's time is its start, and most of that are pages that the loader writes to. So
 /// the C++ standard library is linked statically, as Swift's is, and relative relocations are packed (DT_RELR, glibc
 /// 2.36).
 let program: [LinkerSetting] = [
     .unsafeFlags(["-Xlinker", "--no-export-dynamic"]),
+    fullRELRO,
     .unsafeFlags(
         [
             "-use-ld=lld", "-L", Context.packageDirectory + "/scripts/link", "-Xclang-linker", "-static-libgcc",
@@ -57,6 +65,7 @@ let zlib: LinkerSetting = .unsafeFlags(["-Xlinker", "-l:libz.a"])
 
 /// Our modules: each depends only on those above it.
 let modules: [Target] = [
+    .target(name: "CConfinement"),
     .target(name: "CProgram"),
     .target(name: "DBusWithoutSystemd"),
     .target(name: "LateLibraries"),
@@ -76,8 +85,8 @@ let modules: [Target] = [
     .target(
         name: "QRCodec",
         dependencies: [
-            "CGif", "CHEIF", "CQREncode", "CSpng", "CTurboJPEG", "CWebP", "CZBar", "CZlib", "DBusWithoutSystemd",
-            "LateLibraries", "ZBarSupport",
+            "CConfinement", "CGif", "CHEIF", "CQREncode", "CSpng", "CTurboJPEG", "CWebP", "CZBar", "CZlib",
+            "DBusWithoutSystemd", "LateLibraries", "ZBarSupport",
         ],
         // It goes over every pixel of pictures: unoptimised, a photograph takes it minutes.
         swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))],
@@ -117,13 +126,12 @@ let modules: [Target] = [
     .target(
         name: "CompanionHost",
         dependencies: [
-            "CompanionWire", "PairingAgent",
+            "CLinux", "CompanionWire", "PairingAgent",
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "HTTPTypes", package: "swift-http-types"),
             .product(name: "Hummingbird", package: "hummingbird"),
             .product(name: "HummingbirdCore", package: "hummingbird"),
-            .product(name: "HummingbirdTLS", package: "hummingbird"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             .product(name: "NIOCore", package: "swift-nio"),
@@ -131,6 +139,7 @@ let modules: [Target] = [
             .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
             .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            .product(name: "NIOTLS", package: "swift-nio"),
             .product(name: "NIOWebSocket", package: "swift-nio"),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             .product(name: "Subprocess", package: "swift-subprocess"),
@@ -144,7 +153,7 @@ let modules: [Target] = [
     .target(
         name: "CommandCore",
         dependencies: [
-            "CompanionWire", "Discovery", "PairingAgent", "QRCodec",
+            "CConfinement", "CompanionWire", "Discovery", "PairingAgent", "QRCodec",
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         ],
@@ -160,6 +169,7 @@ let modules: [Target] = [
         ],
         linkerSettings: [
             zlib, .unsafeFlags(["-use-ld=lld", "-Xlinker", "--gc-sections", "-Xlinker", "--no-export-dynamic"]),
+            fullRELRO,
         ]
     ),
     .executableTarget(

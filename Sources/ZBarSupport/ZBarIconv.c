@@ -12,25 +12,48 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ZBarSupport.h"
+
 #define HIDDEN __attribute__((visibility("hidden")))
 
 struct converter {
     iconv_t opened;
     int is_opened;
     /* The names of the alphabets that zbar knows are shorter. */
-    char to[16], from[16];
+    struct zbar_converter names;
 };
+
+/* The last one that could not be opened: pictures are decoded by threads that may open no files. */
+static _Thread_local struct zbar_converter lacking;
+
+int zbar_lacks_converter(struct zbar_converter *result) {
+    *result = lacking;
+    lacking = (struct zbar_converter){0};
+    return result->to[0] != 0;
+}
+
+void zbar_prepare_converters(void) {
+    iconv_t (*open)(const char *, const char *) = dlsym(RTLD_NEXT, "iconv_open");
+    int (*close)(iconv_t) = dlsym(RTLD_NEXT, "iconv_close");
+    iconv_t converter = open("UTF-8", "UTF-8");
+    if (converter != (iconv_t)-1) close(converter);
+}
+
+int zbar_open_converter(const struct zbar_converter *wanted) {
+    iconv_t (*open)(const char *, const char *) = dlsym(RTLD_NEXT, "iconv_open");
+    return open(wanted->to, wanted->from) != (iconv_t)-1;
+}
 
 HIDDEN iconv_t iconv_open(const char *to, const char *from) {
     struct converter *converter = NULL;
-    if (strlen(to) < sizeof converter->to && strlen(from) < sizeof converter->from)
+    if (strlen(to) < sizeof converter->names.to && strlen(from) < sizeof converter->names.from)
         converter = calloc(1, sizeof *converter);
     if (converter == NULL) {
         errno = ENOMEM;
         return (iconv_t)-1;
     }
-    strcpy(converter->to, to);
-    strcpy(converter->from, from);
+    strcpy(converter->names.to, to);
+    strcpy(converter->names.from, from);
     return converter;
 }
 
@@ -38,9 +61,10 @@ HIDDEN size_t iconv(iconv_t handle, char **in, size_t *in_left, char **out, size
     struct converter *converter = handle;
     size_t (*convert)(iconv_t, char **, size_t *, char **, size_t *) = dlsym(RTLD_NEXT, "iconv");
     iconv_t (*open)(const char *, const char *) = dlsym(RTLD_NEXT, "iconv_open");
-    if (!converter->is_opened) converter->opened = open(converter->to, converter->from);
+    if (!converter->is_opened) converter->opened = open(converter->names.to, converter->names.from);
     converter->is_opened = 1;
     if (converter->opened == (iconv_t)-1) {
+        lacking = converter->names;
         errno = EBADF;
         return (size_t)-1;
     }

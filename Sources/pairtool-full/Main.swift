@@ -5,6 +5,7 @@ import Glibc
 enum Main {
     static func main() async {
         StandardDescriptors.open()
+        ProcessMemory.keepPrivate()
         // Writes to a closed pipe or socket are errors where they happen, not signals.
         signal(SIGPIPE, SIG_IGN)
         let arguments = Array(CommandLine.arguments.dropFirst())

@@ -5,6 +5,7 @@ import Glibc
 enum Main {
     static func main() {
         StandardDescriptors.open()
+        ProcessMemory.keepPrivate()
         let query = InheritedQuery.take()
         let arguments = Array(CommandLine.arguments.dropFirst())
         guard let command = QuickCommand(arguments) else { FullTool.run(arguments) }

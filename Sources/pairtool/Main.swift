@@ -6,6 +6,8 @@ import CProgram
 @main enum Main {
     static func main() {
         let arguments = program_arguments()
+        // What is drawn may be a pairing code.
+        keep_memory_private()
         if let drawing = PictureDrawing(arguments), drawing.run() { exit(EXIT_SUCCESS) }
         DaemonQuery(arguments)?.send()
         Successor.run(arguments)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -23,6 +24,7 @@ static inline int open_file(const char *_Nonnull path, int flags) { return open(
 static inline int control_file(int descriptor, int command, int value) { return fcntl(descriptor, command, value); }
 static inline int last_error(void) { return errno; }
 static inline void ignore_closed_pipes(void) { signal(SIGPIPE, SIG_IGN); }
+static inline void keep_memory_private(void) { prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 static inline int socket_without_waiting(void) { return socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0); }
 /* glibc declares the address as a union of pointers where it can. */
 static inline int connect_socket(int descriptor, const struct sockaddr *_Nonnull address, socklen_t size) {

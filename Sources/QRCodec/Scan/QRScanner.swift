@@ -24,6 +24,14 @@ package enum QRScanner {
         limits: ImageLimits = .default,
         where isWanted: ([UInt8]) -> Bool = { _ in true }
     ) throws(QRCodecError) -> [ScannedSymbol] {
+        try confined(data) { () throws(QRCodecError) in try read(data, limits: limits, where: isWanted) }
+    }
+
+    private static func read(
+        _ data: [UInt8],
+        limits: ImageLimits,
+        where isWanted: ([UInt8]) -> Bool
+    ) throws(QRCodecError) -> [ScannedSymbol] {
         let decoded = try ImageDecoder.decode(data, limits: limits, mayReduce: true)
         var found = try scan(decoded.image, where: isWanted).map { $0.enlarged(by: decoded.reduction) }
         if decoded.reduction > 1, !found.contains(where: { isWanted($0.bytes) }) {

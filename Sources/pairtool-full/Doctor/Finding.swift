@@ -6,7 +6,7 @@ enum CheckName: String, Encodable, Sendable, CaseIterable {
     case serviceType = "service-type"
     case host, version
     case signIn = "sign-in"
-    case pairing, clock, files, camera, disk
+    case pairing, clock, files, camera, pictures, disk
 }
 
 /// How a check came out.

@@ -1,3 +1,4 @@
+import CompanionWire
 import FoundationEssentials
 import Glibc
 import PairingAgent
@@ -9,7 +10,7 @@ struct CameraCheck: DoctorCheck {
 
     func findings() -> [Finding] {
         let names = ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [])
-            .filter { $0.hasPrefix("video") && Int($0.dropFirst(5)) != nil }.sorted()
+            .filter { $0.begins(with: "video") && Int($0.dropFirst(5)) != nil }.sorted()
         let paths = names.map { "\(directory)/\($0)" }
         guard !paths.isEmpty else {
             return [.skipped(.camera, "there is no camera (\(directory)/video0)", .usePicture)]

@@ -1,4 +1,5 @@
 import CommandCore
+import CompanionWire
 import Glibc
 import PairingAgent
 
@@ -57,7 +58,7 @@ struct DiskCheck: DoctorCheck {
     private static func existing(_ directory: String) -> String {
         var path = directory[...]
         while !path.isEmpty, access(String(path), F_OK) != 0 {
-            path = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
+            path = path.cut(atLast: "/")?.before ?? ""
         }
         return path.isEmpty ? "/" : String(path)
     }

@@ -26,7 +26,8 @@ struct HostCheck: DoctorCheck {
 
     func findings() async throws -> [Finding] {
         guard host.family == .copilotforge else {
-            return try await FamilyHostCheck(host: host, timeouts: Self.timeouts).findings()
+            return try await FamilyHostCheck(host: host, context: output.context, timeouts: Self.timeouts)
+                .findings()
         }
         do {
             let configuration = CompanionClientConfiguration(timeouts: Self.timeouts)

@@ -1,0 +1,23 @@
+import QRCodec
+
+/// Whether pictures are decoded with fewer rights than the rest of the program has.
+struct PictureCheck: DoctorCheck {
+    let name = CheckName.pictures
+
+    func findings() throws -> [Finding] {
+        [Self.finding(try DecodingSandbox.enforcement())]
+    }
+
+    static func finding(_ enforcement: DecodingSandbox.Enforcement) -> Finding {
+        guard !enforcement.isEmpty else {
+            return .note(
+                .pictures,
+                "this kernel offers neither Landlock nor seccomp: what decodes a picture has all rights of this program",
+                .trustPictures
+            )
+        }
+        let means = [(DecodingSandbox.Enforcement.landlock, "Landlock"), (.systemCallFilter, "seccomp")]
+        let names = means.filter { enforcement.contains($0.0) }.map(\.1).joined(separator: ", ")
+        return .ok(.pictures, "they are decoded without the right to open files or sockets (\(names))")
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import Testing
+
+@testable import CommandCore
+
+/// What the built programs do against somebody who finds a hole in them.
+@Suite struct HardeningTests {
+    private static let programs = [BuiltTool.path, BuiltTool.quickPath, BuiltTool.fullPath]
+
+    @Test("The tables that lead to libraries are read-only once a program runs (full RELRO)", arguments: programs)
+    func relro(program: String) async throws {
+        try await Sandbox.with { user in
+            let read = try await user.shell("LC_ALL=C readelf -lWd '\(program)'")
+            let lines = read.out.split(separator: "\n")
+            #expect(lines.contains { $0.contains("GNU_RELRO") }, "\(read)")
+            #expect(lines.contains { $0.contains("(FLAGS_1)") && $0.contains("NOW") }, "\(read)")
+        }
+    }
+
+    /// A program that waits for a picture from a pipe, as it is ended by a signal that has others leave a core dump.
+    private static func aborted(_ command: String) -> String {
+        """
+        ulimit -c unlimited && mkfifo pipe || exit 1
+        \(command) > /dev/null &
+        exec 3> pipe
+        kill -ABRT $!
+        wait $!
+        """
+    }
+
+    private static let leavesDumps: Bool = {
+        let shell = Process()
+        let errors = Pipe()
+        shell.executableURL = URL(filePath: "/bin/sh")
+        shell.arguments = ["-c", aborted("cat pipe")]
+        let directory = FileManager.default.temporaryDirectory.path + "/pairtool-dumps-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try? FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        shell.currentDirectoryURL = URL(filePath: directory)
+        shell.standardError = errors
+        guard (try? shell.run()) != nil else { return false }
+        let said = errors.fileHandleForReading.readDataToEndOfFile()
+        return String(decoding: said, as: UTF8.self).contains("core dumped")
+    }()
+
+    @Test(
+        "A program that holds keys or codes leaves no core dump",
+        .enabled(if: leavesDumps, "nothing leaves one here"),
+        arguments: ["scan pipe", "pair --qr pipe"]
+    )
+    func coreDump(words: String) async throws {
+        try await Sandbox.with { user in
+            let ended = try await user.shell(Self.aborted("'\(BuiltTool.path)' \(words)"))
+            #expect(ended.status == 128 + SIGABRT, "\(ended)")
+            #expect(!ended.err.contains("core dumped"), "\(ended)")
+            let names = try FileManager.default.contentsOfDirectory(atPath: user.directory)
+            #expect(names.filter { $0.hasPrefix("core") } == [])
+        }
+    }
+
+    /// "ąęł", and in front of it that its alphabet is ISO 8859-2 (ISO/IEC 18004, 7.4.2): the C library reads the tables
+    /// of that from a file.
+    private static let named = """
+        #######..#.##.#######
+        #.....#..###..#.....#
+        #.###.#.##.##.#.###.#
+        #.###.#..#.#..#.###.#
+        #.###.#...#.#.#.###.#
+        #.....#.....#.#.....#
+        #######.#.#.#.#######
+        ........##.##........
+        ###.########.##...#..
+        ..##.#..#.....#..##.#
+        ..#...##.##.#...##..#
+        .#.##.....#...#..#.#.
+        .#..#.#.##..#.#.###.#
+        ........#..#.#.#..##.
+        #######.####.###...##
+        #.....#.##.###.#####.
+        #.###.#.#..#.###...##
+        #.###.#..#....##.###.
+        #.###.#.#.#.#...##..#
+        #.....#.##....##.#..#
+        #######.##..#.#.##.##
+        """
+
+    @Test("What decodes pictures may not open files, and alphabets whose tables are files are read all the same")
+    func alphabet() async throws {
+        let rows = Self.named.split(separator: "\n").map { "...." + $0 + "...." }
+        let margin = [String](repeating: String(repeating: ".", count: rows[0].count), count: 4)
+        let pixels = (margin + rows + margin).flatMap { row in
+            [String](repeating: row.flatMap { $0 == "#" ? "1111" : "0000" }.map(String.init).joined(), count: 4)
+        }
+        try await Sandbox.with { user in
+            let side = pixels.count
+            let path = try user.file("named.pbm", Array("P1 \(side) \(side)\n\(pixels.joined(separator: "\n"))\n".utf8))
+            let found = try await user.spawn(["scan", path, "--json"])
+            #expect(try found.json.first?["description"]?.string == "plain text", "\(found)")
+        }
+    }
+}

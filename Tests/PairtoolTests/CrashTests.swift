@@ -19,7 +19,7 @@ import Testing
     private static let runs = (pairing: 50, command: 25)
 
     /// Runs a host that dies by SIGKILL when `body` returns.
-    private func withDoomedHost<R: Sendable>(
+    func withDoomedHost<R: Sendable>(
         _ host: Sandbox,
         _ more: [String] = [],
         _ body: @escaping @Sendable (HostEvents, _ kill: @escaping @Sendable () throws -> Void) async throws -> R
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    private func pair(_ user: Sandbox, _ events: HostEvents) async throws -> Sandbox.Result {
+    func pair(_ user: Sandbox, _ events: HostEvents) async throws -> Sandbox.Result {
         let code = try await events.payload.code
         let port = try await events.ports.secure
         return try await user.spawn(
@@ -89,7 +89,7 @@ import Testing
     }
 
     /// The paired host of a user at the port that it has now.
-    private func withClient<R>(
+    func withClient<R>(
         _ user: Sandbox,
         _ events: HostEvents,
         credentials: (PairedCredentials) throws -> any DeviceCredentials = { $0 },

@@ -20,15 +20,14 @@ extension CompanionHostStore {
     func messagesPage(chatID: String, offset: Int, limit: Int) async throws(CompanionHostError) -> ByteBuffer {
         let limit = min(max(limit, 1), 200)
         let offset = max(offset, 0)
-        let listed = Set(catalog.projects.map(\.id))
-        return try await database.read { database in
+        return try await database.read { [catalog] database in
             var buffer = ByteBufferAllocator().buffer(capacity: 16 << 10)
             buffer.writeStaticString(#"{"ok":true,"chatId":"#)
             buffer.writeJSONString(chatID)
             buffer.writeStaticString(#","messages":["#)
             var nextCursor: Int?
             let chats = try database.cachedStatement(sql: "SELECT key, messages, project FROM chat WHERE id = ?")
-            if let chat = try Row.fetchOne(chats, arguments: [chatID]), listed.contains(chat[2]) {
+            if let chat = try Row.fetchOne(chats, arguments: [chatID]), catalog.project(id: chat[2]) != nil {
                 let key: Int64 = chat[0]
                 let count: Int = chat[1]
                 let written = try Self.write(key: key, offset: offset, limit: limit, from: database, to: &buffer)
@@ -54,7 +53,7 @@ extension CompanionHostStore {
     ) throws -> Int {
         let statement = try database.cachedStatement(
             sql: """
-                SELECT id, role, text, createdAt FROM message
+                SELECT id, role, text, createdAt, interrupted FROM message
                 WHERE chat = ? AND number >= ? ORDER BY number LIMIT ?
                 """
         )
@@ -73,12 +72,13 @@ extension CompanionHostStore {
             try write(column: 2, of: row, to: &buffer)
             buffer.writeStaticString(#","createdAt":"#)
             try write(column: 3, of: row, to: &buffer)
+            if row[4] as Bool { buffer.writeStaticString(#","interrupted":true"#) }
             buffer.writeStaticString("}")
         }
         return written
     }
 
-    private static func write(column: Int, of row: Row, to buffer: inout ByteBuffer) throws {
+    static func write(column: Int, of row: Row, to buffer: inout ByteBuffer) throws {
         try row.withUnsafeData(atIndex: column) { data in
             (data ?? Data()).withUnsafeBytes { buffer.writeJSONString(utf8: $0) }
         }

@@ -11,15 +11,17 @@ extension TurnEventLog {
     static func write(_ part: inout Part, at time: Date, in database: Database) throws {
         let (feed, changes) = (part.feed, part.changes)
         do {
+            var project: String?
             try database.inSavepoint {
-                for change in changes { try write(change, of: feed, in: database) }
+                for change in changes { project = try write(change, of: feed, in: database) ?? project }
                 return .commit
             }
+            part.project = project
         } catch {
             // A full disk, for one, ends the transaction itself.
             guard database.isInsideTransaction else { throw error }
             part.failure = CompanionHostError(
-                .databaseUnavailable,
+                .notStored,
                 "The turn cannot be stored.",
                 underlying: error
             )
@@ -32,7 +34,9 @@ extension TurnEventLog {
         }
     }
 
-    private static func write(_ change: Change, of feed: TurnFeed, in database: Database) throws {
+    /// - Returns: The project of the chat that has got an answer.
+    private static func write(_ change: Change, of feed: TurnFeed, in database: Database) throws -> String? {
+        var project: String?
         switch change {
         case .open(let device, let time):
             try database.execute(
@@ -41,28 +45,93 @@ extension TurnEventLog {
                     feed.id, feed.chatID, device, TurnState.waiting.rawValue, CompanionTimestamp.string(from: time),
                 ]
             )
-        case .run:
-            try database.execute(
-                sql: "UPDATE turn SET state = ? WHERE id = ?",
-                arguments: [TurnState.running.rawValue, feed.id]
-            )
         case .frame(let frame):
             let statement = try database.cachedStatement(
                 sql: "INSERT INTO turnEvent (turn, number, frame) VALUES (?, ?, ?)"
             )
             try statement.execute(arguments: [feed.id, frame.number, Data(frame.data.readableBytesView)])
-        case .end(let state, let time):
+        case .end(let state, let time, let answer):
+            if let answer {
+                project = try CompanionHostStore.insert(answer.message, in: database)
+                let usage = DeviceUsage(messages: 1, bytes: answer.message.text.utf8.count)
+                try DeviceQuotas.add(usage, of: answer.device, at: time, in: database)
+            }
             try database.execute(
                 sql: "UPDATE turn SET state = ?, endedAt = ? WHERE id = ?",
                 arguments: [state.rawValue, CompanionTimestamp.string(from: time), feed.id]
             )
         }
+        return project
     }
 
-    /// Ends the turns that no host works on any more with a last frame that says so.
+    /// Notes that a turn runs, within the transaction that stores its prompt.
+    static func run(_ turnID: String, in database: Database) throws {
+        try database.execute(
+            sql: "UPDATE turn SET state = ? WHERE id = ?",
+            arguments: [TurnState.running.rawValue, turnID]
+        )
+    }
+
+    /// Ends the turns that no host works on any more with a last frame that says so. What was shown of their answers
+    /// goes to the chats' histories.
     static func endInterrupted(at time: Date, in database: Database) throws {
-        let turns = try String.fetchAll(database, sql: "SELECT id FROM turn WHERE endedAt IS NULL")
-        for turn in turns { try cutOff(turn, as: .interrupted, text: interruptedText, at: time, in: database) }
+        let turns = try Row.fetchAll(database, sql: "SELECT id, chat, device, state FROM turn WHERE endedAt IS NULL")
+        for turn in turns {
+            let id: String = turn[0]
+            if turn[3] as String == TurnState.running.rawValue {
+                try keepAnswer(of: id, chatID: turn[1], device: turn[2], at: time, in: database)
+            }
+            try cutOff(id, as: .interrupted, text: interruptedText, at: time, in: database)
+        }
+    }
+
+    /// Adds the text of a turn's frames to its chat. A turn ends together with its answer's message, so that one that
+    /// has not ended has none yet.
+    private static func keepAnswer(
+        of turnID: String,
+        chatID: String,
+        device: String,
+        at time: Date,
+        in database: Database
+    ) throws {
+        let text = try answer(of: turnID, in: database)
+        let chat = try Row.fetchOne(
+            database,
+            sql: "SELECT project, title, updatedAt FROM chat WHERE id = ?",
+            arguments: [chatID]
+        )
+        guard !text.isEmpty, let chat else { return }
+        let message = MessageDraft(
+            role: .assistant,
+            text: text,
+            chatID: chatID,
+            projectID: chat[0],
+            title: chat[1],
+            // The time of the prompt: when the last of the answer came nobody knows.
+            at: CompanionTimestamp.date(from: chat[2]) ?? time,
+            isInterrupted: true
+        )
+        try CompanionHostStore.insert(message, in: database)
+        let usage = DeviceUsage(messages: 1, bytes: text.utf8.count)
+        try DeviceQuotas.add(usage, of: device, at: time, in: database)
+    }
+
+    /// The text of a turn's frames.
+    private static func answer(of turnID: String, in database: Database) throws -> String {
+        let decoder = CompanionJSON.decoder()
+        let rows = try Row.fetchCursor(
+            database,
+            sql: "SELECT frame FROM turnEvent WHERE turn = ? ORDER BY number",
+            arguments: [turnID]
+        )
+        var text = ""
+        while let row = try rows.next() {
+            // `data: ` and a line of JSON.
+            let frame = Data((row[0] as Data).dropFirst(6))
+            guard case .text(let piece)? = try? decoder.decode(ContinueChatEvent.self, from: frame) else { continue }
+            text += piece
+        }
+        return text
     }
 
     /// Ends a turn with an error as its last frame.

@@ -21,15 +21,26 @@ package final class TurnEventLog: Sendable {
 
     enum Change: Sendable {
         case open(device: String, at: Date)
-        case run
         case frame(TurnFrame)
-        case end(TurnState, at: Date)
+        /// With the answer that the chat gets, if there is one, and the device that it is counted for.
+        case end(TurnState, at: Date, answer: Answer?)
+    }
+
+    /// What a turn leaves in its chat's history.
+    struct Answer: Sendable {
+        var message: MessageDraft
+        /// The device that asked.
+        var device: String
+        /// Called when it is stored, with the id of the chat's project.
+        var announce: @Sendable (String?) -> Void
     }
 
     /// What a transaction has of one turn.
     struct Part: Sendable {
         let feed: TurnFeed
         var changes: [Change]
+        /// The project of the chat that got an answer.
+        var project: String?
         var failure: CompanionHostError?
     }
 
@@ -63,21 +74,18 @@ package final class TurnEventLog: Sendable {
         note([.open(device: device, at: clock.now())], of: feed)
     }
 
-    /// Notes that a turn runs.
-    func run(_ feed: TurnFeed) {
-        note([.run], of: feed)
-    }
-
     /// Adds a frame.
     func publish(_ event: ContinueChatEvent, in feed: TurnFeed) {
         feed.publish { note([.frame(TurnFrame(number: $0, event: event))], of: feed) }
     }
 
-    /// Ends a turn with its last frame: readers see its end once all of it is stored. No crash comes between the frame
-    /// and the end.
-    func end(_ feed: TurnFeed, with event: ContinueChatEvent, as outcome: TurnState) {
+    /// Ends a turn with its last frame: readers see its end once all of it is stored. No crash comes between the frame,
+    /// the end and the answer in the chat's history.
+    func end(_ feed: TurnFeed, with event: ContinueChatEvent, as outcome: TurnState, answer: Answer? = nil) {
         let now = clock.now()
-        feed.publish { note([.frame(TurnFrame(number: $0, event: event)), .end(outcome, at: now)], of: feed) }
+        feed.publish {
+            note([.frame(TurnFrame(number: $0, event: event)), .end(outcome, at: now, answer: answer)], of: feed)
+        }
     }
 
     /// Returns when all that was noted so far is stored, or cannot be.
@@ -165,9 +173,10 @@ package final class TurnEventLog: Sendable {
         for change in part.changes {
             switch change {
             case .open: feed.opened()
-            case .run: break
             case .frame(let frame): frames.append(frame)
-            case .end(let state, _): outcome = state
+            case .end(let state, _, let answer):
+                outcome = state
+                answer?.announce(part.project)
             }
         }
         if !frames.isEmpty { feed.stored(frames) }

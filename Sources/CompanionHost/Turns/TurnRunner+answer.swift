@@ -8,7 +8,9 @@ extension TurnRunner {
     package static let cancelledText = "The turn was cancelled"
 
     /// Writes a turn's last frame, and ends its log.
-    func end(_ job: Job, as ending: Ending) {
+    ///
+    /// - Parameter text: The answer as far as it has come, which the chat keeps together with the end of the turn.
+    func end(_ job: Job, as ending: Ending, text: String = "") {
         let outcome: TurnState =
             switch ending {
             case .finished: .finished
@@ -16,7 +18,8 @@ extension TurnRunner {
             case .shuttingDown: .interrupted
             case .failed, .timedOut, .tooLong, .deviceGone, .notStored: .failed
             }
-        log.end(job.feed, with: frame(of: ending), as: outcome)
+        let answer = text.isEmpty ? nil : answer(job, text: text, isInterrupted: outcome == .interrupted)
+        log.end(job.feed, with: frame(of: ending), as: outcome, answer: answer)
         logger.info(
             "turn",
             metadata: .event(
@@ -44,7 +47,6 @@ extension TurnRunner {
             return end(job, as: .failed("The answer before this one took too long: the prompt was not taken"))
         }
         let chatID = job.turn.chatID
-        log.run(job.feed)
         do {
             try await store.append(
                 role: .user,
@@ -52,7 +54,7 @@ extension TurnRunner {
                 chatID: chatID,
                 project: job.project,
                 title: CompanionHostStore.title(prompt: job.turn.prompt)
-            )
+            ) { [id = job.feed.id] in try TurnEventLog.run(id, in: $0) }
         } catch {
             logger.error("prompt not stored", metadata: .failure(error, ["chat": "\(chatID)"]))
             return end(job, as: .failed("The prompt could not be stored"))
@@ -106,7 +108,10 @@ extension TurnRunner {
             let ending = await group.next() ?? .shuttingDown
             group.cancelAll()
             // The readers and the history hear of it at once; the agent may need seconds to go.
-            return await self.conclude(job, text: sink.close(), ending: ending)
+            self.end(job, as: ending, text: sink.close())
+            // Who hears that it is over finds it over, also after a crash in the next moment.
+            let isStored = (try? await job.feed.waitForEnd()) != nil
+            return isStored && ending == .finished
         }
     }
 
@@ -119,24 +124,19 @@ extension TurnRunner {
         }
     }
 
-    private func conclude(_ job: Job, text: String, ending: Ending) async -> Bool {
-        if !text.isEmpty {
-            do {
-                try await store.append(
-                    role: .assistant,
-                    text: text,
-                    chatID: job.turn.chatID,
-                    project: job.project,
-                    title: CompanionHostStore.title(prompt: job.turn.prompt)
-                )
-            } catch {
-                logger.error("answer not stored", metadata: .failure(error, ["chat": "\(job.turn.chatID)"]))
-                end(job, as: .failed("The answer could not be stored"))
-                return false
-            }
+    private func answer(_ job: Job, text: String, isInterrupted: Bool) -> TurnEventLog.Answer {
+        let message = MessageDraft(
+            role: .assistant,
+            text: text,
+            chatID: job.turn.chatID,
+            projectID: job.project.id,
+            title: CompanionHostStore.title(prompt: job.turn.prompt),
+            at: clock.now(),
+            isInterrupted: isInterrupted
+        )
+        return TurnEventLog.Answer(message: message, device: job.device) { [live = store.live] in
+            CompanionHostStore.announce(message, projectID: $0, to: live)
         }
-        end(job, as: ending)
-        return ending == .finished
     }
 
     private func frame(of ending: Ending) -> ContinueChatEvent {

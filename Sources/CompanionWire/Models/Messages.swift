@@ -19,6 +19,8 @@ package struct CompanionMessage: Codable, Sendable, Hashable, Identifiable {
     package var role: Role
     package var text: String
     package var createdAt: Date?
+    /// true for an answer that the end of the host has cut off; of hosts of v2. nil for all others.
+    package var interrupted: Bool?
 
     package init(id: String, role: Role, text: String, createdAt: Date?) {
         self.id = id
@@ -33,6 +35,7 @@ package struct CompanionMessage: Codable, Sendable, Hashable, Identifiable {
         role = try container.decodeIfPresent(Role.self, forKey: .role) ?? .assistant
         text = try container.decodeIfPresent(String.self, forKey: .text) ?? ""
         createdAt = try? container.decodeIfPresent(Date.self, forKey: .createdAt)
+        interrupted = try? container.decodeIfPresent(Bool.self, forKey: .interrupted)
     }
 }
 

@@ -9,8 +9,6 @@ package enum PairingChallengeEnd: String, Sendable, Hashable, CustomStringConver
     case burnt
     /// Another challenge was started from this machine.
     case replaced
-    /// Too many failures in a row: pairing is locked.
-    case locked
 
     package var description: String { rawValue }
 }
@@ -25,7 +23,7 @@ package enum HostEvent: Sendable, Hashable {
     /// Someone sent a wrong code or token.
     case wrongCode(address: String, triesLeft: Int)
     case paired(CompanionDevice, address: String)
-    /// Too many wrong codes in a row: no challenge runs until somebody here unlocks pairing.
+    /// Too many wrong codes in a row: until somebody here unlocks pairing, no digits are taken, tokens alone.
     case pairingLocked(failures: Int)
     case pairingUnlocked
     /// A paired device has a session from now on.
@@ -39,6 +37,8 @@ package enum HostEvent: Sendable, Hashable {
     case projectCreated(CompanionProject, device: String)
     /// A device made a chat; `device` is its id.
     case chatCreated(CompanionChat, device: String)
+    /// A device may have nothing more stored for now; `what` says of which there was too much.
+    case quotaReached(CompanionDevice, what: String)
     case turnStarted(chatID: String, turnID: String)
     case turnFinished(chatID: String, turnID: String, ok: Bool)
 }

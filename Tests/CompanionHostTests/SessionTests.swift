@@ -148,7 +148,7 @@ struct SessionTests {
         let clock = TestClock()
         try await withHost(clock: clock.hostClock) { host in
             let grant = PairingGrant(permissions: [], lifetime: .seconds(60))
-            let start = try await host.server.administration.startPairing(ttlSeconds: nil, grant: grant)
+            let start = await host.server.administration.startPairing(ttlSeconds: nil, grant: grant)
             _ = try await host.complete(code: start.code)
             #expect(try await host.get("/companion/projects").status == 200)
             let refused = try await host.ask("help")

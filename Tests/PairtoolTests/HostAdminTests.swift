@@ -166,8 +166,10 @@ import Testing
                         #expect(tried.status == 6, "\(tried)")
                     }
                     _ = try await events.first("pairing_locked")
-                    let refused = try await host.spawn(["host", "pair"])
-                    #expect(refused.status == 8 && refused.err.contains("pairtool host unlock"), "\(refused)")
+                    let opened = try await host.spawn(["host", "pair"])
+                    #expect(opened.status == 0 && opened.err.contains("pairtool host unlock"), "\(opened)")
+                    let row = try #require(try await host.spawn(["host", "pair", "--json"]).json.first)
+                    #expect(row["digitsLocked"] == .bool(true))
                     let status = try await host.spawn(["host", "status"])
                     #expect(status.out.contains("pairtool host unlock"))
                     #expect(try await host.spawn(["host", "unlock"]).status == 0)

@@ -44,6 +44,8 @@ package struct AdminResponse: Codable, Sendable, Hashable {
     package var error: Failure?
     /// `pair`. Holds secrets.
     package var challenge: PairingStartResponse?
+    /// `pair`: true where the challenge's six digits are not taken, after too many wrong ones; its token is.
+    package var digitsLocked: Bool?
     /// `devices`; `revoke`, `permissions`: the one device.
     package var devices: [AdminDevice]?
     package var status: AdminStatus?
@@ -73,6 +75,8 @@ package struct AdminDevice: Codable, Sendable, Hashable, Identifiable {
     package var protocolVersion: Int
     package var pairedAt: Date
     package var lastSeenAt: Date
+    /// true for a device that is shut out and would be let in by a restart of the host, because that is not stored yet.
+    package var isRevoked: Bool?
 }
 
 /// What a host is and how it stands.

@@ -1,3 +1,4 @@
+import CompanionWire
 import Glibc
 import NIOCore
 import PairingAgent
@@ -17,7 +18,7 @@ struct AdminSocket: ~Copyable {
         guard path.utf8.count <= Self.maximumPathSize else {
             throw AdminError(.unusable, "\(path) is over \(Self.maximumPathSize) bytes: set a shorter XDG_RUNTIME_DIR.")
         }
-        let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        let directory = path.cut(atLast: "/").map { String($0.before) } ?? "."
         try Self.secure(directory: directory)
         let descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {

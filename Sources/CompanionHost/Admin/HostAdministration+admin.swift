@@ -40,7 +40,8 @@ extension HostAdministration {
             )
         }
         var response = AdminResponse()
-        response.challenge = try await startPairing(ttlSeconds: request.ttlSeconds, grant: grant)
+        response.challenge = await startPairing(ttlSeconds: request.ttlSeconds, grant: grant)
+        if await pairing.state.isLocked { response.digitsLocked = true }
         return response
     }
 
@@ -69,9 +70,15 @@ extension HostAdministration {
         return response
     }
 
-    private func adminDevices(_ isMeant: (PairedDevice) -> Bool) -> AdminResponse {
+    private func adminDevices(_ isMeant: (AdminDevice) -> Bool) -> AdminResponse {
         var response = AdminResponse()
-        response.devices = devices().filter(isMeant).map(AdminDevice.init)
+        let revoked = devicesRevokedInMemory().map { device in
+            var device = AdminDevice(device)
+            device.isRevoked = true
+            return device
+        }
+        response.devices = devices().map(AdminDevice.init) + revoked
+        response.devices?.removeAll { !isMeant($0) }
         return response
     }
 

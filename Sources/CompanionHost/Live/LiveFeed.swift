@@ -88,7 +88,9 @@ extension LiveFeed {
             publish(LiveEvent(.projectChanged, at: now, projectId: project.id))
         case .chatCreated(let chat, _):
             publish(LiveEvent(.chatChanged, at: now, projectId: chat.projectId, chatId: chat.id))
-        case .listening, .challenge, .challengeEnded, .pairingLocked, .pairingUnlocked, .permissionsChanged: break
+        case .listening, .challenge, .challengeEnded, .pairingLocked, .pairingUnlocked, .permissionsChanged,
+            .quotaReached:
+            break
         }
     }
 }

@@ -35,6 +35,12 @@ struct AddressLimiter: Sendable {
         return true
     }
 
+    /// How many requests an address may make at once now.
+    func left(_ address: String, now: Date) -> Int {
+        let key = buckets[address] != nil || buckets.count < Self.addresses ? address : ""
+        return Int(buckets[key].map { filled($0, now: now) } ?? Double(burst))
+    }
+
     private func filled(_ bucket: Bucket, now: Date) -> Double {
         // A clock that was set back fills nothing.
         let gained = max(now.timeIntervalSince(bucket.filledAt), 0) / interval

@@ -8,17 +8,35 @@ extension CompanionPairingService {
     /// Judges a device of v1 and, when it is right, connects it.
     ///
     /// - Parameter address: Where the request came from; gated requests are served only to it from now on.
-    /// - Throws: ``HostResponseError`` with the text of deployed hosts.
+    /// - Throws: ``HostResponseError`` with the text of deployed hosts, or with `host.storage_failed`.
     func complete(_ body: PairingCompleteBody, address: IPAddress) async throws {
+        try await guesses.run("") { @Sendable in try await self.judged(body, address: address) }
+    }
+
+    private func judged(_ body: PairingCompleteBody, address: IPAddress) async throws {
         let start = ContinuousClock.now
         let now = clock.now()
         let key = body.devicePublicKey.trimmingWhitespace()
+        let isCounted = try await isCounted(body, address: address, now: now, start: start)
         let verdict = challenge.judge(
             code: body.pairingCode.trimmingWhitespace(),
             token: body.pairingToken,
             publicKey: key,
             now: now
         )
+        let number = challenge.number
+        if case .wrongCode(let triesLeft) = verdict {
+            let wrong = WrongTry(
+                address: address.description,
+                method: .code,
+                version: 1,
+                triesLeft: triesLeft,
+                isGuess: isCounted
+            )
+            try await note(wrong, start: start)
+            throw HostResponseError(.badRequest, CompanionErrorResponse.Text.invalidCode)
+        }
+        if isCounted, verdict != .accepted { await storeNoGuess() }
         switch verdict {
         case .noActivePairing: throw HostResponseError(.badRequest, CompanionErrorResponse.Text.noActivePairing)
         case .expired:
@@ -26,17 +44,11 @@ extension CompanionPairingService {
             if challenge.offer == nil, !isPaused { events.send(.challengeEnded(reason: .expired)) }
             renew()
             throw HostResponseError(.badRequest, CompanionErrorResponse.Text.pairingExpired)
-        case .wrongCode(let triesLeft):
-            let wrong = WrongTry(address: address.description, method: .code, version: 1, triesLeft: triesLeft)
-            await note(wrong, start: start)
-            throw HostResponseError(.badRequest, CompanionErrorResponse.Text.invalidCode)
         case .wrongToken(let triesLeft):
-            let wrong = WrongTry(address: address.description, method: .token, version: 1, triesLeft: triesLeft)
-            await note(wrong, start: start)
-            throw HostResponseError(.badRequest, CompanionErrorResponse.Text.invalidToken)
+            throw try await wrongToken(triesLeft: triesLeft, address: address, start: start)
         case .missingPublicKey:
             throw HostResponseError(.badRequest, CompanionErrorResponse.Text.missingPublicKey)
-        case .accepted: break
+        case .accepted, .wrongCode: break
         }
         let grant = grant
         let name = body.deviceName.trimmingWhitespace()
@@ -50,7 +62,7 @@ extension CompanionPairingService {
             pairedAt: now,
             lastSeenAt: now
         )
-        try await succeed {
+        try await succeed(challenge: number) {
             try await devices.connect(device, address: address) { database in
                 try PairingBudget.storeReset(in: database)
                 let detail: JSONValue = ["address": .string(address.description), "version": 1]
@@ -59,6 +71,52 @@ extension CompanionPairingService {
         }
         logPaired(device.id, since: start, address: "\(address)")
         events.send(.paired(device.companionDevice, address: address.description))
+    }
+
+    /// Counts a request as a guess before it is judged, where it can be one. With the digits locked, only somebody who
+    /// has the token is judged.
+    ///
+    /// - Returns: Whether it is counted.
+    private func isCounted(
+        _ body: PairingCompleteBody,
+        address: IPAddress,
+        now: Date,
+        start: ContinuousClock.Instant
+    ) async throws -> Bool {
+        guard let offer = challenge.offer, offer.expiresAt > now else { return false }
+        guard budget.isLocked else {
+            try await storeGuess()
+            return true
+        }
+        guard let token = body.pairingToken, !token.isEmpty else {
+            throw HostResponseError(.badRequest, CompanionErrorResponse.Text.noActivePairing)
+        }
+        guard tokenLimiter.left(address.description, now: now) > 0 else { throw HostResponseError.pairingTooOften }
+        guard challenge.hasToken(token) else {
+            _ = tokenLimiter.take(address.description, now: now)
+            let triesLeft = tokenLimiter.left(address.description, now: now)
+            throw try await wrongToken(triesLeft: triesLeft, address: address, start: start)
+        }
+        return false
+    }
+
+    /// Notes a wrong token.
+    ///
+    /// - Returns: The answer.
+    private func wrongToken(
+        triesLeft: Int,
+        address: IPAddress,
+        start: ContinuousClock.Instant
+    ) async throws -> HostResponseError {
+        let wrong = WrongTry(
+            address: address.description,
+            method: .token,
+            version: 1,
+            triesLeft: triesLeft,
+            isGuess: false
+        )
+        try await note(wrong, start: start)
+        return HostResponseError(.badRequest, CompanionErrorResponse.Text.invalidToken)
     }
 }
 

@@ -8,10 +8,9 @@ import PairingAgent
 extension CompanionPairingService {
     /// Begins an exchange.
     ///
-    /// - Throws: ``HostResponseError``: `pairing.locked`, `pairing.not_active`, `pairing.rate_limited`.
+    /// - Throws: ``HostResponseError``: `pairing.not_active`, `pairing.rate_limited`.
     func hello(_ request: PairingHelloRequest, address: String) throws -> PairingHelloResponse {
         let now = clock.now()
-        guard !budget.isLocked else { throw HostResponseError.pairingLocked }
         guard limiter.take(address, now: now) else { throw HostResponseError.pairingTooOften }
         guard let clientNonce = Base64URL.decode(request.clientNonce), clientNonce.count == 16 else {
             throw HostResponseError(.badRequest, "clientNonce has to be 16 bytes in base64url", code: .requestInvalid)
@@ -33,16 +32,16 @@ extension CompanionPairingService {
             hostNonce: Base64URL.encode(exchange.hostNonce),
             hostPublicKey: identity.publicKey,
             hostName: identity.name,
-            methods: [.code, .token],
+            methods: budget.isLocked ? [.token] : [.code, .token],
             expiresAt: offer.expiresAt,
             serverTime: now
         )
     }
 
-    /// Exchanges the shares. From now on the exchange holds one of the guesses that are left.
+    /// Exchanges the shares. From now on an exchange for the digits holds one of the guesses that are left.
     ///
-    /// - Throws: ``HostResponseError``: as ``hello(_:address:)``, `pairing.expired`, `pairing.bad_share`,
-    ///   `request.invalid`.
+    /// - Throws: ``HostResponseError``: as ``hello(_:address:)``, `pairing.locked` for the digits, `pairing.expired`,
+    ///   `pairing.bad_share`, `request.invalid`.
     func share(_ request: PairingShareRequest) throws -> PairingShareResponse {
         let now = clock.now()
         let (exchange, offer) = try running(request.pairingId, now: now)
@@ -51,8 +50,13 @@ extension CompanionPairingService {
             throw HostResponseError.pairingNotActive
         }
         try Self.check(request)
-        guard exchanges.reserve(exchange, guesses: min(challenge.triesLeft, budget.left), now: now) else {
-            throw HostResponseError.pairingTooOften
+        if request.method == .token {
+            guard tokenLimiter.left(exchange.address, now: now) > 0 else { throw HostResponseError.pairingTooOften }
+        } else {
+            guard !budget.isLocked else { throw HostResponseError.pairingLocked }
+            guard exchanges.reserve(exchange, guesses: min(challenge.triesLeft, budget.left), now: now) else {
+                throw HostResponseError.pairingTooOften
+            }
         }
         let responder: PairingResponder
         do {
@@ -107,22 +111,34 @@ extension CompanionPairingService {
     /// Judges the device's proof and, when it is right, enrolls the device and proves the host's own knowledge.
     ///
     /// - Throws: ``HostResponseError``: as ``share(_:)``, `pairing.wrong_code` and `pairing.wrong_token` with the
-    ///   tries left.
+    ///   tries left, `host.storage_failed`.
     func confirm(_ request: PairingConfirmRequest, address: String) async throws -> PairingConfirmResponse {
+        try await guesses.run("") { @Sendable in try await self.judged(request, address: address) }
+    }
+
+    private func judged(_ request: PairingConfirmRequest, address: String) async throws -> PairingConfirmResponse {
         let start = ContinuousClock.now
         let now = clock.now()
         let (exchange, _) = try running(request.pairingId, now: now)
+        guard let share = exchange.share else {
+            exchanges.remove(exchange.id)
+            throw HostResponseError.pairingNotActive
+        }
+        // It keeps its guess while that is counted.
+        defer { exchanges.remove(exchange.id) }
+        if share.method == .code { try await storeGuess() }
+        // Meanwhile it may have given way to others, or its challenge to another one.
+        guard exchanges.exchange(exchange.id) != nil, challenge.number == exchange.challenge, challenge.offer != nil
+        else {
+            if share.method == .code { await storeNoGuess() }
+            throw HostResponseError.pairingNotActive
+        }
         // Whatever comes of it, an exchange is judged once.
         exchanges.remove(exchange.id)
-        guard let share = exchange.share else { throw HostResponseError.pairingNotActive }
         guard let tag = Base64.decode(request.tag), let ownTag = share.secret.confirm(deviceTag: tag) else {
-            let triesLeft = challenge.countWrongTry(now: now)
-            let wrong = WrongTry(address: address, method: share.method, version: 2, triesLeft: triesLeft)
-            await note(wrong, start: start)
-            throw HostResponseError.pairingWrong(share.method, triesLeft: triesLeft)
+            throw try await wrong(share.method, address: address, start: start)
         }
         let grant = grant
-        challenge.use(now: now)
         let name = share.deviceName.trimmingWhitespace()
         let device = PairedDevice(
             id: DeviceIdentity.deviceID(publicKeyText: share.devicePublicKey),
@@ -135,9 +151,12 @@ extension CompanionPairingService {
             lastSeenAt: now
         )
         let session = SessionStore.Session(device: device.id, now: now)
-        try await succeed {
+        try await succeed(challenge: exchange.challenge) {
             try await enroll(device, session: session, method: share.method, address: address)
         }
+        // What the device had before this pairing ends with it.
+        revocations.end(device.id)
+        events.send(.paired(device.companionDevice, address: address))
         logPaired(device.id, since: start, address: address, method: share.method)
         return PairingConfirmResponse(
             tag: Base64.encode(ownTag),
@@ -150,6 +169,29 @@ extension CompanionPairingService {
             permissions: device.permissions ?? [],
             session: session.grant
         )
+    }
+
+    /// Notes a wrong proof. A wrong token costs its address alone: the challenge and its digits stay as they are.
+    ///
+    /// - Returns: The answer.
+    private func wrong(
+        _ method: PairingMethod,
+        address: String,
+        start: ContinuousClock.Instant
+    ) async throws -> HostResponseError {
+        let now = clock.now()
+        let triesLeft: Int
+        if method == .token {
+            _ = tokenLimiter.take(address, now: now)
+            triesLeft = tokenLimiter.left(address, now: now)
+        } else {
+            triesLeft = challenge.countWrongTry(now: now)
+        }
+        try await note(
+            WrongTry(address: address, method: method, version: 2, triesLeft: triesLeft, isGuess: method == .code),
+            start: start
+        )
+        return .pairingWrong(method, triesLeft: triesLeft)
     }
 
     private func enroll(
@@ -173,9 +215,6 @@ extension CompanionPairingService {
             sessions.drop(device.id)
             sessions.admit(session, now: now)
         }
-        // What the device had before this pairing ends with it.
-        revocations.end(device.id)
-        events.send(.paired(device.companionDevice, address: address))
     }
 
     /// An exchange of the challenge that runs.
@@ -183,7 +222,6 @@ extension CompanionPairingService {
         _ id: String,
         now: Date
     ) throws -> (PairingExchanges<PairingResponder>.Exchange, PairingChallenge.Offer) {
-        guard !budget.isLocked else { throw HostResponseError.pairingLocked }
         let known = exchanges.exchange(id)
         renew()
         for lapsed in exchanges.prune(now: now) where lapsed.share != nil {
@@ -224,6 +262,12 @@ extension HostResponseError {
         .locked,
         HostErrorText.pairingLocked,
         code: .pairingLocked
+    )
+    static let pairingNoCode = HostResponseError(
+        .conflict,
+        "The host shows no code: somebody there has to ask for one (pairtool host pair)",
+        code: .pairingNotActive,
+        retryable: true
     )
     static let pairingNotActive = HostResponseError(
         .conflict,

@@ -9,8 +9,10 @@ import ServiceLifecycle
 /// Keeps a valid challenge running, and judges the devices that answer it, by v1 or v2.
 ///
 /// A challenge that expires, is used or is burnt is followed by a new one. After several burnt in a row the next one
-/// is held back (5 s, 10 s, 20 s … 5 minutes), and after ten failures in a row no challenge runs until somebody here
-/// unlocks pairing. A start from this machine ends a pause, but not the lock.
+/// is held back (5 s, 10 s, 20 s … 5 minutes). After ten wrong codes in a row no digits are taken until somebody here
+/// unlocks pairing; the token of the QR code is. A start from this machine ends a pause, but not the lock.
+///
+/// A host that nobody looks at (``onDemand``) opens no challenge by itself.
 package actor CompanionPairingService {
     /// What the running challenge gives, and how many guesses are left.
     package struct State: Sendable, Hashable {
@@ -26,6 +28,12 @@ package actor CompanionPairingService {
     var exchanges = PairingExchanges<PairingResponder>()
     /// 24 exchanges at once from one address, then one every 5 s.
     var limiter = AddressLimiter(burst: 24, interval: 5)
+    /// Three wrong tokens at once from one address, then one every 30 s.
+    var tokenLimiter = AddressLimiter(burst: 3, interval: 30)
+    /// Guesses are counted, judged and stored one after the other.
+    let guesses = KeyedSerial()
+    /// Whether a guess is being stored: what comes of it is told before the next challenge.
+    var isStoring = false
     var burntInARow = 0
     /// What the running challenge gives.
     private(set) var grant: PairingGrant
@@ -40,6 +48,8 @@ package actor CompanionPairingService {
     let usualGrant: PairingGrant
     private var tlsPort: Int?
     private var pausedUntil: Date?
+    /// Whether a challenge runs only while somebody at this machine has asked for it.
+    let onDemand: Bool
     private let wakeups: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
 
@@ -47,6 +57,7 @@ package actor CompanionPairingService {
         identity: HostIdentity,
         seconds: Int,
         grant: PairingGrant,
+        onDemand: Bool,
         clock: HostClock,
         devices: CompanionDeviceStore,
         sessions: SessionStore,
@@ -58,6 +69,7 @@ package actor CompanionPairingService {
         self.seconds = min(max(seconds, 1), 900)
         self.grant = grant
         usualGrant = grant
+        self.onDemand = onDemand
         self.clock = clock
         self.devices = devices
         self.sessions = sessions
@@ -88,9 +100,7 @@ package actor CompanionPairingService {
     /// - Parameters:
     ///   - ttlSeconds: As the request had it; see ``clamped(ttlSeconds:)``.
     ///   - grant: What the device that uses it may get. Default: what the host was configured with.
-    /// - Throws: ``HostResponseError`` with `pairing.locked`.
-    package func start(ttlSeconds: Double?, grant: PairingGrant? = nil) throws -> PairingStartResponse {
-        guard !budget.isLocked else { throw HostResponseError.pairingLocked }
+    package func start(ttlSeconds: Double?, grant: PairingGrant? = nil) -> PairingStartResponse {
         pausedUntil = nil
         return start(seconds: Self.clamped(ttlSeconds: ttlSeconds), grant: grant ?? usualGrant)
     }
@@ -101,7 +111,7 @@ package actor CompanionPairingService {
         let now = clock.now()
         let failures = budget.failuresInARow
         guard failures > 0 || pausedUntil != nil else { return }
-        try await devices.database.write { database in
+        try await devices.database.write(durably: true) { database in
             try PairingBudget.storeReset(in: database)
             let detail: JSONValue = ["failures": .integer(Int64(failures))]
             try AuditLog.append(.pairingUnlocked, device: nil, detail: detail, at: now, in: database)
@@ -111,7 +121,11 @@ package actor CompanionPairingService {
         burntInARow = 0
         pausedUntil = nil
         logger.notice("pairing unlocked", metadata: .event("pairing", outcome: "unlocked"))
-        if wasLocked { events.send(.pairingUnlocked) }
+        if wasLocked {
+            events.send(.pairingUnlocked)
+            // The digits that were guessed at are not taken again.
+            if !onDemand, challenge.offer != nil { _ = start(seconds: seconds, grant: usualGrant) }
+        }
         renew()
         wake.yield()
     }
@@ -140,13 +154,13 @@ package actor CompanionPairingService {
         wake.yield()
     }
 
-    /// Sees to it that a valid challenge runs, unless new ones are held back or pairing is locked.
+    /// Sees to it that a valid challenge runs, unless new ones are held back or come on demand.
     func renew() {
         let now = clock.now()
         if challenge.expire(now: now) {
             events.send(.challengeEnded(reason: .expired))
         }
-        guard !budget.isLocked else { return }
+        guard !onDemand, !isStoring else { return }
         if let end = pausedUntil, end > now { return }
         pausedUntil = nil
         if challenge.offer == nil { _ = start(seconds: seconds, grant: usualGrant) }
@@ -157,7 +171,7 @@ package actor CompanionPairingService {
 
     /// Why nobody can pair now: for some seconds after several codes were burnt, else because no challenge runs.
     func noChallenge(now: Date) -> HostResponseError {
-        guard let pausedUntil, pausedUntil > now else { return .pairingNotActive }
+        guard let pausedUntil, pausedUntil > now else { return onDemand ? .pairingNoCode : .pairingNotActive }
         let seconds = Int(pausedUntil.timeIntervalSince(now).rounded(.up))
         return HostResponseError(
             .tooManyRequests,
@@ -196,17 +210,6 @@ package actor CompanionPairingService {
         return response
     }
 
-    /// Follows a proof that the running challenge is known: it is used up, and the failures are forgotten once the
-    /// device is stored.
-    func succeed(storing store: () async throws -> Void) async throws {
-        exchanges.removeAll()
-        events.send(.challengeEnded(reason: .used))
-        defer { wake.yield() }
-        try await store()
-        burntInARow = 0
-        budget.reset()
-    }
-
     /// - Parameter method: Of version 2; nil for version 1, which has one.
     func logPaired(
         _ device: String,
@@ -222,77 +225,23 @@ package actor CompanionPairingService {
         )
     }
 
-    /// A guess that was wrong.
-    struct WrongTry {
-        var address: String
-        var method: PairingMethod
-        /// The protocol's.
-        var version: Int
-        var triesLeft: Int
-    }
-
-    /// Notes a wrong try that was counted against the challenge already; stored before it is told to anybody.
-    ///
-    /// - Parameter start: When it came.
-    func note(_ wrong: WrongTry, start: ContinuousClock.Instant) async {
-        let (address, method, triesLeft) = (wrong.address, wrong.method, wrong.triesLeft)
-        let now = clock.now()
-        let isLocked = budget.fail()
-        let failures = budget.failuresInARow
-        events.send(.wrongCode(address: address, triesLeft: triesLeft))
-        if isLocked {
-            challenge.lock(now: now)
-            events.send(.challengeEnded(reason: .locked))
-            events.send(.pairingLocked(failures: failures))
-            logger.warning("pairing locked", metadata: .event("pairing", outcome: "locked", code: "pairing.locked"))
-        } else if triesLeft == 0 {
-            noteBurnt()
-        }
-        if isLocked || triesLeft == 0 { exchanges.removeAll() }
-        await storeFailure(
-            detail: [
-                "address": .string(address), "method": .string(method.rawValue),
-                "version": .integer(Int64(wrong.version)),
-                "triesLeft": .integer(Int64(triesLeft)),
-            ],
-            failures: isLocked ? failures : nil,
-            now: now
-        )
-        logger.notice(
-            "wrong pairing \(method.rawValue)",
-            metadata: .event(
-                "pairing",
-                outcome: "failed",
-                code: "pairing.wrong_\(method.rawValue)",
-                latency: .now - start,
-                ["address": "\(address)", "triesLeft": "\(triesLeft)"]
-            )
-        )
-        renew()
-        wake.yield()
-    }
-
-    private func noteBurnt() {
+    /// Holds back the next challenge after several that were burnt in a row.
+    func noteBurnt() {
         events.send(.challengeEnded(reason: .burnt))
         burntInARow += 1
-        guard burntInARow > 1 else { return }
+        guard burntInARow > 1, !onDemand else { return }
         let pause = min(5 * (1 << min(burntInARow - 2, 10)), 300)
         pausedUntil = clock.now().addingTimeInterval(TimeInterval(pause))
     }
 
-    /// - Parameter failures: How many they are when this one has locked pairing.
-    private func storeFailure(detail: JSONValue, failures: Int?, now: Date) async {
-        do {
-            try await devices.database.write { database in
-                try PairingBudget.storeFailure(in: database)
-                try AuditLog.append(.pairingFailed, device: nil, detail: detail, at: now, in: database)
-                guard let failures else { return }
-                let detail: JSONValue = ["failures": .integer(Int64(failures))]
-                try AuditLog.append(.pairingLocked, device: nil, detail: detail, at: now, in: database)
-            }
-        } catch {
-            // It counts in memory; a restart would forget it.
-            logger.error("failed pairing not stored", metadata: .failure(error))
-        }
+    /// Looks at what runs, and at what there is to do next.
+    func goOn() {
+        renew()
+        wake.yield()
+    }
+
+    /// Does the same as ``goOn()``, behind what is said now.
+    func goOnLater() {
+        wake.yield()
     }
 }

@@ -2,9 +2,11 @@ import CompanionWire
 import FoundationEssentials
 import GRDB
 
-/// How many guesses are left over all challenges, restarts and addresses (companion-v2, Guess budget).
+/// How many guesses at six digits are left over all challenges, restarts and addresses (companion-v2, Guess budget).
+///
+/// Tokens are not counted: nobody guesses 128 bits, and whoever could lock them could keep everybody from pairing.
 struct PairingBudget: Sendable, Hashable {
-    /// Failures in a row that lock pairing.
+    /// Failures in a row that lock the digits.
     static let failureLimit = 10
 
     private(set) var failuresInARow = 0
@@ -20,10 +22,10 @@ struct PairingBudget: Sendable, Hashable {
         isLocked = row[1]
     }
 
-    /// Guesses that may still be judged before pairing locks.
+    /// Guesses that may still be judged before the digits lock.
     var left: Int { isLocked ? 0 : max(Self.failureLimit - failuresInARow, 0) }
 
-    /// - Returns: Whether pairing has just been locked.
+    /// - Returns: Whether the digits have just been locked.
     mutating func fail() -> Bool {
         guard !isLocked else { return false }
         failuresInARow += 1
@@ -35,13 +37,23 @@ struct PairingBudget: Sendable, Hashable {
         self = PairingBudget()
     }
 
-    /// Counts a failure in the database. What is there counts, not what this process last saw: the order in which
-    /// two failures are stored makes no difference.
-    static func storeFailure(in database: Database) throws {
+    /// Counts a guess in the database as a failure, before it is judged: what cannot be counted is not judged. What is
+    /// there counts, not what this process last saw.
+    static func storeGuess(in database: Database) throws {
         try database.execute(
             sql: """
                 UPDATE pairingGuard SET failuresInARow = failuresInARow + 1,
                     locked = locked OR failuresInARow + 1 >= \(failureLimit)
+                """
+        )
+    }
+
+    /// Takes back a count: there was nothing to judge.
+    static func storeNoGuess(in database: Database) throws {
+        try database.execute(
+            sql: """
+                UPDATE pairingGuard SET failuresInARow = max(failuresInARow - 1, 0),
+                    locked = failuresInARow - 1 >= \(failureLimit)
                 """
         )
     }

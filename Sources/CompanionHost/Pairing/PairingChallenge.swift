@@ -88,9 +88,15 @@ package struct PairingChallenge: Sendable {
         end(.used, now: now)
     }
 
-    /// Ends the running challenge because pairing is locked.
-    package mutating func lock(now: Date) {
-        end(.locked, now: now)
+    /// Ends the running challenge as after its last try, because what it came to could not be stored.
+    package mutating func burn(now: Date) {
+        end(.burnt, now: now)
+    }
+
+    /// Whether a text is the running challenge's token.
+    package func hasToken(_ token: String?) -> Bool {
+        guard let offer, let token else { return false }
+        return Self.same(offer.token, token)
     }
 
     /// Why an earlier challenge ended; nil for the running one, and for one that is forgotten.

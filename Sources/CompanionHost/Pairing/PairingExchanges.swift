@@ -3,9 +3,9 @@ import FoundationEssentials
 
 /// The pairings of v2 that are under way. A value; times come in.
 ///
-/// An exchange that got the host's share holds a guess: no more of them are open than guesses are left, so that trying
-/// at the same time gains nothing. When none is left, who holds several or does not finish soon gives way: one machine
-/// cannot keep the guesses from others by not using them.
+/// An exchange for the digits that got the host's share holds a guess: no more of them are open than guesses are left,
+/// so that trying at the same time gains nothing. When none is left, who holds several or does not finish soon gives
+/// way: one machine cannot keep the guesses from others by not using them.
 struct PairingExchanges<Secret: Sendable>: Sendable {
     /// Exchanges at a time (companion-v2, Guess budget).
     static var limit: Int { 16 }
@@ -63,7 +63,7 @@ struct PairingExchanges<Secret: Sendable>: Sendable {
     /// - Parameter guesses: How many the challenge has left.
     /// - Returns: Whether there is a guess left for it.
     mutating func reserve(_ exchange: Exchange, guesses: Int, now: Date) -> Bool {
-        let holders = exchanges.values.filter { $0.share != nil && $0.challenge == exchange.challenge }
+        let holders = exchanges.values.filter { $0.share?.method == .code && $0.challenge == exchange.challenge }
             .sorted { $0.deadline < $1.deadline }
         guard holders.count >= guesses else { return true }
         guard guesses > 0 else { return false }
@@ -87,6 +87,11 @@ struct PairingExchanges<Secret: Sendable>: Sendable {
 
     mutating func removeAll() {
         exchanges = [:]
+    }
+
+    /// Ends the exchanges that were to prove the digits.
+    mutating func removeGuesses() {
+        exchanges = exchanges.filter { $0.value.share?.method != .code }
     }
 
     /// Ends the exchanges whose time is over.

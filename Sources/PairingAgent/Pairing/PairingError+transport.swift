@@ -33,7 +33,7 @@ extension PairingError {
         case .pairingNotActive:
             PairingError(.noChallenge, "the host shows no pairing code at the moment, or this one was used already")
         case .pairingLocked:
-            PairingError(.locked, "the host has locked pairing after too many wrong codes")
+            PairingError(.locked, "the host takes no digits after too many wrong ones: the QR code still works")
         case .pairingRateLimited:
             PairingError(.rateLimited, "the host takes no more tries from this address for the moment")
         case .permissionDenied, .requestForbidden:

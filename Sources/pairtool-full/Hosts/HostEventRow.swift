@@ -82,6 +82,11 @@ struct HostEventRow: Encodable {
             chatId = chat.id
             projectId = chat.projectId
             deviceId = device
+        case .quotaReached(let device, let what):
+            event = "quota_reached"
+            deviceId = device.id
+            deviceName = device.name
+            message = what
         case .turnStarted(let chatID, let turnID):
             event = "turn_started"
             chatId = chatID

@@ -146,7 +146,7 @@ struct TestDevice: Sendable {
         permissions: [CompanionPermission] = CompanionPermission.all,
         grant: PairingGrant? = nil
     ) async throws -> PairingConfirmResponse {
-        let start = try await host.server.administration.startPairing(ttlSeconds: nil, grant: grant)
+        let start = await host.server.administration.startPairing(ttlSeconds: nil, grant: grant)
         return try await pair(.code(start.code), permissions: permissions)
     }
 
@@ -217,6 +217,7 @@ extension TestHost {
 func withHostAndDevice<Result: Sendable>(
     in directory: String? = nil,
     clock: HostClock = .system,
+    connectionClock: HostClock = .steady,
     logger: Logger = .silent,
     configure: (inout CompanionHostConfiguration) -> Void = { _ in },
     _ body: (TestHost, inout TestDevice) async throws -> Result
@@ -224,6 +225,7 @@ func withHostAndDevice<Result: Sendable>(
     try await withHost(
         in: directory,
         clock: clock,
+        connectionClock: connectionClock,
         logger: logger,
         configure: { configuration in
             configuration.legacy = false

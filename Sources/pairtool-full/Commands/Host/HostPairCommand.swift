@@ -21,6 +21,13 @@ struct HostPairCommand: AsyncParsableCommand {
     @Flag(help: "Print the code where standard output is no terminal, and with --json the QR payload too.")
     var showSecrets = false
 
+    @Option(
+        help: "Write the QR code to this PNG file too (mode 0600), which is yours to remove.",
+        completion: .file()
+    )
+    var qrFile: String?
+
+    @OptionGroup var density: DensityOption
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
@@ -29,30 +36,47 @@ struct HostPairCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
+        // Before there is a code, a file that cannot be written ends the command.
+        let picture = try qrFile.map(QRPicture.init)
         var request = AdminRequest(.pair)
         request.ttlSeconds = Double(ttl)
         request.permissions = grant.permissions
         request.lifetimeSeconds = expires?.seconds
-        guard let challenge = try await output.ask(request).challenge else { throw CommandError.strangeAnswer }
+        let answer = try await output.ask(request)
+        guard let challenge = answer.challenge else { throw CommandError.strangeAnswer }
+        try picture?.write(challenge.qrPayload)
         switch output.format {
-        case .json: output.json(HostPairRow(challenge, showSecrets: showSecrets))
+        case .json:
+            output.json(HostPairRow(challenge, digitsLocked: answer.digitsLocked, showSecrets: showSecrets))
         case .quiet: if showSecrets { output.data(challenge.code) }
         case .text: show(challenge, output)
+        }
+        if answer.digitsLocked == true, output.format != .json {
+            output.say("After too many wrong codes only the QR code works. To unlock the digits: pairtool host unlock")
         }
     }
 
     private func show(_ challenge: PairingStartResponse, _ output: Output) {
-        let code = PairingCode(challenge: challenge, hasEnd: true)
+        let code = PairingCode(challenge: challenge, hasEnd: true, dense: density.dense)
         let isLimited = grant.permissions != nil || expires != nil
         let limit = "For one device: the code that follows it gives what the host was started with."
         if output.context.stdoutIsTerminal {
-            // Below it are the limit and the prompt.
+            // Below it are the limit and the prompt; the limit gives way to the code.
             let columns = isLimited ? output.context.windowSize()?.columns : nil
-            code.draw(output, rowsAfter: 1 + (columns.map { DisplayWidth.rows(of: limit, columns: $0) } ?? 0))
+            let rows = columns.map { DisplayWidth.rows(of: limit, columns: $0) } ?? 0
+            let ways =
+                "Run the command again in a larger window\(code.denseWay)"
+                + (qrFile == nil ? ", use --qr-file" : "")
+            guard code.fits(output, rowsAfter: 1 + rows) || !code.fits(output, rowsAfter: 1) else {
+                if isLimited { output.say(limit) }
+                code.draw(output, rowsAfter: 1, ways: ways)
+                return
+            }
+            code.draw(output, rowsAfter: 1 + rows, ways: ways)
         } else if showSecrets {
             output.data(code.text)
         } else {
-            return output.data("A pairing code is ready: the host shows it (--show-secrets prints it here).")
+            return output.data("A pairing code is open (--show-secrets prints it here, --qr-file writes it).")
         }
         if isLimited { output.say(limit) }
     }
@@ -63,8 +87,11 @@ struct HostPairRow: Encodable {
     var code: String?
     var qrPayload: String?
     var expiresAt: Date
+    /// true where the six digits are not taken, after too many wrong ones.
+    var digitsLocked: Bool?
 
-    init(_ challenge: PairingStartResponse, showSecrets: Bool) {
+    init(_ challenge: PairingStartResponse, digitsLocked: Bool?, showSecrets: Bool) {
+        self.digitsLocked = digitsLocked
         code = showSecrets ? challenge.code : nil
         qrPayload = showSecrets ? challenge.qrPayload : nil
         expiresAt = challenge.expiresAt

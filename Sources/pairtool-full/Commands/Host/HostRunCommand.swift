@@ -42,6 +42,7 @@ struct HostRunCommand: AsyncParsableCommand {
     var legacy = false
 
     @OptionGroup var grant: GrantOptions
+    @OptionGroup var quota: QuotaOptions
 
     @Option(help: "The agent that answers: builtin.")
     var agent: AgentChoice = .builtin
@@ -64,6 +65,7 @@ struct HostRunCommand: AsyncParsableCommand {
     @Flag(help: "Print the codes where standard output is no terminal, and with --json the QR payloads too.")
     var showSecrets = false
 
+    @OptionGroup var density: DensityOption
     @OptionGroup var discovery: DiscoveryOptions
     @OptionGroup var options: OutputOptions
 
@@ -78,6 +80,9 @@ struct HostRunCommand: AsyncParsableCommand {
             throw ValidationError("--agent-command is empty or has a quote that is not closed.")
         }
         if let name { try NameRule.check(name) }
+        guard projects.allSatisfy({ !$0.utf8.isEmpty }) else {
+            throw ValidationError("--project is empty: name a directory. (“.” is the current one.)")
+        }
         if let interface = discovery.interface, !lan, interface != "lo" {
             throw ValidationError("--interface \(interface) needs --lan: without it the host is on this machine only.")
         }
@@ -113,7 +118,10 @@ struct HostRunCommand: AsyncParsableCommand {
                 agent: agentCommand.flatMap(ShellWords.split).map(HostAgentKind.command) ?? .builtin,
                 grant: PairingGrant(permissions: grant.permissions),
                 version: Version.text,
-                turnTimeout: turnTimeout.duration
+                challengesOnDemand: isUnseen(output),
+                quota: quota.quota,
+                turnTimeout: turnTimeout.duration,
+                adoptsOrphans: true
             ),
             logger: LoggingSetup.logger("host", usual: .warning, context: context)
         )
@@ -122,7 +130,9 @@ struct HostRunCommand: AsyncParsableCommand {
             name: name,
             lan: lan,
             picture: try qrFile.map(QRPicture.init),
-            showSecrets: showSecrets
+            showSecrets: showSecrets,
+            dense: density.dense,
+            onDemand: isUnseen(output)
         )
         let advertiser = HostAdvertiser(
             client: discoveryClient,
@@ -138,11 +148,17 @@ struct HostRunCommand: AsyncParsableCommand {
         try await HostRuntime(server: server, admin: admin, advertiser: advertiser, screen: screen).run()
     }
 
+    /// Whether nobody sees the codes here, as in a service: then there is none until `pairtool host pair` asks for it.
+    private func isUnseen(_ output: Output) -> Bool {
+        let isSeen = output.context.stdoutIsTerminal && output.format == .text
+        return !isSeen && !showSecrets && qrFile == nil
+    }
+
     private func absoluteProjects(_ output: Output) throws -> [String] {
         let current = FileManager.default.currentDirectoryPath
         if projects.isEmpty { output.say("Serving the current directory, \(current) (--project DIR serves another).") }
         return try (projects.isEmpty ? [current] : projects).map { project in
-            let path = project.hasPrefix("/") ? project : "\(current)/\(project)"
+            let path = project.begins(with: "/") ? project : "\(current)/\(project)"
             guard let resolved = realpath(path, nil) else {
                 throw CommandError(.usage, "host.invalid_project", "\(project): \(PrivateFile.systemMessage())")
             }

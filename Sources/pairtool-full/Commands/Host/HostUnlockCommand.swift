@@ -5,7 +5,7 @@ import CompanionHost
 struct HostUnlockCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unlock",
-        abstract: "Open pairing again after too many wrong codes locked it."
+        abstract: "Take six digits again after too many wrong ones locked them."
     )
 
     @OptionGroup var options: OutputOptions
@@ -16,8 +16,9 @@ struct HostUnlockCommand: AsyncParsableCommand {
         guard let status = try await output.ask(AdminRequest(.unlock)).status else { throw CommandError.strangeAnswer }
         output.result(HostStatusRow(status), id: status.id) {
             before?.pairingLocked == false
-                ? "Pairing was not locked; wrong codes are counted from none again."
-                : "Pairing is open again: the host shows a new code."
+                ? "The digits were not locked; wrong codes are counted from none again."
+                : "The digits are unlocked. "
+                    + (status.challengeExpiresAt == nil ? "For a code: pairtool host pair" : "The host shows a new code.")
         }
     }
 }

@@ -1,0 +1,124 @@
+import CompanionWire
+import FoundationEssentials
+import HTTPTypes
+import Logging
+
+/// Guesses: counted before they are judged, and stored before they are answered. What cannot be stored is refused, and
+/// tells nothing about the guess.
+extension CompanionPairingService {
+    /// A guess that was wrong.
+    struct WrongTry {
+        var address: String
+        var method: PairingMethod
+        /// The protocol's.
+        var version: Int
+        var triesLeft: Int
+        /// Whether it counts towards the lock of the digits.
+        var isGuess = true
+    }
+
+    /// Counts a guess at the digits in the database. To be called before it is judged, with nothing changed so far.
+    ///
+    /// - Throws: ``HostResponseError`` with `host.storage_failed`.
+    func storeGuess() async throws {
+        do {
+            try await devices.database.write(durably: true) { try PairingBudget.storeGuess(in: $0) }
+        } catch {
+            logger.error("guess not counted", metadata: .failure(error, code: .hostStorageFailed))
+            throw HostResponseError.notStored()
+        }
+    }
+
+    /// Takes a count back where nothing was judged. If that cannot be stored, it only makes the lock come sooner.
+    func storeNoGuess() async {
+        do {
+            try await devices.database.write { try PairingBudget.storeNoGuess(in: $0) }
+        } catch {
+            logger.error("count of guesses not stored", metadata: .failure(error, code: .hostStorageFailed))
+        }
+    }
+
+    /// Notes a wrong try that was counted against the challenge already; stored before it is told to anybody.
+    ///
+    /// - Parameter start: When it came.
+    /// - Throws: ``HostResponseError`` with `host.storage_failed`.
+    func note(_ wrong: WrongTry, start: ContinuousClock.Instant) async throws {
+        let now = clock.now()
+        let isLocked = wrong.isGuess && budget.fail()
+        let isBurnt = challenge.offer == nil
+        if isLocked { exchanges.removeGuesses() }
+        if isBurnt { exchanges.removeAll() }
+        try await storing {
+            try await storeFailure(wrong, failures: isLocked ? budget.failuresInARow : nil, now: now)
+        }
+        events.send(.wrongCode(address: wrong.address, triesLeft: wrong.triesLeft))
+        if isBurnt { noteBurnt() }
+        if isLocked {
+            events.send(.pairingLocked(failures: budget.failuresInARow))
+            logger.warning("pairing locked", metadata: .event("pairing", outcome: "locked", code: "pairing.locked"))
+        }
+        logger.notice(
+            "wrong pairing \(wrong.method.rawValue)",
+            metadata: .event(
+                "pairing",
+                outcome: "failed",
+                code: "pairing.wrong_\(wrong.method.rawValue)",
+                latency: .now - start,
+                ["address": "\(wrong.address)", "triesLeft": "\(wrong.triesLeft)"]
+            )
+        )
+        goOn()
+    }
+
+    /// Stores a proof that a challenge is known. Then it is used up, and the failures are forgotten.
+    ///
+    /// - Parameter number: The challenge's, which may have been replaced meanwhile.
+    /// - Throws: What storing throws; ``HostResponseError`` with `host.storage_failed`.
+    func succeed(challenge number: Int, storing store: () async throws -> Void) async throws {
+        try await storing(store)
+        if challenge.number == number {
+            challenge.use(now: clock.now())
+            exchanges.removeAll()
+            events.send(.challengeEnded(reason: .used))
+        }
+        burntInARow = 0
+        budget.reset()
+        goOnLater()
+    }
+
+    /// Stores what a guess came to. Where that fails a right guess ends as a wrong one does: with the same answer, and
+    /// with its challenge.
+    private func storing(_ store: () async throws -> Void) async throws {
+        do {
+            isStoring = true
+            defer { isStoring = false }
+            try await store()
+        } catch let error as HostResponseError where error.code != .hostStorageFailed {
+            // It was right, and used up by v1 already.
+            if challenge.offer == nil { events.send(.challengeEnded(reason: .used)) }
+            goOn()
+            throw error
+        } catch {
+            logger.error("pairing not stored", metadata: .failure(error, code: .hostStorageFailed))
+            challenge.burn(now: clock.now())
+            events.send(.challengeEnded(reason: .burnt))
+            exchanges.removeAll()
+            goOn()
+            throw HostResponseError.notStored()
+        }
+    }
+
+    /// - Parameter failures: How many they are when this one has locked the digits.
+    private func storeFailure(_ wrong: WrongTry, failures: Int?, now: Date) async throws(CompanionHostError) {
+        let detail: JSONValue = [
+            "address": .string(wrong.address), "method": .string(wrong.method.rawValue),
+            "version": .integer(Int64(wrong.version)), "triesLeft": .integer(Int64(wrong.triesLeft)),
+        ]
+        try await devices.database.write(durably: true) { database in
+            try AuditLog.append(.pairingFailed, device: nil, detail: detail, at: now, in: database)
+            guard let failures else { return }
+            let detail: JSONValue = ["failures": .integer(Int64(failures))]
+            try AuditLog.append(.pairingLocked, device: nil, detail: detail, at: now, in: database)
+        }
+    }
+}

@@ -255,7 +255,7 @@ async def paired_through_relay(server: Host, companion: Machine) -> tuple[float,
 def commands(work: Path, row) -> None:
     """Signed commands that make chats, on a host that has one core; each one is in the database when it is answered."""
     companion = Machine(work / "companion")
-    with Host(work, prefix=("taskset", "-c", "0")) as server:
+    with Host(work, "--quota", "none", prefix=("taskset", "-c", "0")) as server:
         server.pair(companion)
         device = Device(companion)
         project = json.loads(companion.run("projects", "--json").splitlines()[0])["id"]

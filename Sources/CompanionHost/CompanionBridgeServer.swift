@@ -24,6 +24,7 @@ package final class CompanionBridgeServer: Service {
     private let router: CompanionCommandRouter
     private let database: HostDatabase
     private let certificate: HostCertificate
+    private let connections: ConnectionGate
     private let ports: NIOLockedValueBox<HostPorts?>
     /// Who this host is to its devices.
     package let identity: HostIdentity
@@ -42,10 +43,14 @@ package final class CompanionBridgeServer: Service {
         try self.init(configuration: configuration, logger: logger, clock: .system)
     }
 
+    /// - Parameters:
+    ///   - clock: The time of day.
+    ///   - connectionClock: What the deadlines of connections go by: one that runs evenly.
     package init(
         configuration: CompanionHostConfiguration,
         logger: Logger,
-        clock: HostClock
+        clock: HostClock,
+        connectionClock: HostClock = .steady
     ) throws(CompanionHostError) {
         guard (0...65535).contains(configuration.port) else {
             throw CompanionHostError(.cannotListen, "\(configuration.port) is no port: 0 to 65535 are.")
@@ -57,7 +62,10 @@ package final class CompanionBridgeServer: Service {
             )
         }
         signal(SIGPIPE, SIG_IGN)
-        Self.allowManyConnections()
+        var limits = configuration.connections
+        limits.total = max(min(limits.total, Self.allowManyFiles() - Self.ownFiles), 1)
+        connections = ConnectionGate(limits: limits, clock: connectionClock, logger: logger)
+        if configuration.adoptsOrphans { AgentProcesses.adoptOrphans() }
         self.configuration = configuration
         self.logger = logger
         let agent: any Agent =
@@ -75,7 +83,7 @@ package final class CompanionBridgeServer: Service {
             catalog: catalog,
             clock: clock,
             live: sink.live,
-            mayKeep: { maker.mayKeep($0, catalog: catalog) }
+            mayKeep: maker.keeping(catalog)
         )
         let devices = try CompanionDeviceStore(database: database, clock: clock)
         let sessions = try SessionStore(database: database, clock: clock)
@@ -89,12 +97,20 @@ package final class CompanionBridgeServer: Service {
             identity: identity,
             seconds: configuration.challengeSeconds,
             grant: configuration.grant,
+            onDemand: configuration.challengesOnDemand,
             clock: clock,
             devices: devices,
             sessions: sessions,
             revocations: revocations,
             events: sink,
             logger: logger
+        )
+        let quotas = DeviceQuotas(
+            quota: configuration.quota,
+            clock: clock,
+            events: sink,
+            logger: logger,
+            device: { devices.device(id: $0) }
         )
         let log = try TurnEventLog(database: database, clock: clock, logger: logger)
         turns = TurnRunner(
@@ -153,6 +169,7 @@ package final class CompanionBridgeServer: Service {
                 store: store,
                 makeProject: { try await maker.make(name: $0, localPath: $1, catalog: catalog) },
                 turns: turns,
+                quotas: quotas,
                 agent: agent,
                 clock: clock,
                 events: sink,
@@ -162,15 +179,17 @@ package final class CompanionBridgeServer: Service {
             devices: devices,
             store: store,
             turns: turns,
+            quotas: quotas,
             agent: agent,
             events: sink,
+            connections: connections,
             logger: logger
         )
     }
 
     private static func directory(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
+        guard let above = path.cut(atLast: "/")?.before else { return "." }
+        return above.isEmpty ? "/" : String(above)
     }
 
     private static func identity(
@@ -193,12 +212,19 @@ package final class CompanionBridgeServer: Service {
         }
     }
 
+    /// Descriptors that are left for files, pipes of agents and connections that are just ending.
+    private static let ownFiles = 256
+
     /// Every connection is a descriptor, and the usual soft limit of 1024 is meant for `select`.
-    private static func allowManyConnections() {
+    ///
+    /// - Returns: How many descriptors this process may have.
+    private static func allowManyFiles() -> Int {
         var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
+        let old = limit.rlim_cur
         limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, 16384))
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        let isSet = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
+        return Int(clamping: isSet ? limit.rlim_cur : old)
     }
 
     /// What happens here, for one reader; it ends when the host ends. The newest thousand events are kept for it.
@@ -220,11 +246,13 @@ package final class CompanionBridgeServer: Service {
             plain: router.router(isSecure: false).buildResponder(),
             secure: router.router(isSecure: true).buildResponder(),
             socket: socket,
+            gate: connections,
             logger: logger
         )
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [turns] in await turns.run() }
             group.addTask { [turns] in await turns.log.run() }
+            group.addTask { [administration] in await administration.control.run() }
             group.addTask { [sink, pairing, ports, logger] in
                 try await listener.run { found in
                     ports.withLockedValue { $0 = found }
@@ -246,8 +274,8 @@ package final class CompanionBridgeServer: Service {
                 throw CancellationError()
             }
             do {
-                // The other three work until the shutdown, and this one only watches how long they take to end.
-                for _ in 0..<3 { try await group.next() }
+                // The others work until the shutdown, and the last one only watches how long they take to end.
+                for _ in 0..<4 { try await group.next() }
             } catch is CancellationError {
                 group.cancelAll()
             }

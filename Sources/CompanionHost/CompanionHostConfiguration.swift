@@ -56,8 +56,19 @@ package struct CompanionHostConfiguration: Sendable {
     package var version: String
     /// How many seconds a challenge that the host starts by itself lives, clamped to 1…900. Default: 300.
     package var challengeSeconds: Int
+    /// Whether a challenge runs only while somebody at this machine has asked for it: for a host that nobody looks at.
+    /// Default: false, there is always one.
+    package var challengesOnDemand: Bool
+    /// How much each device may have stored. Default: ``DeviceQuota/usual``.
+    package var quota: DeviceQuota
     /// How long an agent may be silent before its turn fails. Default: 120 s, as deployed hosts have it.
     package var turnTimeout: Duration
+    /// Whether the orphans of this process are all descendants of its agents, and are to be adopted and ended with
+    /// them: for a program that does nothing but host. Default: false; then only those are found that still have the
+    /// environment which they were started with, or a parent of theirs.
+    package var adoptsOrphans: Bool
+    /// What one peer may have of the host's connections.
+    package var connections: ConnectionLimits
 
     package init(
         name: String,
@@ -74,7 +85,11 @@ package struct CompanionHostConfiguration: Sendable {
         grant: PairingGrant = .everything,
         version: String,
         challengeSeconds: Int = 300,
-        turnTimeout: Duration = .seconds(120)
+        challengesOnDemand: Bool = false,
+        quota: DeviceQuota = .usual,
+        turnTimeout: Duration = .seconds(120),
+        adoptsOrphans: Bool = false,
+        connections: ConnectionLimits = ConnectionLimits()
     ) {
         self.name = name
         self.port = port
@@ -90,6 +105,10 @@ package struct CompanionHostConfiguration: Sendable {
         self.grant = grant
         self.version = version
         self.challengeSeconds = challengeSeconds
+        self.challengesOnDemand = challengesOnDemand
+        self.quota = quota
         self.turnTimeout = turnTimeout
+        self.adoptsOrphans = adoptsOrphans
+        self.connections = connections
     }
 }

@@ -4,7 +4,7 @@ package struct CompanionHostError: Error, Sendable {
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String, Sendable {
             case invalidProject, databaseUnavailable, databaseDamaged, databaseInUse, agentNotFound, portInUse
-            case cannotListen, keyUnusable
+            case cannotListen, keyUnusable, notStored
         }
 
         private let value: Value
@@ -17,6 +17,8 @@ package struct CompanionHostError: Error, Sendable {
         package static let invalidProject = Code(.invalidProject)
         /// The database could not be opened, read or written.
         package static let databaseUnavailable = Code(.databaseUnavailable)
+        /// A running host could not write to its database: the disk may be full. Nothing of the change is stored.
+        package static let notStored = Code(.notStored)
         /// The file is no database, or is one that was damaged.
         package static let databaseDamaged = Code(.databaseDamaged)
         /// Another host works on the same database.

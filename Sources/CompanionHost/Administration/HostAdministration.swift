@@ -29,9 +29,8 @@ package struct HostAdministration: Sendable {
     /// - Parameters:
     ///   - ttlSeconds: Clamped to 60…900; nil means 300.
     ///   - grant: What the device that uses it may get; nil means what the host was configured with.
-    /// - Throws: The error that ``HostErrorText/answer(to:)`` reads, when pairing is locked.
-    package func startPairing(ttlSeconds: Double?, grant: PairingGrant?) async throws -> PairingStartResponse {
-        try await pairing.start(ttlSeconds: ttlSeconds, grant: grant)
+    package func startPairing(ttlSeconds: Double?, grant: PairingGrant?) async -> PairingStartResponse {
+        await pairing.start(ttlSeconds: ttlSeconds, grant: grant)
     }
 
     /// Opens pairing again after too many wrong codes.
@@ -42,6 +41,11 @@ package struct HostAdministration: Sendable {
     /// The paired devices, the one that paired last first.
     package func devices() -> [PairedDevice] {
         control.devices.devices()
+    }
+
+    /// The devices that are shut out as long as this host runs, because the database has not taken it yet.
+    package func devicesRevokedInMemory() -> [PairedDevice] {
+        control.devices.devicesRevokedInMemory()
     }
 
     /// - Returns: Whether there was such a device.

@@ -58,10 +58,10 @@ struct ProjectMaker: Sendable {
                 throw HostResponseError(.forbidden, HostErrorText.projectNotListed, code: .requestForbidden)
             }
             // A directory is one project, by whatever name.
-            if let known = catalog.projects.first(where: { $0.path == place.directory }) { return (known, false) }
+            if let known = catalog.project(path: place.directory) { return (known, false) }
             return (ProjectCatalog.Project(madeAt: place.directory, name: name), false)
         }
-        guard !name.hasPrefix("."), !name.contains("/") else {
+        guard !name.begins(with: "."), !name.has("/") else {
             throw HostResponseError(
                 .badRequest,
                 "The name of a new directory has no slash, and does not begin with a dot",
@@ -79,12 +79,19 @@ struct ProjectMaker: Sendable {
         }
     }
 
-    /// Whether a project that was made earlier is where a device may still have one.
-    func mayKeep(_ path: String, catalog: ProjectCatalog) -> Bool {
-        guard ProjectCatalog.canonical(path) == path else { return false }
-        if catalog.locate(path) != nil { return true }
-        guard let base = ProjectCatalog.canonical(directory) else { return false }
-        return path.hasPrefix(base + "/") && ProjectCatalog.isDirectory(path)
+    /// Says of projects that were made earlier whether they are where a device may still have one.
+    func keeping(_ catalog: ProjectCatalog) -> (String) -> Bool {
+        // Found out once: there may be very many projects.
+        let base = ProjectCatalog.canonical(directory)
+        return { path in
+            guard Self.isCanonical(path), ProjectCatalog.isDirectory(path) else { return false }
+            return base.map { path.begins(with: $0 + "/") } == true || catalog.innermost(around: path) != nil
+        }
+    }
+
+    /// Whether a path is absolute and has no symbolic links.
+    private static func isCanonical(_ path: String) -> Bool {
+        ProjectCatalog.canonical(path)?.isSame(as: path) == true
     }
 
     private func makeDirectory(_ name: String, catalog: ProjectCatalog) throws -> String {
@@ -96,8 +103,8 @@ struct ProjectMaker: Sendable {
         // Never follows a link: what is there already is not made.
         if mkdir(path, 0o700) == 0 { return path }
         let isLeftOver =
-            errno == EEXIST && ProjectCatalog.canonical(path) == path && Self.isEmptyDirectory(path)
-            && !catalog.projects.contains { $0.path == path }
+            errno == EEXIST && Self.isCanonical(path) && Self.isEmptyDirectory(path)
+            && catalog.project(path: path) == nil
         guard isLeftOver else {
             throw HostResponseError(.conflict, "There is a project of that name already", code: .requestInvalid)
         }

@@ -58,11 +58,13 @@ extension SignedCommandService {
         digest: [UInt8]
     ) async throws -> Outcome {
         let permission: CompanionPermission = result["sessionId"] == nil ? .chatCreate : .sessionCreate
-        return try await once(command, digest: digest, permission: permission) { [store] database in
+        return try await once(command, digest: digest, permission: permission) { [store, quotas] database in
             // Here, not before: what is refused for another reason does not tell which projects there are.
             guard store.catalog.project(id: chat.projectId) != nil else {
                 throw HostResponseError(.notFound, "Unknown project", code: .requestNotFound)
             }
+            let usage = DeviceUsage(chats: 1, bytes: chat.title.utf8.count)
+            try quotas.charge(usage, to: command.deviceId, in: database)
             try store.add(chat, in: database)
             return result
         } committed: { [events] in
@@ -76,7 +78,9 @@ extension SignedCommandService {
             throw HostResponseError(.badRequest, HostErrorText.malformedBody, code: .commandBadShape)
         }
         let turnID = UUID().uuidString.lowercased()
-        let outcome = try await once(command, digest: digest, permission: .chatSend) { [store, agent] database in
+        let usage = DeviceUsage(messages: 1, bytes: prompt.utf8.count)
+        let outcome = try await once(command, digest: digest, permission: .chatSend) {
+            [store, agent, quotas] database in
             guard let project = try store.projectID(ofChat: chatID, in: database),
                 store.catalog.project(id: project) != nil
             else { throw HostResponseError(.notFound, "Unknown chat", code: .requestNotFound) }
@@ -84,6 +88,7 @@ extension SignedCommandService {
             if let model, !agent.models.contains(where: { $0.id == model }) {
                 throw HostResponseError(.badRequest, "Unknown model", code: .requestInvalid)
             }
+            try quotas.charge(usage, to: command.deviceId, in: database)
             return ["turnId": .string(turnID)]
         }
         // The host may have ended between the two: then the turn is begun now.
@@ -108,7 +113,7 @@ extension SignedCommandService {
             )
         } catch let refusal as HostResponseError {
             // Nothing has begun. After any other error the turn may go on, and the command has to be known for it.
-            try await forget(command)
+            try await forget(command, refunding: usage)
             throw Self.describingRefusal(refusal)
         }
         return outcome

@@ -85,8 +85,11 @@ extension SignedCommandService {
     }
 
     /// Forgets a command whose effect did not come about.
-    func forget(_ command: SignedCommand) async throws {
-        try await database.write { database in
+    ///
+    /// - Parameter usage: What was counted for it.
+    func forget(_ command: SignedCommand, refunding usage: DeviceUsage? = nil) async throws {
+        try await database.write { [quotas] database in
+            if let usage { try quotas.refund(usage, to: command.deviceId, in: database) }
             try database.execute(sql: "DELETE FROM seenCommand WHERE commandId = ?", arguments: [command.commandId])
             try database.execute(
                 sql: "DELETE FROM seenNonce WHERE device = ? AND nonce = ?",

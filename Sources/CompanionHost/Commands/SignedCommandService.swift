@@ -28,6 +28,7 @@ struct SignedCommandService: Sendable {
     /// Makes or finds the directory of a project that a device asks for by a name and, perhaps, a path.
     let makeProject: @Sendable (_ name: String, _ localPath: String?) async throws -> ProjectMaker.Made
     let turns: TurnRunner
+    let quotas: DeviceQuotas
     let agent: any Agent
     let clock: HostClock
     let events: HostEventSink

@@ -10,7 +10,7 @@ extension CompanionCommandRouter {
     func addChatRoutes(to router: Router<HostRequestContext>) {
         add(.get, "/companion/projects", to: router) { request, context in
             try await admit(request, context)
-            return .json(CompanionProjectsResponse(projects: try await store.projects()))
+            return .json(try await store.projectsList())
         }
         add(.get, "/companion/projects/:id/chats", to: router) { request, context in
             try await admit(request, context)
@@ -18,9 +18,13 @@ extension CompanionCommandRouter {
         }
         add(.get, "/companion/chats/:id/messages", to: router) { request, context in
             try await admit(request, context)
+            let chatID = try context.parameter("id")
+            guard !chatID.isEmpty else {
+                throw HostResponseError(.badRequest, CompanionErrorResponse.Text.missingChatID)
+            }
             let query = request.uri.queryParameters
             let page = try await store.messagesPage(
-                chatID: context.parameter("id"),
+                chatID: chatID,
                 offset: Self.integer(query["cursor"]) ?? 0,
                 limit: Self.integer(query["limit"]) ?? CompanionHostStore.defaultPageSize
             )
@@ -44,14 +48,15 @@ extension CompanionCommandRouter {
 
     private func continueChat(_ request: Request, _ context: HostRequestContext) async throws -> Response {
         var context = context
-        let sender: AuthenticatedDevice
         do {
-            sender = try await admit(request, context, for: .chatSend)
+            try await admit(request, context, for: .chatSend)
         } catch {
             if context.version == 1 { try await context.checkBody(ofRefused: request) }
             throw error
         }
         try await context.readBody(of: request, upTo: BodyLimit.device)
+        // A body takes as long as its sender likes: what counts is who may do what now.
+        let sender = try await admit(request, context, for: .chatSend)
         let device = sender.id
         guard agent.isAvailable() else { throw HostResponseError.agentUnavailable }
         let chatID = try context.parameter("id")
@@ -64,9 +69,8 @@ extension CompanionCommandRouter {
             throw HostResponseError(.badRequest, CompanionErrorResponse.Text.promptRequired)
         }
         // A prompt to a chat that does not exist makes one.
-        if !sender.permissions.contains(.chatCreate), try await store.projectID(ofChat: chatID) == nil {
-            throw HostResponseError.permissionDenied
-        }
+        let isNew = try await store.projectID(ofChat: chatID) == nil
+        if isNew, !sender.permissions.contains(.chatCreate) { throw HostResponseError.permissionDenied }
         let (project, directory) = try await workplace(chatID: chatID, projectPath: body.projectPath)
         let turn = AgentTurn(
             chatID: chatID,
@@ -74,11 +78,31 @@ extension CompanionCommandRouter {
             directory: directory,
             allowedTools: body.allowedTools.map(Set.init)
         )
-        let id = try await turns.submit(turn, project: project, model: body.model, device: device)
+        let usage = DeviceUsage(chats: isNew ? 1 : 0, messages: 1, bytes: body.prompt.utf8.count)
+        let id = try await charging(usage, to: device) {
+            try await turns.submit(turn, project: project, model: body.model, device: device)
+        }
         guard let frames = try await turns.log.reader(turnID: id) else {
             throw HostResponseError(.internalServerError, HostErrorText.internalError)
         }
         return .eventStream(frames, until: access(of: sender, context))
+    }
+
+    /// Counts what a device is about to have stored, and takes it back where it was refused.
+    ///
+    /// - Throws: 429 with `quota.exceeded`.
+    private func charging<Value>(
+        _ usage: DeviceUsage,
+        to device: String,
+        _ body: () async throws -> Value
+    ) async throws -> Value {
+        try await store.database.writeChecked { [quotas] in try quotas.charge(usage, to: device, in: $0) }
+        do {
+            return try await body()
+        } catch let refusal as HostResponseError {
+            try? await store.database.write { [quotas] in try quotas.refund(usage, to: device, in: $0) }
+            throw refusal
+        }
     }
 
     /// Where a turn works: at `projectPath` when it is inside a listed project, else at the chat's project.
@@ -92,7 +116,7 @@ extension CompanionCommandRouter {
             throw HostResponseError(.forbidden, HostErrorText.projectNotListed)
         }
         if let projectPath, !projectPath.isEmpty {
-            guard projectPath.hasPrefix("/") else {
+            guard projectPath.begins(with: "/") else {
                 throw HostResponseError(.badRequest, HostErrorText.projectPathRelative)
             }
             guard let place = store.catalog.locate(projectPath) else {

@@ -6,23 +6,30 @@ import Logging
 extension CompanionCommandRouter {
     func addPairingRoutes(to router: Router<HostRequestContext>) {
         add(.get, "/companion/status", to: router) { request, context in
-            guard context.version >= 2, request.headers[.authorization] != nil else { return status(for: context) }
+            guard context.version >= 2, request.headers[.authorization] != nil else {
+                return await status(for: context)
+            }
             return status(of: try await authenticate(request, context))
         }
         add(.get, "/companion/devices", to: router) { request, context in
             if context.version >= 2 {
                 _ = try await authenticate(request, context)
             } else {
-                try requireManager(context)
+                try await requireManager(context)
             }
             return .json(DevicesListResponse(devices: devices.devices().map(\.companionDevice)))
         }
-        add(.post, "/companion/pairing/start", bodyLimit: BodyLimit.anybody, to: router) { _, context in
+        add(.post, "/companion/pairing/start", bodyLimit: BodyLimit.anybody, to: router) { request, context in
             guard context.isLoopback, context.version == 1, !context.isSecure else {
                 throw HostResponseError(.forbidden, HostErrorText.loopbackOnly)
             }
+            guard !request.isForm else { throw HostResponseError(.unsupportedMediaType, HostErrorText.noForms) }
+            guard await localPeers.isOwner(context.channel) else {
+                logger.notice("pairing start", metadata: .event("pairing", outcome: "refused"))
+                throw HostResponseError(.forbidden, HostErrorText.ownUserOnly)
+            }
             let body = try HostJSON.decode(PairingStartBody.self, from: context.json)
-            return .json(try await pairing.start(ttlSeconds: body.ttlSeconds))
+            return .json(await pairing.start(ttlSeconds: body.ttlSeconds))
         }
         add(.post, "/companion/pairing/complete", bodyLimit: BodyLimit.anybody, to: router) { _, context in
             guard context.version == 1 else { throw HostResponseError(.forbidden, HostErrorText.pairingProven) }
@@ -30,25 +37,24 @@ extension CompanionCommandRouter {
             let body = try HostJSON.decode(PairingCompleteBody.self, from: context.json)
             let before = devices.connection?.device.id
             try await pairing.complete(body, address: peer)
+            if let device = devices.connection?.device.id {
+                await localPeers.notePairing(of: device, context.channel)
+            }
             if let before { revocations.end(before) }
             turns.endTurnsOfOthers()
-            return status(for: context)
+            return await status(for: context)
         }
         add(.post, "/companion/disconnect", to: router) { request, context in
             if context.version >= 2 {
                 try await control.disconnect(try await authenticate(request, context))
                 return .json(CompanionStatusResponse(connectedDevice: nil))
             }
+            // It takes no body; what says that it is JSON has to be.
+            try await context.checkBody(ofRefused: request)
             // Where nobody is connected there is nothing to protect, and disconnecting twice is no error.
-            if devices.connection != nil { try requireManager(context) }
-            let disconnected = try await devices.disconnect()
-            turns.endTurnsOfOthers()
-            if let device = disconnected {
-                revocations.end(device.id)
-                logger.info("device disconnected", metadata: .event("auth", outcome: "disconnected", device: device.id))
-                events.send(.disconnected(device))
-            }
-            return status(for: context)
+            if devices.connection != nil { try await requireManager(context) }
+            try await control.disconnect()
+            return await status(for: context)
         }
         add(.delete, "/companion/devices/:id", to: router) { request, context in
             let id = try context.parameter("id")
@@ -61,13 +67,13 @@ extension CompanionCommandRouter {
                 try await control.revoke(id, by: id)
                 return .json(CompanionStatusResponse(connectedDevice: nil))
             }
-            try requireManager(context)
+            try await requireManager(context)
             // Who speaks v1 has proven nothing that would outweigh a proven pairing.
             guard (devices.device(id: id)?.protocolVersion ?? 1) < 2 else {
                 throw HostResponseError(.forbidden, HostErrorText.onlyAtHost)
             }
             try await control.revoke(id, by: try address(of: context))
-            return status(for: context)
+            return await status(for: context)
         }
     }
 

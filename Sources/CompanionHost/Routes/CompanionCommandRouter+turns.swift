@@ -5,7 +5,7 @@ import NIOCore
 
 extension CompanionCommandRouter {
     func addTurnRoutes(to router: Router<HostRequestContext>) {
-        add(.get, "/companion/chats/:id/turns/:turnId/events", to: router) { request, context in
+        add(.get, "/companion/chats/:id/turns/:turnId/events", hasHead: false, to: router) { request, context in
             let device = try await admit(request, context)
             let number = try Self.lastEventID(request.headers[.lastEventID])
             let turnID = try context.parameter("turnId")

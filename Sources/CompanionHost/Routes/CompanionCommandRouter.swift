@@ -22,9 +22,13 @@ package struct CompanionCommandRouter: Sendable {
     let devices: CompanionDeviceStore
     let store: CompanionHostStore
     let turns: TurnRunner
+    let quotas: DeviceQuotas
     let agent: any Agent
     let events: HostEventSink
+    let connections: ConnectionGate
     let logger: Logger
+    /// Who of this machine's users asks.
+    let localPeers = LocalPeers()
 
     /// All routes. Known paths answer 405 to other methods, unknown ones 404, both in JSON.
     ///
@@ -54,7 +58,9 @@ package struct CompanionCommandRouter: Sendable {
             guard let body = context.json else {
                 throw SignedCommandError(.commandBadShape, "The body has to be application/json")
             }
-            return .json(try await commands.execute(Array(body.readableBytesView)))
+            let answer = try await commands.execute(Array(body.readableBytesView))
+            connections.trust(context.channel, true)
+            return .json(answer)
         }
         addPairingRoutes(to: router)
         addPairingV2Routes(to: router)
@@ -72,18 +78,23 @@ package struct CompanionCommandRouter: Sendable {
         if let length = request.bodyLength, length <= BodyLimit.anybody {
             return try await context.readBody(of: request, upTo: BodyLimit.anybody)
         }
-        if request.hasBody { _ = try await gate.authenticate(request.headers) }
+        guard request.hasBody else { return }
+        _ = try await authenticate(request, context)
         try await context.readBody(of: request, upTo: BodyLimit.device)
+        // It may have taken longer than the session, or the device's access, has lasted.
+        _ = try await authenticate(request, context)
     }
 
-    /// Adds a path that knows exactly one method.
+    /// Adds a path that knows exactly one method. Where that is GET, HEAD gets the same without the body.
     ///
     /// - Parameter bodyLimit: Bytes of a body that is read before anything else. nil: the route has none, or reads it
     ///   itself when it knows who sends it.
+    /// - Parameter hasHead: Whether HEAD is answered: not where the answer is a stream.
     func add(
         _ method: HTTPRequest.Method,
         _ path: RouterPath,
         bodyLimit: Int? = nil,
+        hasHead: Bool = true,
         to router: Router<HostRequestContext>,
         use handler: @escaping @Sendable (Request, HostRequestContext) async throws -> Response
     ) {
@@ -92,13 +103,19 @@ package struct CompanionCommandRouter: Sendable {
             if let bodyLimit { try await context.readBody(of: request, upTo: bodyLimit) }
             return try await handler(request, context)
         }
+        let isHeadKnown = method == .get && hasHead
+        if isHeadKnown {
+            router.on(path, method: .head) { request, context -> Response in
+                try await handler(request, context).createHeadResponse()
+            }
+        }
         let others: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace]
-        for other in others where other != method {
+        for other in others where other != method && !(other == .head && isHeadKnown) {
             router.on(path, method: other) { _, _ -> Response in
                 throw HostResponseError(
                     .methodNotAllowed,
                     HostErrorText.methodNotAllowed,
-                    headers: [.allow: method.rawValue]
+                    headers: [.allow: isHeadKnown ? "GET, HEAD" : method.rawValue]
                 )
             }
         }
@@ -110,7 +127,22 @@ package struct CompanionCommandRouter: Sendable {
     ///   `device.expired`.
     func authenticate(_ request: Request, _ context: HostRequestContext) async throws -> AuthenticatedDevice {
         try requireV2(context)
-        return try await gate.authenticate(request.headers)
+        return try await trusting(context) { try await gate.authenticate(request.headers) }
+    }
+
+    /// Notes at the connection whether the one who asks has proven to be a device: strangers give way to it.
+    private func trusting(
+        _ context: HostRequestContext,
+        _ authenticate: () async throws -> AuthenticatedDevice
+    ) async throws -> AuthenticatedDevice {
+        do {
+            let device = try await authenticate()
+            connections.trust(context.channel, true)
+            return device
+        } catch {
+            connections.trust(context.channel, false)
+            throw error
+        }
     }
 
     /// Lets a request of either protocol pass.
@@ -125,7 +157,8 @@ package struct CompanionCommandRouter: Sendable {
     ) async throws -> AuthenticatedDevice {
         let device =
             context.version >= 2
-            ? try await authenticate(request, context) : try await requireConnection(context)
+            ? try await authenticate(request, context)
+            : try await trusting(context) { try await requireConnection(context) }
         if let permission, !device.permissions.contains(permission) { throw HostResponseError.permissionDenied }
         return device
     }
@@ -150,6 +183,10 @@ package struct CompanionCommandRouter: Sendable {
         guard connection.address == context.peer else {
             throw HostResponseError(.forbidden, HostErrorText.otherAddress)
         }
+        // All users of this machine have that address.
+        if context.isLoopback, await !localPeers.isUser(of: connection.device.id, context.channel) {
+            throw HostResponseError(.forbidden, HostErrorText.otherUser)
+        }
         guard agent.isAvailable() else {
             throw HostResponseError(.unauthorized, CompanionErrorResponse.Text.authRequired)
         }
@@ -160,24 +197,31 @@ package struct CompanionCommandRouter: Sendable {
         return AuthenticatedDevice(device, protocolVersion: 1, epoch: revocations.epoch(of: device.id))
     }
 
-    /// Lets a request pass that shows or changes who is paired: from the paired address, or from this machine.
-    func requireManager(_ context: HostRequestContext) throws {
-        guard isManager(context, of: devices.connection) else {
-            throw HostResponseError(.forbidden, HostErrorText.otherAddressManages)
+    /// Lets a request pass that shows or changes who is paired: from the paired address, or from the host's own user.
+    func requireManager(_ context: HostRequestContext) async throws {
+        guard await isManager(context, of: devices.connection) else {
+            let text = context.isLoopback ? HostErrorText.otherUserManages : HostErrorText.otherAddressManages
+            throw HostResponseError(.forbidden, text)
         }
     }
 
-    /// Whether a device of v1 is connected, and which one: the latter only for itself and for this machine.
-    func status(for context: HostRequestContext) -> Response {
+    /// Whether a device of v1 is connected, and which one: the latter only for itself and for the host's own user.
+    func status(for context: HostRequestContext) async -> Response {
         let connection = legacy ? devices.connection : nil
         var status = CompanionStatusResponse(connectedDevice: connection?.device)
-        if !isManager(context, of: connection) { status.connectedDevice = nil }
+        if connection != nil, await !isManager(context, of: connection) { status.connectedDevice = nil }
         return .json(status)
     }
 
-    private func isManager(_ context: HostRequestContext, of connection: CompanionDeviceStore.Connection?) -> Bool {
-        guard !context.isLoopback else { return true }
-        return connection != nil && connection?.address == context.peer
+    private func isManager(
+        _ context: HostRequestContext,
+        of connection: CompanionDeviceStore.Connection?
+    ) async -> Bool {
+        guard context.isLoopback else { return connection != nil && connection?.address == context.peer }
+        guard let connection, connection.address == context.peer else {
+            return await localPeers.isOwner(context.channel)
+        }
+        return await localPeers.isUser(of: connection.device.id, context.channel)
     }
 
     private func health() -> CompanionHealthResponse {

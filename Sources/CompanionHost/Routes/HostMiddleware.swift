@@ -38,7 +38,7 @@ struct BrowserGuard: RouterMiddleware {
     /// - Parameter hostName: This machine's name.
     init(hostName: String = BrowserGuard.systemHostName()) {
         let full = hostName.lowercased()
-        let label = full.split(separator: ".").first.map(String.init) ?? full
+        let label = full.parts(".").first.map(String.init) ?? full
         names = ["localhost", full, label, label + ".local", full + ".local"]
     }
 
@@ -61,8 +61,8 @@ struct BrowserGuard: RouterMiddleware {
     func accepts(host: String) -> Bool {
         if CompanionEndpoint(host, defaultPort: 80) != nil { return true }
         var name = Substring(host)
-        if let colon = name.lastIndex(of: ":") { name = name[..<colon] }
-        if name.last == "." { name = name.dropLast() }
+        name = name.cut(atLast: ":")?.before ?? name
+        name = name.dropping(suffix: ".") ?? name
         return names.contains(name.lowercased())
     }
 

@@ -15,14 +15,23 @@ enum BodyLimit {
 extension HostRequestContext {
     /// Reads the body, and checks that it is JSON where it says so: then ``json`` has it.
     ///
-    /// - Throws: ``HostResponseError``: 413 for more bytes than the limit, 400 for what is no JSON.
+    /// - Throws: ``HostResponseError``: 413 for more bytes than the limit, 400 for what is no JSON, or breaks off.
     mutating func readBody(of request: Request, upTo limit: Int) async throws {
         guard request.hasBody else { return }
         if let length = request.bodyLength, length > limit { throw HostResponseError.bodyTooLarge(limit) }
         var body = ByteBuffer()
-        for try await var part in request.body {
-            guard body.readableBytes + part.readableBytes <= limit else { throw HostResponseError.bodyTooLarge(limit) }
-            body.writeBuffer(&part)
+        do {
+            for try await var part in request.body {
+                guard body.readableBytes + part.readableBytes <= limit else {
+                    throw HostResponseError.bodyTooLarge(limit)
+                }
+                body.writeBuffer(&part)
+            }
+        } catch let error as HostResponseError {
+            throw error
+        } catch {
+            // The connection has ended, or was ended. Nothing is wrong here.
+            throw HostResponseError.bodyBrokenOff
         }
         guard request.hasJSON, body.readableBytes > 0 else { return }
         // Requests of v2 have codes of their own for what they cannot read.
@@ -50,13 +59,27 @@ extension Request {
 
     var hasBody: Bool { bodyLength ?? 0 > 0 || headers[.transferEncoding] != nil }
 
-    fileprivate var hasJSON: Bool {
-        let type = headers[.contentType]?.split(separator: ";").first
-        return type.map { String($0).trimmingWhitespace().lowercased() } == "application/json"
+    /// Whether it is what a web page can have a browser send without asking this host first: a form of any kind
+    /// (Fetch, CORS-safelisted request-header).
+    var isForm: Bool {
+        ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"].contains(mediaType)
+    }
+
+    fileprivate var hasJSON: Bool { mediaType == "application/json" }
+
+    /// The type of the body in lower case, without parameters.
+    private var mediaType: String? {
+        headers[.contentType]?.parts(";").first.map { String($0).trimmingWhitespace().lowercased() }
     }
 }
 
 extension HostResponseError {
+    static let bodyBrokenOff = HostResponseError(
+        .badRequest,
+        "The body of the request broke off",
+        headers: [.connection: "close"]
+    )
+
     /// Closing spares reading the rest.
     static func bodyTooLarge(_ limit: Int) -> HostResponseError {
         let text = limit == BodyLimit.device ? HostErrorText.bodyTooLarge : HostErrorText.bodyTooLargeForAnybody

@@ -17,6 +17,10 @@ package enum HostErrorText {
     package static let foreignHostName = "This host answers to its own names and addresses only"
     package static let browserOrigin = "Requests from web pages are refused"
     package static let loopbackOnly = "Pairing can only be started on the host machine itself"
+    package static let ownUserOnly = "Only the user who runs this host may start a pairing: ask them for a code"
+    package static let noForms = "Forms are refused: send application/json"
+    package static let otherUser = "Paired by another user of this machine: pair again as this one"
+    package static let otherUserManages = "Only the paired device or the user who runs this host may do this"
     package static let otherAddress = "Paired from another address: pair again from this machine"
     package static let otherAddressManages = "Only the paired device or the host machine itself may do this"
     package static let projectNotListed = "projectPath is not inside a project of this host"
@@ -48,6 +52,13 @@ package enum HostErrorText {
     package static let lastEventID = "Last-Event-ID is not the number of a frame of this turn"
     package static let webSocketRequired = "The live feed is a WebSocket (RFC 6455): upgrade to it"
     package static let internalError = "The host could not do this"
+    package static let notStored =
+        "The host could not store this, so it was not done: its disk may be full. Try again later"
+    package static let revocationNotStored =
+        "The device is shut out, but that could not be stored: the host's disk may be full. The host keeps trying; "
+        + "if it is restarted before, the device is let in again"
+    package static let permissionsNotStored =
+        "What was taken away is taken away until the host restarts, but the change could not be stored: its disk may be full"
     package static let agentUnavailable = "The agent of this host is unavailable"
 
     /// The status and the text that an error of any type is answered with.
@@ -89,10 +100,16 @@ struct HostResponseError: HTTPResponseError {
         case let error as HTTPError:
             let text = error.status == .notFound ? HostErrorText.notFound : error.body ?? error.status.reasonPhrase
             self.init(error.status, text)
+        case let error as CompanionHostError where error.code == .notStored: self = .notStored()
         case let error as SignedCommandError: self.init(.badRequest, error.message, code: error.code)
         case let error as any HTTPResponseError: self.init(error.status, error.status.reasonPhrase)
         default: self.init(.internalServerError, HostErrorText.internalError)
         }
+    }
+
+    /// The answer where the database takes nothing.
+    static func notStored(_ text: String = HostErrorText.notStored) -> HostResponseError {
+        HostResponseError(.serviceUnavailable, text, code: .hostStorageFailed, retryable: true)
     }
 
     /// The code of an answer that was made for v1, where a device of v2 gets it.

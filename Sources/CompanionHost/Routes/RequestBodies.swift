@@ -45,7 +45,18 @@ struct PairingStartBody: Decodable {
 
     init(from decoder: any Decoder) throws {
         let fields = try? decoder.container(keyedBy: CodingKeys.self)
-        ttlSeconds = try? fields?.decodeIfPresent(Double.self, forKey: .ttlSeconds)
+        if let number = try? fields?.decodeIfPresent(Double.self, forKey: .ttlSeconds) {
+            ttlSeconds = number
+        } else if let text = try? fields?.decodeIfPresent(String.self, forKey: .ttlSeconds) {
+            ttlSeconds = Self.number(text)
+        }
+    }
+
+    /// A number in decimal digits, as deployed hosts take it from a text too; nil for any other text.
+    private static func number(_ text: String) -> Double? {
+        let text = text.trimmingWhitespace()
+        let isDecimal = text.utf8.allSatisfy { "0123456789+-.eE".utf8.contains($0) }
+        return isDecimal ? Double(text) : nil
     }
 }
 

@@ -26,7 +26,7 @@ struct VersionGate: RouterMiddleware {
             return try await next(request, context)
         }
         context.version = version
-        let isOpen = request.method == .get && (path == "/health" || path == "/companion/status")
+        let isOpen = [.get, .head].contains(request.method) && (path == "/health" || path == "/companion/status")
         if version == 1, !legacy, !isOpen { throw refusal(HostErrorText.legacyRefused) }
         if version == 2, !isSecure, !isOpen { throw refusal(HostErrorText.httpsRequired) }
         return try await next(request, context)

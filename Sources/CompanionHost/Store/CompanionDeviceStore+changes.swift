@@ -25,7 +25,7 @@ extension CompanionDeviceStore {
             lastSeenAt: device.pairedAt
         )
         let connection = Connection(device: connected, address: address, pairedAt: device.pairedAt)
-        try await database.writeChecked { [self] database in
+        try await database.writeChecked(durably: true) { [self] database in
             if let known = self.device(id: device.id), known.protocolVersion >= 2, !known.isRevoked {
                 throw HostResponseError(.forbidden, HostErrorText.provenKey, code: .requestForbidden)
             }
@@ -38,6 +38,7 @@ extension CompanionDeviceStore {
         } committed: { [state] in
             state.withLockedValue { state in
                 state.known[device.id] = device
+                state.unstored.remove(device.id)
                 state.connection = connection
             }
         }
@@ -49,55 +50,90 @@ extension CompanionDeviceStore {
         also: @escaping Extra,
         committed: @escaping @Sendable () -> Void
     ) async throws(CompanionHostError) {
-        try await database.write { database in
+        try await database.write(durably: true) { database in
             try device.store(in: database)
             try also(database)
         } committed: { [state] in
-            state.withLockedValue { $0.known[device.id] = device }
+            state.withLockedValue { state in
+                state.known[device.id] = device
+                state.unstored.remove(device.id)
+            }
             committed()
         }
     }
 
-    /// Disconnects the connected device of v1, which stays listed.
+    // MARK: What takes access away
+
+    /// Ends the connection of v1, in memory.
     ///
     /// - Returns: The device that was connected.
-    func disconnect() async throws(CompanionHostError) -> CompanionDevice? {
+    func endConnection() -> CompanionDevice? {
+        state.withLockedValue { state in
+            defer { state.connection = nil }
+            return state.connection?.companionDevice
+        }
+    }
+
+    /// Stores that no device of v1 is connected, and when it was heard of last.
+    func storeDisconnection() async throws(CompanionHostError) {
         let now = clock.now()
-        return try await database.write { database -> Connection? in
+        try await database.write(durably: true) { database in
             let connection = try Self.storedConnection(database)
             try database.execute(sql: "DELETE FROM connection")
             if let connection { try Self.store(lastSeenAt: now, of: connection.device.id, in: database) }
-            return connection
-        } committed: { [state] _ in
+        } committed: { [state] in
             state.withLockedValue { $0.connection = nil }
-        }?.companionDevice
+        }
     }
 
-    /// Revokes a device, and disconnects it when it is the connected one. An unknown id is no error.
-    func revoke(
-        id: String,
-        also: @escaping Extra
-    ) async throws(CompanionHostError) -> (known: Bool, disconnected: CompanionDevice?) {
+    /// Takes a device's access away in memory: it lasts as long as this process, whatever becomes of
+    /// ``storeRevocation(of:also:)``.
+    ///
+    /// - Returns: The device, where it was the connected one of v1.
+    func endAccess(of id: String) -> CompanionDevice? {
+        state.withLockedValue { state in
+            guard state.known[id]?.isRevoked == false else { return nil }
+            state.known[id]?.isRevoked = true
+            state.unstored.insert(id)
+            guard let connection = state.connection, connection.device.id == id else { return nil }
+            state.connection = nil
+            return connection.companionDevice
+        }
+    }
+
+    /// Stores that a device is revoked. An unknown id is no error.
+    ///
+    /// - Returns: Whether there was such a device.
+    func storeRevocation(of id: String, also: @escaping Extra) async throws(CompanionHostError) -> Bool {
         let now = CompanionTimestamp.string(from: clock.now())
-        let connected = connection
-        let known = try await database.write { database -> Bool in
+        return try await database.write(durably: true) { database -> Bool in
             try database.execute(
                 sql: "UPDATE device SET revokedAt = ? WHERE id = ? AND revokedAt IS NULL",
                 arguments: [now, id]
             )
             guard database.changesCount > 0 else { return false }
             try database.execute(sql: "DELETE FROM connection WHERE device = ?", arguments: [id])
-            try database.execute(sql: "DELETE FROM session WHERE device = ?", arguments: [id])
+            try SessionStore.removeAll(of: id, in: database)
             try also(database)
             return true
         } committed: { [state] known in
-            guard known else { return }
             state.withLockedValue { state in
+                state.unstored.remove(id)
+                guard known else { return }
+                // Also one that has paired anew since its access was ended: its transaction came before this one.
                 state.known[id]?.isRevoked = true
                 if state.connection?.device.id == id { state.connection = nil }
             }
         }
-        return (known, known && connected?.device.id == id ? connected?.companionDevice : nil)
+    }
+
+    /// Takes away in memory what a device may do and is not among some permissions.
+    func withdraw(allBut permissions: [CompanionPermission], of id: String) {
+        state.withLockedValue { state in
+            guard let device = state.known[id], !device.isRevoked else { return }
+            let left = (device.permissions ?? CompanionPermission.all).filter(permissions.contains)
+            state.known[id]?.permissions = left
+        }
     }
 
     /// Changes what a device may do.
@@ -108,7 +144,7 @@ extension CompanionDeviceStore {
         of id: String,
         also: @escaping Extra
     ) async throws(CompanionHostError) -> Bool {
-        try await database.write { database -> Bool in
+        try await database.write(durably: true) { database -> Bool in
             try database.execute(
                 sql: "UPDATE device SET permissions = ? WHERE id = ? AND revokedAt IS NULL",
                 arguments: [PairedDevice.stored(permissions), id]

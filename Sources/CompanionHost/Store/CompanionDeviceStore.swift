@@ -6,7 +6,8 @@ import NIOConcurrencyHelpers
 /// The paired devices, and which one of v1 is connected from where. Survives a restart.
 ///
 /// All of it is in memory too, changed on the database's writer right after each commit: who asks for it there sees
-/// what the transactions before have done.
+/// what the transactions before have done. What takes access away is in memory first, and stays there when the database
+/// does not take it.
 package final class CompanionDeviceStore: Sendable {
     /// The connected device of v1 and the only address that it is served to.
     package struct Connection: Sendable, Hashable {
@@ -23,6 +24,8 @@ package final class CompanionDeviceStore: Sendable {
         /// Revoked ones too, so that they are told why they are refused.
         var known: [String: PairedDevice] = [:]
         var lastWrites: [String: Date] = [:]
+        /// Devices that are revoked here and not in the database yet: a restart would let them in again.
+        var unstored: Set<String> = []
     }
 
     let database: HostDatabase
@@ -56,6 +59,12 @@ package final class CompanionDeviceStore: Sendable {
     /// The paired devices, the one that paired last first.
     package func devices() -> [PairedDevice] {
         state.withLockedValue { $0.known.values.filter { !$0.isRevoked } }
+            .sorted { ($1.pairedAt, $0.id) < ($0.pairedAt, $1.id) }
+    }
+
+    /// The devices that are revoked and would be let in by a restart, because that could not be stored yet.
+    package func devicesRevokedInMemory() -> [PairedDevice] {
+        state.withLockedValue { state in state.unstored.compactMap { state.known[$0] } }
             .sorted { ($1.pairedAt, $0.id) < ($0.pairedAt, $1.id) }
     }
 

@@ -50,6 +50,7 @@ extension HostDatabase {
             )
         }
         migrator.registerMigration("2") { database in try database.execute(sql: companionV2) }
+        migrator.registerMigration("3") { database in try database.execute(sql: limits) }
         return migrator
     }
 
@@ -119,5 +120,19 @@ extension HostDatabase {
             frame BLOB NOT NULL,
             PRIMARY KEY (turn, number)
         ) WITHOUT ROWID;
+        """
+
+    /// What devices have stored, and which answers were cut off by the end of the host.
+    private static let limits = """
+        -- `hour`: since 1970. What a device had the host store in it; bytes of texts.
+        CREATE TABLE deviceUsage (
+            device TEXT NOT NULL,
+            hour INTEGER NOT NULL,
+            chats INTEGER NOT NULL,
+            messages INTEGER NOT NULL,
+            bytes INTEGER NOT NULL,
+            PRIMARY KEY (device, hour)
+        ) WITHOUT ROWID;
+        ALTER TABLE message ADD COLUMN interrupted INTEGER NOT NULL DEFAULT 0;
         """
 }

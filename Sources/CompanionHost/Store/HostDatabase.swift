@@ -1,3 +1,4 @@
+import CompanionWire
 import FoundationEssentials
 import GRDB
 import Glibc
@@ -12,7 +13,7 @@ final class HostDatabase: Sendable {
     private let lockDescriptor: NIOLockedValueBox<Int32?>
 
     init(path: String) throws(CompanionHostError) {
-        let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        let directory = path.cut(atLast: "/").map { String($0.before) } ?? "."
         do {
             try FileManager.default.createDirectory(
                 atPath: directory.isEmpty ? "/" : directory,
@@ -114,7 +115,8 @@ final class HostDatabase: Sendable {
         configuration.busyMode = .timeout(5)
         configuration.maximumReaderCount = 4
         configuration.prepareDatabase { database in
-            // With WAL, a crash of this process loses nothing and a power cut at most the last messages.
+            // With WAL, a crash of this process loses nothing and a power cut at most the last messages. What must not
+            // be lost by that either is written durably.
             try database.execute(sql: "PRAGMA synchronous = NORMAL")
         }
         return try DatabasePool(path: path, configuration: configuration)
@@ -146,8 +148,13 @@ final class HostDatabase: Sendable {
 
     /// Runs a transaction. It is not affected by the cancellation of the calling task: what was said is stored.
     ///
-    /// - Parameter committed: Called after the commit and before the next transaction, on the writer's queue.
+    /// - Parameters:
+    ///   - durably: Whether the disk has it, and all before it, when this returns: no power cut takes it back. For
+    ///     whatever takes access away, counts guesses or is audited.
+    ///   - committed: Called after the commit and before the next transaction, on the writer's queue.
+    /// - Throws: ``CompanionHostError/Code/notStored``; nothing of the transaction is stored then.
     func write<Value: Sendable>(
+        durably: Bool = false,
         _ body: @escaping @Sendable (Database) throws -> Value,
         committed: @escaping @Sendable (Value) -> Void = { _ in }
     ) async throws(CompanionHostError) -> Value {
@@ -156,6 +163,9 @@ final class HostDatabase: Sendable {
                 pool.asyncWriteWithoutTransaction { database in
                     let result = Result {
                         var value: Value?
+                        // SQLite takes this between transactions only.
+                        if durably { try database.execute(sql: "PRAGMA synchronous = FULL") }
+                        defer { if durably { try? database.execute(sql: "PRAGMA synchronous = NORMAL") } }
                         try database.inTransaction(.immediate) {
                             value = try body(database)
                             return .commit
@@ -168,17 +178,18 @@ final class HostDatabase: Sendable {
                 }
             }
         } catch {
-            throw CompanionHostError(.databaseUnavailable, "The host's database cannot be written.", underlying: error)
+            throw CompanionHostError(.notStored, "The host's database cannot be written.", underlying: error)
         }
     }
 
     /// Runs a transaction like ``write(_:committed:)``, and throws what its body throws as it is.
     func writeChecked<Value: Sendable>(
+        durably: Bool = false,
         _ body: @escaping @Sendable (Database) throws -> Value,
         committed: @escaping @Sendable (Value) -> Void = { _ in }
     ) async throws -> Value {
         do {
-            return try await write(body, committed: committed)
+            return try await write(durably: durably, body, committed: committed)
         } catch {
             throw error.underlying as? HostResponseError ?? error
         }
@@ -200,7 +211,7 @@ final class HostDatabase: Sendable {
                 completion(.success(()))
             } catch {
                 let text = "The host's database cannot be written."
-                completion(.failure(CompanionHostError(.databaseUnavailable, text, underlying: error)))
+                completion(.failure(CompanionHostError(.notStored, text, underlying: error)))
             }
         }
     }

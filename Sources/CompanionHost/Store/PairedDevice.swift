@@ -73,6 +73,6 @@ extension PairedDevice {
     }
 
     private static func permissions(stored text: String) -> [CompanionPermission] {
-        text.split(separator: ",").map { CompanionPermission(rawValue: String($0)) }
+        text.parts(",").map { CompanionPermission(rawValue: String($0)) }
     }
 }

@@ -6,7 +6,7 @@ import PairingAgent
 
 /// The directories that a host lists, and the only ones that its agents work in.
 struct ProjectCatalog: Sendable {
-    struct Project: Sendable, Hashable {
+    struct Project: Sendable {
         /// First 16 hex digits of SHA-1 over the path, as deployed hosts have it.
         var id: String
         var name: String
@@ -14,32 +14,51 @@ struct ProjectCatalog: Sendable {
         var path: String
     }
 
-    private let listed: NIOLockedValueBox<[Project]>
+    /// The projects in their order, and where each is by its id: a host may have very many.
+    private struct Listed: Sendable {
+        var projects: [Project] = []
+        var rows: [String: Int] = [:]
 
-    var projects: [Project] { listed.withLockedValue { $0 } }
+        /// One that is listed already stays as it is.
+        mutating func add(_ project: Project) {
+            guard rows[project.id] == nil else { return }
+            rows[project.id] = projects.count
+            projects.append(project)
+        }
+
+        func project(id: String) -> Project? {
+            rows[id].map { projects[$0] }
+        }
+
+        /// The project of exactly this directory. `é` in one character and in two are two directories.
+        func project(path: some StringProtocol) -> Project? {
+            project(id: ProjectCatalog.id(path: path)).flatMap { $0.path.isSame(as: path) ? $0 : nil }
+        }
+    }
+
+    private let listed: NIOLockedValueBox<Listed>
+
+    var projects: [Project] { listed.withLockedValue { $0.projects } }
 
     /// - Parameter paths: Absolute paths of directories. Doubles count once.
     /// - Throws: ``CompanionHostError/Code/invalidProject``.
     init(paths: [String]) throws(CompanionHostError) {
-        var projects: [Project] = []
+        var listed = Listed()
         for path in paths {
-            guard path.hasPrefix("/") else {
+            guard path.begins(with: "/") else {
                 throw CompanionHostError(.invalidProject, "\(path) is not an absolute path.")
             }
             guard let resolved = Self.canonical(path), Self.isDirectory(resolved) else {
                 throw CompanionHostError(.invalidProject, "\(path) is not a directory: nothing to list there.")
             }
-            let project = Project(id: Self.id(path: resolved), name: Self.name(path: resolved), path: resolved)
-            if !projects.contains(project) { projects.append(project) }
+            listed.add(Project(id: Self.id(path: resolved), name: Self.name(path: resolved), path: resolved))
         }
-        listed = NIOLockedValueBox(projects)
+        self.listed = NIOLockedValueBox(listed)
     }
 
     /// Lists one more project, for all copies of this catalog. One that is listed already stays as it is.
     func add(_ project: Project) {
-        listed.withLockedValue { projects in
-            if !projects.contains(where: { $0.id == project.id }) { projects.append(project) }
-        }
+        listed.withLockedValue { $0.add(project) }
     }
 
     /// The innermost project that a path is in, and the path with symbolic links resolved.
@@ -47,24 +66,43 @@ struct ProjectCatalog: Sendable {
     /// - Returns: nil for a path outside of all projects, and for one that does not exist: callers must not be able
     ///   to tell these apart.
     func locate(_ path: String) -> (project: Project, directory: String)? {
-        guard path.hasPrefix("/"), !path.utf8.contains(0), let resolved = Self.canonical(path) else { return nil }
-        let candidates = projects.filter { project in
-            resolved == project.path || resolved.hasPrefix(project.path == "/" ? "/" : project.path + "/")
-        }
-        guard let project = candidates.max(by: { $0.path.utf8.count < $1.path.utf8.count }) else { return nil }
+        guard path.begins(with: "/"), !path.utf8.contains(0), let resolved = Self.canonical(path),
+            let project = innermost(around: resolved)
+        else { return nil }
         return Self.isDirectory(resolved) ? (project, resolved) : nil
     }
 
-    func project(id: String) -> Project? {
-        projects.first { $0.id == id }
+    /// The innermost project that a directory is in: itself, or one above it.
+    ///
+    /// - Parameter path: Absolute, with symbolic links resolved.
+    func innermost(around path: String) -> Project? {
+        listed.withLockedValue { listed in
+            var rest = path[...]
+            while true {
+                if let project = listed.project(path: rest) { return project }
+                guard !rest.isSame(as: "/"), let above = rest.cut(atLast: "/")?.before else { return nil }
+                rest = above.isEmpty ? "/" : above
+            }
+        }
     }
 
-    fileprivate static func id(path: String) -> String {
+    func project(id: String) -> Project? {
+        listed.withLockedValue { $0.project(id: id) }
+    }
+
+    /// The project of exactly this directory.
+    ///
+    /// - Parameter path: Absolute, with symbolic links resolved.
+    func project(path: String) -> Project? {
+        listed.withLockedValue { $0.project(path: path) }
+    }
+
+    fileprivate static func id(path: some StringProtocol) -> String {
         hex(Insecure.SHA1.hash(data: Array(path.utf8)).prefix(8))
     }
 
     private static func name(path: String) -> String {
-        path.split(separator: "/").last.map(String.init) ?? "/"
+        path.parts("/").last.map(String.init) ?? "/"
     }
 
     static func canonical(_ path: String) -> String? {

@@ -51,6 +51,10 @@ package struct CompanionErrorCode: RawRepresentable, Codable, Sendable, Hashable
     package static let permissionDenied = CompanionErrorCode("permission.denied")
     package static let versionUnsupported = CompanionErrorCode("version.unsupported")
     package static let hostAgentUnavailable = CompanionErrorCode("host.agent_unavailable")
+    /// The host could not store what was asked for, and has not done it: its disk may be full.
+    package static let hostStorageFailed = CompanionErrorCode("host.storage_failed")
+    /// The host stores no more for this device, for some hours or at all.
+    package static let quotaExceeded = CompanionErrorCode("quota.exceeded")
     package static let requestInvalid = CompanionErrorCode("request.invalid")
     package static let requestNotFound = CompanionErrorCode("request.not_found")
     package static let requestForbidden = CompanionErrorCode("request.forbidden")

@@ -54,6 +54,8 @@ extension CommandError {
                     "what is allowed now: pairtool status; at the host: pairtool host permissions DEVICE --set PERMISSION"
                 )
             case .forbidden where error.hostCode == .requestForbidden: (.permissionDenied, nil)
+            case .forbidden where error.hostCode == .quotaExceeded:
+                (.permissionDenied, "ask the host's owner, who starts it with: pairtool host --quota LIMIT")
             case .forbidden: (.permissionDenied, "pair again from this machine: pairtool pair")
             case .revoked: (.permissionDenied, "have the host show a new code, then: pairtool pair")
             case .sessionExpired: (.notPaired, "pairtool pair")
@@ -136,7 +138,7 @@ extension CommandError {
                 .pairingLocked,
                 "pairing.locked",
                 error.message,
-                next: "unlock it at the host: pairtool host unlock"
+                next: "scan the QR code (pairtool pair --qr FILE), or unlock the digits at the host: pairtool host unlock"
             )
         case .rateLimited:
             CommandError(.failed, "pairing.rate_limited", error.message, next: "wait a minute, then try again")
@@ -219,6 +221,7 @@ extension CommandError {
             case .pairingLocked?: (.pairingLocked, "pairtool host unlock")
             case .deviceUnknown?: (.nothingFound, "pairtool host devices")
             case .versionUnsupported?: (.versionMismatch, "end the host and start it with this pairtool")
+            case .hostStorageFailed?: (.failed, "free some space on its disk, then repeat the command")
             default: (.failed, nil)
             }
         return CommandError(status, error.reason?.rawValue ?? "host.refused", error.message, next: next)

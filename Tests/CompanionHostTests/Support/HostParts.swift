@@ -115,6 +115,13 @@ struct HostParts: Sendable {
             store: store,
             makeProject: makeProject ?? { try await maker.make(name: $0, localPath: $1, catalog: catalog) },
             turns: turns,
+            quotas: DeviceQuotas(
+                quota: .usual,
+                clock: clock,
+                events: sink,
+                logger: .silent,
+                device: { [devices] in devices.device(id: $0) }
+            ),
             agent: agent,
             clock: clock,
             events: sink,

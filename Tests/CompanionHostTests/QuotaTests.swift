@@ -1,0 +1,156 @@
+import CompanionHost
+import CompanionWire
+import FoundationEssentials
+import PairingAgent
+import Testing
+
+@Suite("How much a device may have stored", .timeLimit(.minutes(5)))
+struct QuotaTests {
+    private func send(_ prompt: String, to chat: String, _ device: TestDevice, now: Date = Date()) async throws -> Reply
+    {
+        try await device.command(.chatSend(chatID: chat, prompt: prompt, model: nil, allowedTools: nil), now: now)
+    }
+
+    @Test("So many chats in 24 hours and no more, also after a restart; the owner hears which device it is")
+    func chats() async throws {
+        let clock = TestClock()
+        try await withTemporaryDirectory { directory in
+            var token: String?
+            for isFirst in [true, false] {
+                token = try await withHostAndDevice(in: directory, clock: clock.hostClock) {
+                    $0.quota = DeviceQuota(chats: 3)
+                } _: { [token] host, stranger in
+                    var device = try stranger.another(in: directory + "/keys")
+                    if isFirst { try await device.pair() } else { device.token = token }
+                    let project = try await device.firstProject()
+                    func create(_ device: TestDevice) async throws -> Reply {
+                        try await device.command(.chatCreate(projectID: project, title: nil), now: clock.now)
+                    }
+                    if isFirst { for _ in 0..<3 { #expect(try await create(device).status == 200) } }
+                    let refused = try await create(device)
+                    #expect(refused.status == 429 && refused.code == .quotaExceeded)
+                    #expect(refused.error?.contains("3 new chats within 24 hours") == true)
+                    #expect(refused.failure?.retryable == true)
+                    let session = try await device.command(.sessionCreate(projectID: project), now: clock.now)
+                    #expect(session.code == .quotaExceeded, "a session is a chat")
+                    let told = try await host.event { event -> String? in
+                        if case .quotaReached(let device, let what) = event { "\(device.id) \(what)" } else { nil }
+                    }
+                    #expect(told == "\(device.id) 3 new chats within 24 hours")
+                    guard !isFirst else { return device.token }
+                    // Others have their own.
+                    var other = try device.another(in: directory + "/others")
+                    try await other.pair()
+                    let made = try await other.command(.chatCreate(projectID: project, title: nil), now: clock.now)
+                    #expect(made.status == 200)
+                    clock.advance(by: 86_400)
+                    device.token = try await device.openSession(now: clock.now).decoded(SessionGrant.self).token
+                    #expect(try await create(device).status == 200)
+                    return device.token
+                }
+            }
+        }
+    }
+
+    @Test("Prompts and their answers count, by v2's continue too")
+    func messages() async throws {
+        try await withHostAndDevice {
+            $0.quota = DeviceQuota(messages: 4)
+        } _: { _, device in
+            try await device.pair()
+            let chat = try await device.newChat()
+            for _ in 0..<2 { try await device.ask("list", chat: chat.id) }
+            let refused = try await send("list", to: chat.id, device)
+            #expect(refused.code == .quotaExceeded)
+            #expect(refused.error?.contains("4 messages within 24 hours") == true)
+            let body = ContinueChatRequest(prompt: "list", projectPath: nil, model: "builtin", allowedTools: nil)
+            let continued = try await device.post("/companion/chats/\(chat.id)/continue", body)
+            #expect(continued.status == 429 && continued.code == .quotaExceeded)
+            #expect(try await device.get("/companion/chats/\(chat.id)/messages").status == 200, "reading goes on")
+        }
+    }
+
+    @Test("So many bytes in 24 hours, and so many in all, which no time gives back")
+    func bytes() async throws {
+        let clock = TestClock()
+        try await withHostAndDevice(clock: clock.hostClock) {
+            $0.quota = DeviceQuota(bytes: 40 << 10, totalBytes: 60 << 10)
+            $0.agent = .command(["/bin/sh", "-c", "echo yes"])
+        } _: { _, device in
+            try await device.pair()
+            let project = try await device.firstProject()
+            let made = try await device.command(.chatCreate(projectID: project, title: nil), now: clock.now)
+            let chat = try made.result(as: CompanionChat.self).id
+            let prompt = String(repeating: "x", count: 15 << 10)
+            func ask(_ device: TestDevice) async throws -> Reply {
+                let sent = try await send(prompt, to: chat, device, now: clock.now)
+                if sent.status == 200 { try await device.waitForTurn(sent, chat: chat) }
+                return sent
+            }
+            for _ in 0..<2 { #expect(try await ask(device).status == 200) }
+            let day = try await ask(device)
+            #expect(day.code == .quotaExceeded && day.failure?.retryable == true)
+            #expect(day.error?.contains("40 KiB of messages within 24 hours") == true, "\(day.body)")
+            clock.advance(by: 86_400)
+            device.token = try await device.openSession(now: clock.now).decoded(SessionGrant.self).token
+            #expect(try await ask(device).status == 200)
+            let all = try await ask(device)
+            #expect(all.code == .quotaExceeded && all.failure?.retryable == false)
+            #expect(all.error?.contains("60 KiB of messages in all") == true, "\(all.body)")
+        }
+    }
+
+    @Test("What was refused for another reason does not count")
+    func refusals() async throws {
+        try await withHostAndDevice {
+            $0.quota = DeviceQuota(chats: 1, messages: 2)
+        } _: { _, device in
+            try await device.pair()
+            for _ in 0..<3 {
+                let missing = try await device.command(.chatCreate(projectID: "none", title: nil))
+                #expect(missing.code == .requestNotFound)
+            }
+            let chat = try await device.newChat()
+            for _ in 0..<3 {
+                let unknown = try await device.command(
+                    .chatSend(chatID: chat.id, prompt: "x", model: "none", allowedTools: nil)
+                )
+                #expect(unknown.code == .requestInvalid)
+            }
+            try await device.ask("list", chat: chat.id)
+        }
+    }
+
+    @Test("By v1 a device has the same limits")
+    func legacy() async throws {
+        try await withHost {
+            $0.quota = DeviceQuota(chats: 2)
+        } _: { host in
+            try await host.pair()
+            for number in 1...2 { #expect(try await host.ask("list", chat: "chat-\(number)").status == 200) }
+            let refused = try await host.ask("list", chat: "chat-3")
+            #expect(refused.status == 429 && refused.error?.contains("2 new chats") == true)
+            #expect(try await host.ask("list", chat: "chat-1").status == 200)
+        }
+    }
+
+    @Test("By default nobody fills a disk in a minute")
+    func usual() async throws {
+        try await withHostAndDevice { _, device in
+            try await device.pair()
+            let chat = try await device.newChat()
+            let prompt = String(repeating: "x", count: 1_000_000)
+            var stored = 0
+            while stored < 64 {
+                let sent = try await send(prompt, to: chat.id, device)
+                guard sent.status == 200 else {
+                    #expect(sent.code == .quotaExceeded || sent.code == .chatBusy, "\(sent.body)")
+                    if sent.code == .quotaExceeded { break }
+                    continue
+                }
+                stored += 1
+            }
+            #expect((10...33).contains(stored))
+        }
+    }
+}

@@ -1,6 +1,7 @@
 import CommandCore
 import CompanionClient
 import CompanionWire
+import FoundationEssentials
 import Glibc
 import NIOConcurrencyHelpers
 
@@ -50,7 +51,7 @@ struct ChatLoop {
             while let line = try await readPrompt() {
                 let prompt = line.trimmingBlanks()
                 if prompt.isEmpty { continue }
-                if prompt.hasPrefix("/") {
+                if prompt.begins(with: "/") {
                     guard try await obey(prompt) else { return }
                 } else {
                     prompts.remember(prompt)
@@ -64,6 +65,7 @@ struct ChatLoop {
                     guard let made else { continue }
                     conversation = made
                     let before = made
+                    let begin = session.context.now()
                     let sent = try await run(stoppedWaiting) {
                         var next = before
                         try await next.send(prompt)
@@ -71,7 +73,7 @@ struct ChatLoop {
                     }
                     if let sent {
                         conversation = sent
-                        try await goOn()
+                        try await goOn(since: begin)
                     } else if !conversation.images.isEmpty {
                         // A later prompt may be about something else.
                         conversation.images = []
@@ -137,7 +139,7 @@ struct ChatLoop {
 
     /// - Returns: Whether to go on.
     private mutating func obey(_ command: String) async throws -> Bool {
-        let words = command.split(separator: " ", maxSplits: 1).map(String.init)
+        let words = command.parts(" ", maxSplits: 1).map(String.init)
         let argument = words.count > 1 ? words[1].trimmingBlanks() : nil
         switch words[0] {
         case "/quit", "/exit": return false
@@ -192,14 +194,17 @@ struct ChatLoop {
 extension ChatLoop {
     /// Sends what the mode wants to be sent, answer by answer, until it has enough. The first Ctrl-C makes the answer
     /// that runs the last one.
-    private mutating func goOn() async throws {
+    ///
+    /// - Parameter begin: When the user's prompt went out: the time of a mode runs from then on.
+    private mutating func goOn(since begin: Date) async throws {
         guard var auto else { return }
         auto.begin()
-        let (output, begin) = (session.output, ContinuousClock.now)
+        let output = session.output
         let wantsStop = NIOLockedValueBox(false)
         while true {
             if wantsStop.withLockedValue(\.self) { auto.stop() }
-            switch auto.answered(conversation.lastAnswer, elapsed: .now - begin) {
+            let elapsed = Duration.seconds(max(0, session.context.now().timeIntervalSince(begin)))
+            switch auto.answered(conversation.lastAnswer, elapsed: elapsed) {
             case .stop(let reason):
                 output.say("The agent does not go on by itself: \(reason).")
                 return

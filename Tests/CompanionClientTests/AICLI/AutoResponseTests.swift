@@ -138,27 +138,6 @@ import Testing
         #expect(steps.count == ([.timed, .messageCount].contains(mode) ? 3 : 2))
     }
 
-    @Test(
-        "Answers that are not the end are not taken for it",
-        arguments: [
-            "The task is not complete yet.", "Step 1 of 3 completed successfully. Remaining: tests.",
-            "I've finished the parser.\nNext, I will write the tests.", "All done?\nShall I delete the branch?",
-            "The prompt said “write TASK COMPLETE on a line of its own”, so I will do so later.",
-        ]
-    )
-    func notComplete(_ answer: String) {
-        #expect(!AnswerSigns(answer).isComplete)
-    }
-
-    @Test(
-        "Other words for the end are understood",
-        arguments: ["All done.", "I've completed the refactoring.", "task complete", "Everything is done!"]
-    )
-    func complete(_ answer: String) {
-        let signs = AnswerSigns(answer)
-        #expect(signs.isComplete && !signs.asks)
-    }
-
     @Test("Only how an answer ends says what comes next")
     func ending() {
         let signs = AnswerSigns(

@@ -51,7 +51,7 @@ struct Sandbox: Sendable {
     var environment: [String: String] {
         [
             "HOME": directory, "XDG_DATA_HOME": directory + "/data", "XDG_STATE_HOME": directory + "/state",
-            "XDG_RUNTIME_DIR": directory + "/run", "PATH": "/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no",
+            "XDG_RUNTIME_DIR": directory + "/run", "PAIRTOOL_REMOTE_KEEP": "0", "PATH": "/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no",
         ]
     }
 
@@ -60,9 +60,10 @@ struct Sandbox: Sendable {
         _ arguments: String...,
         stdin: String = "",
         environment extra: [String: String] = [:],
-        terminal: Bool = false
+        terminal: Bool = false,
+        now: @escaping @Sendable () -> Date = { Date() }
     ) async -> Result {
-        await run(arguments, stdin: stdin, environment: extra, terminal: terminal)
+        await run(arguments, stdin: stdin, environment: extra, terminal: terminal, now: now)
     }
 
     /// The same, with the words as a list.
@@ -70,7 +71,8 @@ struct Sandbox: Sendable {
         _ arguments: [String],
         stdin: String = "",
         environment extra: [String: String] = [:],
-        terminal: Bool = false
+        terminal: Bool = false,
+        now: @escaping @Sendable () -> Date = { Date() }
     ) async -> Result {
         let (out, err) = (MemorySink(), MemorySink())
         let context = CommandContext(
@@ -83,7 +85,7 @@ struct Sandbox: Sendable {
             stdinIsTerminal: terminal,
             editsLines: false,
             windowSize: { terminal ? .init(columns: 80, rows: 40) : nil },
-            now: { Date() },
+            now: now,
             clock: ImmediateClock()
         )
         let status = await CommandContext.$current.withValue(context) {

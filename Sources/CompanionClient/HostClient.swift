@@ -11,6 +11,8 @@ package struct HostClient: Sendable {
     package var chats: (any ChatBrowsing)?
     /// Prompts, where the family has its own way with them. CopilotForge's is ``ChatTurn`` or ``FollowedTurn``.
     package var turns: (any TurnRunning)?
+    /// Sessions of the agent, where the family begins them by other means than a signed command.
+    package var sessions: (any SessionBeginning)?
 
     package init(
         family: HostFamily,
@@ -19,7 +21,8 @@ package struct HostClient: Sendable {
         models: (any ModelListing)? = nil,
         projects: (any ProjectBrowsing)? = nil,
         chats: (any ChatBrowsing)? = nil,
-        turns: (any TurnRunning)? = nil
+        turns: (any TurnRunning)? = nil,
+        sessions: (any SessionBeginning)? = nil
     ) {
         self.family = family
         self.health = health
@@ -28,6 +31,7 @@ package struct HostClient: Sendable {
         self.projects = projects
         self.chats = chats
         self.turns = turns
+        self.sessions = sessions
     }
 
     /// A CopilotForge host.

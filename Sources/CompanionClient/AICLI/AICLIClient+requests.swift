@@ -26,16 +26,6 @@ extension AICLIClient {
         }
     }
 
-    /// Whether the server takes the token: a request that needs one.
-    package func checkToken() async throws {
-        do {
-            _ = try await get("/api/projects")
-        } catch let error as CompanionClientError where [.notFound, .server, .badRequest].contains(error.code) {
-            // A server without a projects folder still says of the token what there is to say.
-            _ = try await get("/api/status")
-        }
-    }
-
     /// The folders that the server works in: `GET /api/projects`.
     package func projects() async throws -> [CompanionProject] {
         let answer = try await get("/api/projects")
@@ -57,24 +47,6 @@ extension AICLIClient {
 
     private func unexpected() -> CompanionClientError {
         CompanionClientError(.badAnswer, "\(endpoint) answered with JSON that was not expected.")
-    }
-
-    /// Asks whether a session can go on: `POST /api/sessions/continue`.
-    package func continueSession(
-        _ id: String,
-        in workingDirectory: String
-    ) async throws -> AICLISessionKeeper.Verdict {
-        let body: AICLIValue = ["sessionId": .string(id), "workingDirectory": .string(workingDirectory)]
-        let answer = try await post("/api/sessions/continue", body)
-        switch answer.status {
-        case 404: return .unknown
-        // Of another directory: it is not this one's session.
-        case 400 where answer.value["expected"] != nil: return .unknown
-        default: break
-        }
-        let value = try checked(answer)
-        guard value["success"]?.bool != false, value["sessionId"]?.string ?? id == id else { return .unknown }
-        return .continued
     }
 }
 

@@ -1,7 +1,7 @@
 package import CompanionWire
 
 /// What a frame means to a turn.
-package enum AICLIEvent: Sendable, Hashable {
+package indirect enum AICLIEvent: Sendable, Hashable {
     /// The first frame of a server that a turn can be had with.
     case welcome
     /// The first frame of the newest servers, which send answers elsewhere.
@@ -9,7 +9,10 @@ package enum AICLIEvent: Sendable, Hashable {
     case pong
     case failure(AICLIServerError)
     /// The reply to `streamStart`, with the id that the session really has.
-    case sessionStarted(sessionID: String)
+    ///
+    /// - Parameter endsWithResult: Of the builds of late July: they send no reply to a prompt. What the agent says comes
+    ///   as messages, and the result of the conversation is its end.
+    case sessionStarted(sessionID: String, endsWithResult: Bool)
     /// A piece of the answer, as it is to be shown.
     case text(String)
     case tool(name: String, id: String?)
@@ -20,6 +23,8 @@ package enum AICLIEvent: Sendable, Hashable {
     case result(success: Bool, usage: ContinueChatUsage?)
     /// What the host is doing, for people.
     case status(String)
+    /// What one message with several blocks says, in order.
+    case several([AICLIEvent])
     /// Says nothing: an empty chunk, a tool without a name, an acknowledgement.
     case nothing
     /// A type that this version does not know.
@@ -33,12 +38,13 @@ package enum AICLIEvent: Sendable, Hashable {
         case "pong": self = .pong
         case "error": self = frame.error.map(AICLIEvent.failure) ?? .nothing
         case "streamStart", "streamStarted":
-            self = data["sessionId"]?.text.map { .sessionStarted(sessionID: $0) } ?? .nothing
+            let isEarly = frame.type == "streamStarted"
+            self = data["sessionId"]?.text.map { .sessionStarted(sessionID: $0, endsWithResult: isEarly) } ?? .nothing
         case "streamChunk": self = Self.chunk(data["chunk"] ?? data)
         case "assistantMessage": self = Self.message(data)
         case "toolUse": self = Self.tool(data)
         case "toolResult": self = Self.toolResult(data)
-        case "permissionRequired": self = Self.permission(data)
+        case "permissionRequired", "permissionRequest": self = Self.permission(data)
         case "claudeResponse", "aicliResponse":
             self = .answer(
                 content: data["content"]?.string ?? data.text("result", "response") ?? "",
@@ -53,41 +59,70 @@ package enum AICLIEvent: Sendable, Hashable {
             self = code == 0 ? .nothing : .status("The assistant's process ended with code \(code)")
         case "streamError": self = .status(data.text("error", "message") ?? "The assistant reports an error")
         case "ask", "streamSend", "streamClose", "permission", "subscribe", "setWorkingDirectory", "processStderr",
-            "systemInit", "streamData", "commandProgress", "sessionStatus", "registerDevice", "client_backgrounding":
+            "systemInit", "streamData", "commandProgress", "sessionStatus", "registerDevice", "client_backgrounding",
+            "subscribed", "streamClosed", "streamComplete", "permissionHandled", "progress":
             self = .nothing
         default: self = .unknown(frame.type)
         }
     }
 
-    /// Chunks are paragraphs, headings, lists and code without what stood around them.
+    /// Chunks are paragraphs, headings, lists and code without what stood around them. Those of any other type are no
+    /// text of the assistant, whatever they hold: `session_id` has an id, `status` a line of the program's.
     private static func chunk(_ chunk: AICLIValue) -> AICLIEvent {
         let type = chunk["type"]?.string ?? "text"
         if ["tool_use", "toolUse"].contains(type) { return tool(chunk) }
         if ["tool_result", "toolResult"].contains(type) { return toolResult(chunk) }
         guard let content = chunk["content"]?.text else { return .nothing }
         switch type {
+        case "text", "paragraph", "section", "list": return .text(content)
         case "header":
             let level = min(max(chunk["level"]?.integer ?? chunk["metadata"]?["level"]?.integer ?? 1, 1), 6)
             return .text(String(repeating: "#", count: level) + " " + content)
         case "code":
             let language = chunk.text("language") ?? chunk["metadata"]?.text("language") ?? ""
             return .text("```\(language)\n\(content)\n```")
-        default: return .text(content)
+        default: return .nothing
         }
     }
 
     private static func message(_ data: AICLIValue) -> AICLIEvent {
+        let blocks = data["content"]?.array ?? data["message"]?["content"]?.array ?? []
         switch data["type"]?.string {
-        case "tool_use": return tool(data)
-        case "tool_result": return toolResult(data)
+        case "tool_use" where toolName(data) != nil: return tool(data)
+        case "tool_result" where toolName(data) != nil: return toolResult(data)
+        // The question itself comes as a message of its own too; the blocks repeat it in other words.
         case "permission_request": return permission(data)
+        // Without blocks, what is there is a tool's, not the assistant's.
+        case "tool_use" where blocks.isEmpty, "tool_result" where blocks.isEmpty: return .nothing
         default:
             if let text = data.text("text", "content") { return .text(text) }
-            let blocks = data["content"]?.array ?? data["message"]?["content"]?.array ?? []
-            let texts = blocks.compactMap { $0["type"]?.string == "text" ? $0.text("text") : nil }
-            if !texts.isEmpty { return .text(texts.joined(separator: "\n\n")) }
-            return blocks.first { $0["type"]?.string == "tool_use" }.map(tool) ?? .nothing
+            return all(blocks.compactMap(block))
         }
+    }
+
+    /// A block of a message (`content[]`): text of the assistant, or a tool that it uses.
+    private static func block(_ block: AICLIValue) -> AICLIEvent? {
+        let event: AICLIEvent? =
+            switch block["type"]?.string {
+            case "text": block.text("text").map { .text($0) }
+            case "tool_use": tool(block)
+            case "tool_result": toolResult(block)
+            default: nil
+            }
+        return event == .nothing ? nil : event
+    }
+
+    /// Texts that follow each other are one.
+    private static func all(_ events: [AICLIEvent]) -> AICLIEvent {
+        var joined: [AICLIEvent] = []
+        for event in events {
+            if case .text(let text) = event, case .text(let before)? = joined.last {
+                joined[joined.count - 1] = .text(before + "\n\n" + text)
+            } else {
+                joined.append(event)
+            }
+        }
+        return joined.count > 1 ? .several(joined) : joined.first ?? .nothing
     }
 
     private static func toolName(_ data: AICLIValue) -> String? {

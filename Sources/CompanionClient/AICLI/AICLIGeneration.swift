@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// The kinds of AICLI server in the field. All of them call themselves version 1.0.0.
 package enum AICLIGeneration: String, Codable, Sendable, Hashable {
     /// WebSocket with answers: the earlier builds and those after them, which say the same of themselves and differ in
@@ -10,7 +12,7 @@ package enum AICLIGeneration: String, Codable, Sendable, Hashable {
     ///
     /// - Returns: Nil for what is no AICLI server.
     package init?(root: AICLIValue) {
-        if let architecture = root["architecture"]?.string?.uppercased(), architecture.contains("APNS") {
+        if let architecture = root["architecture"]?.string?.uppercased(), architecture.has("APNS") {
             self = .http
         } else if root["endpoints"]?["websocket"]?.text != nil {
             self = .webSocket

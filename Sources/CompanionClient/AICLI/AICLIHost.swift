@@ -24,7 +24,7 @@ package struct AICLIHost: Sendable {
 
     /// What commands see of it.
     package var hostClient: HostClient {
-        HostClient(family: .aicli, health: client, projects: self, chats: self, turns: self)
+        HostClient(family: .aicli, health: client, projects: self, chats: self, turns: self, sessions: self)
     }
 }
 
@@ -78,6 +78,29 @@ extension AICLIHost: ProjectBrowsing, ChatBrowsing {
         limit: Int
     ) async throws -> CompanionMessagesPageResponse {
         try store.transcript(chatID: chatID).page(chatID: chatID, cursor: cursor, limit: limit)
+    }
+}
+
+extension AICLIHost: SessionBeginning {
+    /// Begins a session in a directory anew. The one that was there ends: the server would give it again.
+    ///
+    /// - Returns: The new session's id.
+    /// - Throws: ``CompanionClientError/Code/hostError`` where the server keeps to the old one.
+    package func beginSession(in workingDirectory: String) async throws -> String {
+        let old = try store.sessions().session(for: workingDirectory)?.id
+        if let old { _ = try await client.endSession(old) }
+        var started = try await client.startSession(in: workingDirectory)
+        if !started.isNew, try await client.endSession(started.id) {
+            started = try await client.startSession(in: workingDirectory)
+        }
+        guard started.isNew else {
+            throw CompanionClientError(
+                .hostError,
+                "The host gave the session again that it has had: this build of the server keeps one for each project."
+            )
+        }
+        try store.updateSessions { $0.started(started.id, in: workingDirectory, at: runner.now()) }
+        return started.id
     }
 }
 

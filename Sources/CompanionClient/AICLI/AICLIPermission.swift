@@ -51,11 +51,14 @@ package struct AICLIPermissionRequest: Sendable, Hashable {
 
     /// Whether the tools that the user has allowed cover it. A question that names no tool is covered by all only.
     ///
+    /// Servers seldom name the tool beside the question: then the question has to name it, as a tool, and no other one.
+    ///
     /// - Parameter allowedTools: Nil: all.
     package func isCovered(by allowedTools: [String]?) -> Bool {
         guard let allowedTools else { return true }
-        guard let tool else { return false }
-        return allowedTools.contains { $0.lowercased() == tool.lowercased() }
+        let named = tool.map { [$0] } ?? AICLIToolNames.named(in: prompt)
+        return !named.isEmpty
+            && named.allSatisfy { name in allowedTools.contains { $0.lowercased() == name.lowercased() } }
     }
 }
 

@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// An error that an AICLI server reports: `{code, message}`.
 package struct AICLIServerError: Error, Sendable, Hashable {
     /// The names of the errors (aicli, "Error codes to map"). Servers may send others.
@@ -7,6 +9,8 @@ package struct AICLIServerError: Error, Sendable, Hashable {
         package init(rawValue: String) { self.rawValue = rawValue }
 
         package static let invalidSession = Code(rawValue: "INVALID_SESSION")
+        /// What builds of late July say in place of it.
+        package static let sessionNotFound = Code(rawValue: "SESSION_NOT_FOUND")
         package static let sessionLimit = Code(rawValue: "SESSION_LIMIT")
         package static let permissionDenied = Code(rawValue: "PERMISSION_DENIED")
         package static let routing = Code(rawValue: "ROUTING_ERROR")
@@ -37,15 +41,15 @@ package struct AICLIServerError: Error, Sendable, Hashable {
     package var isSessionLimit: Bool {
         if code == .sessionLimit { return true }
         let text = message.lowercased()
-        return code == .streamStart && (text.contains("maximum number of sessions") || text.contains("session limit"))
+        return code == .streamStart && (text.has("maximum number of sessions") || text.has("session limit"))
     }
 
     /// Whether the server knows the session no more, and so has not looked at the prompt.
     package var isUnknownSession: Bool {
-        if code == .invalidSession { return true }
+        if [.invalidSession, .sessionNotFound].contains(code) { return true }
         let text = message.lowercased()
-        return [.streamSend, .command].contains(code) && text.contains("session")
-            && (text.contains("not found") || text.contains("inactive"))
+        return [.streamSend, .command].contains(code) && text.has("session")
+            && (text.has("not found") || text.has("inactive"))
     }
 
     /// What the error means to whoever has sent a prompt.
@@ -57,7 +61,7 @@ package struct AICLIServerError: Error, Sendable, Hashable {
                     .busy,
                     "The host has as many sessions as it takes: go on in a project that has one, or end one at the host."
                 )
-            case .invalidSession: (.notFound, "The host does not know the session any more.")
+            case .invalidSession, .sessionNotFound: (.notFound, "The host does not know the session any more.")
             case .permissionDenied: (.forbidden, "The host refuses it.")
             case .routing: (.unsupportedVersion, "The host does not know this kind of request.")
             case .handler: (.server, "The host could not deal with the request.")

@@ -1,9 +1,10 @@
 import CompanionWire
 import FoundationEssentials
 import NIOCore
+import NIOSSL
 import NIOWebSocket
 
-/// One WebSocket to an AICLI server (RFC 6455), over plain TCP.
+/// One WebSocket to an AICLI server (RFC 6455), over TLS where the server was paired by it.
 struct AICLISocket: Sendable {
     /// The most bytes of a message, and of a frame of it. Nothing is allocated for a frame that says that it has more.
     static let largestMessage = 8 << 20
@@ -14,7 +15,7 @@ struct AICLISocket: Sendable {
     /// - Parameter longestSilence: After so long without a frame the connection is dead, and is closed.
     /// - Returns: Nil where the server answers with something else than a WebSocket, or ends the connection instead.
     init?(client: AICLIClient, longestSilence: Duration) async throws {
-        let opening = WebSocketOpening(
+        var opening = WebSocketOpening(
             endpoint: client.endpoint,
             path: "/ws",
             headers: client.credentials,
@@ -22,6 +23,14 @@ struct AICLISocket: Sendable {
             largestFrame: Self.largestMessage,
             longestSilence: TimeAmount(longestSilence)
         )
+        if let pin = client.security.certificate?.spki {
+            let context = try NIOSSLContext(configuration: PinnedTLS.clientConfiguration)
+            let endpoint = client.endpoint
+            opening.prepare = { channel in
+                let tls = try PinnedTLS.verifyingHandler(context, endpoint: endpoint, pin: pin) { _ in }
+                try channel.pipeline.syncOperations.addHandler(tls)
+            }
+        }
         let upgrade = try await opening.connect()
         let frames = try? await upgrade.frames()
         try Task.checkCancellation()

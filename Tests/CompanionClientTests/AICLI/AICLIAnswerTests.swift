@@ -53,4 +53,18 @@ import Testing
         _ = answer.add("Cafe\u{301}")
         #expect(answer.complete(with: "Caf\u{E9} au lait") == " au lait")
     }
+
+    @Test(
+        "A piece that has all that was said and more shows what is new; one that goes on behind an answer is set apart"
+    )
+    func accumulated() {
+        var answer = AICLIAnswer()
+        _ = answer.add("First I look at the login.")
+        #expect(answer.add("First I look at the login.\n\nThen I mend it.") == ".\n\nThen I mend it.")
+        #expect(answer.complete(with: "First I look at the login.\n\nThen I mend it.") == "")
+        var next = AICLIAnswer(isBehind: true)
+        #expect(next.add("More.") == "\n\nMore." && next.shown == "More.")
+        var whole = AICLIAnswer(isBehind: true)
+        #expect(whole.complete(with: "More.") == "\n\nMore." && whole.shown == "More.")
+    }
 }

@@ -112,7 +112,11 @@ import Testing
     func deadWire(_ fault: FakeAICLIFault, _ code: CompanionClientError.Code) async throws {
         try await withAICLI(.fault(fault)) { peers in
             var peers = peers
-            if code == .timedOut { peers.host.runner.configuration.welcome = .milliseconds(300) }
+            if code == .timedOut {
+                peers.host.runner.configuration.welcome = .milliseconds(300)
+                peers.host.runner.configuration.greeting = .milliseconds(50)
+                peers.host.runner.configuration.reply = .milliseconds(300)
+            }
             let shown = try await peers.send("go")
             #expect(shown.error?.code == code, "\(String(describing: shown.error))")
             #expect(shown.error?.delivery == .notSent)
@@ -211,43 +215,6 @@ import Testing
             let again = try await peers.send("again")
             #expect(!again.notices.contains { $0.contains("Kept.") })
             #expect(try peers.transcript().count { $0 == "assistant: Kept." } == 1)
-        }
-    }
-
-    // MARK: Questions
-
-    @Test(
-        "A question of the agent is asked once, and the answer reaches it",
-        arguments: [("y", "y"), (nil, "n")] as [(String?, String)]
-    )
-    func question(_ answer: String?, _ word: String) async throws {
-        let turn = FakeAICLITurn([
-            .ask("Run rm?", options: ["y", "n"], tool: "Bash", copies: 2), .text("Done."), .reply("Done."),
-        ])
-        let asked = NIOLockedValueBox<[String]>([])
-        let permissions: AICLIPermissionAnswering = { request in
-            asked.withLockedValue { $0.append(request.prompt) }
-            return answer
-        }
-        try await withAICLI(.turns(turn), permissions: permissions) { peers in
-            let found = try await peers.send("go", tools: ["Read"]).text
-            #expect(found == "Done.")
-            #expect(asked.withLockedValue(\.self) == ["Run rm?"])
-            #expect(peers.server.frames("permission").map { $0.data["response"]?.string } == [word])
-        }
-    }
-
-    @Test("Tools that are allowed need no question; without anybody to ask, the rest is denied")
-    func covered() async throws {
-        let turn = FakeAICLITurn([
-            .ask("Run ls?", options: ["y", "n"], tool: "Bash", copies: 1),
-            .ask("Write it?", options: ["allow", "deny"], tool: "Write", copies: 1), .reply("Done."),
-        ])
-        try await withAICLI(.turns(turn)) { peers in
-            let shown = try await peers.send("go", tools: ["Bash"])
-            #expect(shown.text == "Done.")
-            #expect(peers.server.frames("permission").map { $0.data["response"]?.string } == ["y", "deny"])
-            #expect(shown.notices.contains("Allowed: Run ls?") && shown.notices.contains("Denied: Write it?"))
         }
     }
 

@@ -107,6 +107,43 @@ import Testing
         )
     }
 
+    @Test(
+        "Chunks of a type that is no text of the assistant are not shown, whatever they hold",
+        arguments: ["session_id", "status", "progress", "system", "thinking", "Text", "text\u{301}", "", "unheard-of"]
+    )
+    func otherChunks(_ type: String) throws {
+        #expect(try event("streamChunk", #"{"chunk":{"type":"\#(type)","content":"0f1e2d3c"}}"#) == .nothing)
+    }
+
+    @Test("A chunk without a type, and the types that the servers have for text, are text")
+    func textChunks() throws {
+        for type in ["text", "paragraph", "section", "list"] {
+            #expect(try event("streamChunk", #"{"chunk":{"type":"\#(type)","content":"a"}}"#) == .text("a"))
+        }
+        #expect(try event("streamChunk", #"{"chunk":{"content":"a"}}"#) == .text("a"))
+    }
+
+    @Test("Tools that stand in the blocks of a message are tools, and the text beside them is text, in order")
+    func blocks() throws {
+        let tool = #"{"type":"tool_use","id":"t1","name":"Read","input":{"file_path":"a"}}"#
+        #expect(
+            try event("assistantMessage", #"{"type":"tool_use","content":[\#(tool)]}"#) == .tool(name: "Read", id: "t1")
+        )
+        let text = #"{"type":"text","text":"I look."}"#
+        let other = #"{"type":"tool_use","name":"Bash"}"#
+        for type in ["tool_use", "assistant_response", "assistant"] {
+            let data =
+                #"{"type":"\#(type)","content":[\#(text),\#(tool),\#(other),\#(text),\#(text),{"type":"thinking"}]}"#
+            let found = try event("assistantMessage", data)
+            let expected: [AICLIEvent] = [
+                .text("I look."), .tool(name: "Read", id: "t1"), .tool(name: "Bash", id: nil),
+                .text("I look.\n\nI look."),
+            ]
+            #expect(found == .several(expected))
+        }
+        #expect(try event("assistantMessage", #"{"type":"tool_use","content":[{"type":"tool_use"}]}"#) == .nothing)
+    }
+
     @Test("Numbers without end make no heading without end")
     func levels() throws {
         #expect(
@@ -145,6 +182,16 @@ import Testing
         #expect(bash.isCovered(by: ["bash"]) && bash.isCovered(by: nil))
         #expect(!bash.isCovered(by: ["Read"]) && !bash.isCovered(by: []))
         #expect(!AICLIPermissionRequest(prompt: "Run Read?").isCovered(by: ["Read"]))
+        // Servers that do not name it beside the question leave it to the question's own words.
+        let asked = AICLIPermissionRequest(prompt: "May I use the Bash tool to run ls?")
+        #expect(asked.isCovered(by: ["Bash"]) && !asked.isCovered(by: ["Read"]) && asked.isCovered(by: nil))
+        for text in [
+            "May I delete it all? Read the plan first.", "May I use Bash and Write?", "May I use the Sudo tool? Bash!",
+            "Use Bash, then use Sudo?", "use bash?", "May I rm -rf /?", "",
+        ] {
+            #expect(!AICLIPermissionRequest(prompt: text).isCovered(by: ["Bash", "Read"]), "\(text)")
+        }
+        #expect(AICLIPermissionRequest(prompt: "May I use Bash and Write?").isCovered(by: ["write", "bash"]))
         let odd = AICLIPermissionRequest(prompt: "?", options: ["Allow", "Deny"])
         #expect(odd.allowing == "Allow" && odd.denying == "Deny" && odd.isYesOrNo)
         #expect(!AICLIPermissionRequest(prompt: "?", options: ["main", "develop"]).isYesOrNo)

@@ -74,12 +74,14 @@ func withAICLI<R>(
     token: String?? = nil,
     timeouts: CompanionClientConfiguration.Timeouts = .patient,
     permissions: AICLIPermissionAnswering? = nil,
+    certificate: TestCertificate? = nil,
     _ body: (AICLIPeers) async throws -> R
 ) async throws -> R {
-    try await withFakeAICLI(script) { server in
+    try await withFakeAICLI(script, certificate: certificate) { server in
         try await withTemporaryDirectory { folder in
             try await AICLIClient.withClient(
                 endpoint: server.endpoint,
+                security: try certificate.map { .pinned(try PinnedCertificate(der: $0.der)) } ?? .plain,
                 token: token ?? server.token,
                 deviceID: "0123456789abcdef",
                 configuration: CompanionClientConfiguration(timeouts: timeouts)
@@ -91,6 +93,7 @@ func withAICLI<R>(
                 host.runner.configuration.random = { 0 }
                 // On a busy machine a host's first words may take a while.
                 host.runner.configuration.welcome = .seconds(60)
+                host.runner.configuration.greeting = .seconds(60)
                 return try await body(AICLIPeers(server: server, host: host, folder: folder, waits: waits))
             }
         }

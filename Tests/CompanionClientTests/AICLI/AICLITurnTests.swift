@@ -5,109 +5,9 @@ import Testing
 
 /// The state machine by itself: no clock, no socket, no file.
 @Suite struct AICLITurnTests {
-    private static let start = Date(timeIntervalSince1970: 1_795_253_400)
-
-    /// A turn, and what it did so far.
-    private struct Bench {
-        var turn: AICLITurn
-        var connection = 0
-        var sent: [AICLIRequest] = []
-        var shown: [ChatTurn.Output] = []
-        var waits: [Duration] = []
-        var said: [String] = []
-        var asked: [AICLIPermissionRequest] = []
-        var prompts = 0
-        var summary: ChatTurnSummary?
-        var error: CompanionClientError?
-        var timers: [(Int, Duration)] = []
-        var verified: [String] = []
-
-        init(session: AICLISession? = nil, tools: [String]? = [], tries: Int = 12) {
-            var configuration = AICLITurn.Configuration()
-            configuration.random = { 0 }
-            configuration.tries = tries
-            turn = AICLITurn(
-                prompt: "why?",
-                workingDirectory: "/web",
-                session: session,
-                allowedTools: tools,
-                configuration: configuration
-            )
-            feed(.begin)
-        }
-
-        mutating func feed(_ input: AICLITurn.Input, at seconds: Int = 0) {
-            let moment = AICLITurn.Moment(date: start + Double(seconds), elapsed: .seconds(seconds))
-            for action in turn.handle(input, at: moment) {
-                switch action {
-                case .connect(let number, let wait):
-                    connection = number
-                    waits.append(wait)
-                case .send(let request):
-                    sent.append(request)
-                    if request.type == "claudeCommand" { prompts += 1 }
-                case .verify(let id): verified.append(id)
-                case .timer(let number, let wait): timers.append((number, wait))
-                case .ask(let request): asked.append(request)
-                case .output(let output): shown.append(output)
-                case .said(let role, let text, _): said.append("\(role.rawValue): \(text)")
-                case .finish(let summary): self.summary = summary
-                case .fail(let error): self.error = error
-                case .started, .verdict, .saw, .prompting: break
-                }
-            }
-        }
-
-        mutating func frame(_ text: String, at seconds: Int = 0) {
-            guard let frame = AICLIFrame(json: Array(text.utf8)) else {
-                Issue.record("no frame: \(text)")
-                return
-            }
-            feed(.frame(frame, connection: connection), at: seconds)
-        }
-
-        mutating func welcome() { frame(#"{"type":"welcome","data":{"clientId":"c","maxSessions":10}}"#) }
-
-        mutating func reply(to type: String, as other: String? = nil, _ data: String, at seconds: Int = 0) {
-            let id = sent.last { $0.type == type }?.requestID ?? ""
-            frame(#"{"type":"\#(other ?? type)","requestId":"\#(id)","data":\#(data)}"#, at: seconds)
-        }
-
-        /// To where the prompt is out.
-        mutating func run() {
-            welcome()
-            reply(to: "streamStart", #"{"sessionId":"s1"}"#)
-            reply(to: "ping", as: "pong", "{}")
-        }
-
-        mutating func lose(_ code: Int? = nil) { feed(.closed(AICLIClosure(code: code), connection: connection)) }
-
-        var text: String { shown.compactMap { if case .text(let text) = $0 { text } else { nil } }.joined() }
-
-        var notices: [String] {
-            shown.compactMap {
-                switch $0 {
-                case .status(let text), .recovering(let text): text
-                default: nil
-                }
-            }
-        }
-    }
-
-    private static let session: AICLISession = {
-        AICLISession(id: "s0", workingDirectory: "/web", createdAt: start, lastActivityAt: start)
-    }()
-
-    private static func kept(_ text: String, secondsAgo: Int, session: String = "s1") -> String {
-        let origin = Int((start.timeIntervalSince1970 - Double(secondsAgo)) * 1000)
-        return #"{"type":"streamChunk","requestId":null,"timestamp":"2026-11-21T09:30:00.000Z","_queued":true,"#
-            + #""_queuedAt":\#(origin),"_originalTimestamp":\#(origin),"data":{"sessionId":"\#(session)","chunk":"#
-            + #"{"id":"chunk-0","type":"text","content":"\#(text)"}}}"#
-    }
-
     @Test("A turn opens a session, subscribes, sends the prompt once, and ends with the reply")
     func plain() {
-        var bench = Bench()
+        var bench = AICLIBench()
         bench.run()
         #expect(bench.sent.map(\.type) == ["streamStart", "subscribe", "ping", "claudeCommand"])
         #expect(bench.sent.last?.data["sessionId"] == "s1" && bench.sent.last?.data["projectPath"] == "/web")
@@ -118,7 +18,7 @@ import Testing
 
     @Test("An earlier session is verified before it is used")
     func verified() {
-        var bench = Bench(session: Self.session)
+        var bench = AICLIBench(session: AICLIBench.session)
         bench.welcome()
         #expect(bench.sent.isEmpty && bench.verified == ["s0"])
         bench.feed(.verified(.continued, sessionID: "s0"))
@@ -132,7 +32,7 @@ import Testing
             as [(CompanionClientError.Code, CompanionClientError.Delivery)]
     )
     func unverified(_ code: CompanionClientError.Code, _ delivery: CompanionClientError.Delivery) {
-        var bench = Bench(session: Self.session)
+        var bench = AICLIBench(session: AICLIBench.session)
         bench.welcome()
         bench.feed(.verificationFailed(CompanionClientError(code, "no", delivery: delivery)))
         #expect(bench.error?.code == code && bench.error?.delivery == .notSent && bench.prompts == 0)
@@ -144,7 +44,7 @@ import Testing
             as [(CompanionClientError.Code, CompanionClientError.Delivery)]
     )
     func unverifiedAfterBreak(_ code: CompanionClientError.Code, _ delivery: CompanionClientError.Delivery) {
-        var bench = Bench()
+        var bench = AICLIBench()
         bench.run()
         bench.lose()
         bench.welcome()
@@ -154,7 +54,7 @@ import Testing
 
     @Test("A session that is gone is replaced by a new one, and the user is told")
     func replaced() {
-        var bench = Bench(session: Self.session)
+        var bench = AICLIBench(session: AICLIBench.session)
         bench.welcome()
         bench.feed(.verified(.unknown, sessionID: "s0"))
         #expect(bench.sent.map(\.type) == ["streamStart"])
@@ -163,7 +63,7 @@ import Testing
 
     @Test("The reply's id is the session, also where another one was asked for")
     func deduplicated() {
-        var bench = Bench()
+        var bench = AICLIBench()
         bench.run()
         #expect(bench.sent.first?.data["sessionId"] != "s1")
         #expect(bench.sent.last?.data["sessionId"] == "s1")
@@ -171,12 +71,12 @@ import Testing
 
     @Test("Kept messages are shown in the order in which they were sent, each once, with their delay")
     func keptMessages() {
-        var bench = Bench(session: Self.session)
+        var bench = AICLIBench(session: AICLIBench.session)
         bench.welcome()
         bench.feed(.verified(.continued, sessionID: "s0"))
-        let early = Self.kept("first", secondsAgo: 600, session: "s0")
-        let late = Self.kept("second", secondsAgo: 300, session: "s0")
-        for frame in [late, early, late, early, Self.kept("foreign", secondsAgo: 1, session: "other")] {
+        let early = AICLIBench.kept("first", secondsAgo: 600, session: "s0")
+        let late = AICLIBench.kept("second", secondsAgo: 300, session: "s0")
+        for frame in [late, early, late, early, AICLIBench.kept("foreign", secondsAgo: 1, session: "other")] {
             bench.frame(frame)
         }
         #expect(bench.notices.isEmpty)
@@ -187,14 +87,14 @@ import Testing
 
     @Test("Kept messages that were shown by an earlier turn are not shown again")
     func keptAgain() throws {
-        var bench = Bench(session: Self.session)
+        var bench = AICLIBench(session: AICLIBench.session)
         bench.welcome()
         bench.feed(.verified(.continued, sessionID: "s0"))
-        let text = Self.kept("first", secondsAgo: 600, session: "s0")
+        let text = AICLIBench.kept("first", secondsAgo: 600, session: "s0")
         let identity = try #require(AICLIFrame(json: Array(text.utf8))?.identity)
-        var known = Self.session
+        var known = AICLIBench.session
         known.seen = [identity]
-        bench = Bench(session: known)
+        bench = AICLIBench(session: known)
         bench.welcome()
         bench.feed(.verified(.continued, sessionID: "s0"))
         bench.frame(text)
@@ -204,7 +104,7 @@ import Testing
 
     @Test("A server that does not answer the ping is not waited for")
     func noPong() {
-        var bench = Bench()
+        var bench = AICLIBench()
         bench.welcome()
         bench.reply(to: "streamStart", #"{"sessionId":"s1"}"#)
         bench.feed(.timer(bench.timers.last?.0 ?? 0), at: 3)
@@ -213,7 +113,7 @@ import Testing
 
     @Test("Two errors for one request are one failure")
     func twoErrors() {
-        var bench = Bench()
+        var bench = AICLIBench()
         bench.run()
         let id = bench.sent.last?.requestID ?? ""
         bench.frame(#"{"type":"error","requestId":"\#(id)","error":{"code":"COMMAND_FAILED","message":"first"}}"#)
@@ -223,7 +123,7 @@ import Testing
 
     @Test("Errors for what nobody waits for are no failure of the turn")
     func foreignErrors() {
-        var bench = Bench()
+        var bench = AICLIBench()
         bench.run()
         bench.frame(#"{"type":"error","requestId":"somebody","error":{"code":"ROUTING_ERROR","message":"x"}}"#)
         bench.frame(#"{"type":"error","requestId":null,"error":{"code":"HANDLER_ERROR","message":"disk full"}}"#)
@@ -232,7 +132,7 @@ import Testing
 
     @Test("A prompt that was refused for its session goes out again in a new one, and only then, and only once")
     func renewed() {
-        var bench = Bench(session: Self.session)
+        var bench = AICLIBench(session: AICLIBench.session)
         bench.welcome()
         bench.feed(.verified(.continued, sessionID: "s0"))
         bench.reply(to: "ping", as: "pong", "{}")
@@ -254,7 +154,7 @@ import Testing
 
     @Test("A wrong token ends the turn at once, whenever the server says so")
     func refused() {
-        var bench = Bench()
+        var bench = AICLIBench()
         bench.lose(1008)
         #expect(bench.error?.code == .notPaired && bench.error?.delivery == .notSent)
         #expect(bench.waits == [.zero])
@@ -262,14 +162,14 @@ import Testing
 
     @Test("A host that was never there is not waited for")
     func neverThere() {
-        var bench = Bench()
+        var bench = AICLIBench()
         bench.lose()
         #expect(bench.error?.code == .unreachable && bench.error?.delivery == .notSent)
     }
 
     @Test("Waits for new connections double from 1 s to 300 s, and then it is over")
     func waits() {
-        var bench = Bench()
+        var bench = AICLIBench()
         bench.run()
         for _ in 0..<13 { bench.lose() }
         let seconds = bench.waits.map(\.components.seconds)
@@ -292,7 +192,7 @@ import Testing
         func note(_ actions: [AICLITurn.Action]) {
             for case .connect(_, let wait) in actions { waits.append(wait) }
         }
-        let moment = AICLITurn.Moment(date: Self.start, elapsed: .zero)
+        let moment = AICLITurn.Moment(date: AICLIBench.start, elapsed: .zero)
         note(turn.handle(.begin, at: moment))
         let welcome = try #require(AICLIFrame(json: Array(#"{"type":"welcome","data":{}}"#.utf8)))
         _ = turn.handle(.frame(welcome, connection: 1), at: moment)
@@ -303,14 +203,14 @@ import Testing
 
     @Test("After a break the session is verified and subscribed to again; the prompt does not go out twice")
     func reconnected() {
-        var bench = Bench()
+        var bench = AICLIBench()
         bench.run()
         bench.frame(#"{"type":"streamChunk","timestamp":1,"data":{"sessionId":"s1","chunk":{"content":"Half of it"}}}"#)
         bench.lose()
         bench.welcome()
         #expect(bench.verified == ["s1"])
         bench.feed(.verified(.continued, sessionID: "s1"))
-        bench.frame(Self.kept("and the rest", secondsAgo: 2))
+        bench.frame(AICLIBench.kept("and the rest", secondsAgo: 2))
         bench.reply(to: "ping", as: "pong", "{}")
         bench.frame(#"{"type":"conversationResult","timestamp":9,"data":{"sessionId":"s1","success":true}}"#)
         #expect(bench.prompts == 1)
@@ -320,7 +220,7 @@ import Testing
 
     @Test("A server that was restarted in the middle has lost the turn: that is said, and nothing is sent again")
     func restarted() {
-        var bench = Bench()
+        var bench = AICLIBench()
         bench.run()
         bench.lose()
         bench.welcome()
@@ -331,7 +231,7 @@ import Testing
 
     @Test("A server that was restarted before the prompt went out gets a new session")
     func restartedBefore() {
-        var bench = Bench()
+        var bench = AICLIBench()
         bench.welcome()
         bench.reply(to: "streamStart", #"{"sessionId":"s1"}"#)
         bench.lose()
@@ -344,7 +244,7 @@ import Testing
 
     @Test("An answer that does not come after a break is given up after a while, counted from the last sign of life")
     func lost() {
-        var bench = Bench()
+        var bench = AICLIBench()
         bench.run()
         bench.lose()
         bench.welcome()
@@ -359,57 +259,6 @@ import Testing
         )
     }
 
-    @Test("A question that comes twice is asked once; the next one is asked again")
-    func questions() {
-        var bench = Bench()
-        bench.run()
-        func ask(_ time: Int, _ prompt: String) {
-            bench.frame(
-                #"{"type":"permissionRequired","timestamp":\#(time),"data":{"sessionId":"s1","prompt":"\#(prompt)"}}"#,
-                at: time
-            )
-        }
-        ask(1, "Run it?")
-        ask(2, "Run it?")
-        bench.frame(
-            #"{"type":"assistantMessage","timestamp":3,"data":{"type":"permission_request","prompt":"Run it?"}}"#
-        )
-        #expect(bench.asked.map(\.prompt) == ["Run it?"])
-        bench.feed(.permission(bench.asked[0], answer: "y"))
-        #expect(bench.sent.last?.data["response"] == "y" && bench.sent.last?.data["sessionId"] == "s1")
-        bench.reply(to: "permission", #"{"success":true}"#)
-        ask(1, "Run it?")
-        #expect(bench.asked.count == 1, "a copy that is late")
-        ask(9, "Run it?")
-        #expect(bench.asked.count == 2)
-    }
-
-    @Test("An answer that is no option is no consent")
-    func oddAnswer() {
-        var bench = Bench()
-        bench.run()
-        let request = AICLIPermissionRequest(prompt: "Run it?", options: ["Allow", "Deny"])
-        bench.feed(.permission(request, answer: "sudo"))
-        #expect(bench.sent.last?.data["response"] == "Deny")
-        bench.feed(.permission(request, answer: nil))
-        #expect(bench.sent.last?.data["response"] == "Deny")
-    }
-
-    @Test("A question that is answered while there is no connection is answered on the next one")
-    func lateAnswer() {
-        var bench = Bench()
-        bench.run()
-        bench.frame(#"{"type":"permissionRequired","timestamp":1,"data":{"sessionId":"s1","prompt":"Run it?"}}"#)
-        bench.lose()
-        let before = bench.sent.count
-        bench.feed(.permission(bench.asked[0], answer: "y"))
-        #expect(bench.sent.count == before)
-        bench.welcome()
-        bench.feed(.verified(.continued, sessionID: "s1"))
-        bench.reply(to: "ping", as: "pong", "{}")
-        #expect(bench.sent.last?.type == "permission" && bench.sent.last?.data["response"] == "y")
-    }
-
     @Test("Words that the server would take for itself go to the agent")
     func metaCommands() throws {
         var configuration = AICLITurn.Configuration()
@@ -422,7 +271,7 @@ import Testing
                 allowedTools: nil,
                 configuration: configuration
             )
-            let moment = AICLITurn.Moment(date: Self.start, elapsed: .zero)
+            let moment = AICLITurn.Moment(date: AICLIBench.start, elapsed: .zero)
             var command: AICLIValue?
             var inputs: [String] = [#"{"type":"welcome","data":{}}"#]
             _ = turn.handle(.begin, at: moment)
@@ -445,7 +294,7 @@ import Testing
 
     @Test("Frames of an earlier connection, and after the end, do nothing")
     func stale() throws {
-        var bench = Bench()
+        var bench = AICLIBench()
         bench.run()
         let old = bench.connection
         bench.lose()

@@ -1,5 +1,7 @@
 package import CompanionWire
 import NIOConcurrencyHelpers
+import NIOCore
+import NIOSSL
 
 /// A whole fake peer: an AICLI server of any generation, on real sockets, that can also misbehave.
 ///
@@ -21,7 +23,10 @@ package struct FakeAICLI: Sendable {
     package var endpointText: String { "127.0.0.1:\(port)" }
 
     /// What its QR code holds.
-    package var qrPayload: String { "http://\(endpointText)?token=\(token ?? "")" }
+    package var qrPayload: String { "\(certificate == nil ? "http" : "https")://\(endpointText)?token=\(token ?? "")" }
+
+    /// What it shows in TLS; nil where it speaks none.
+    package let certificate: TestCertificate?
 
     package var token: String? { state.script.token }
 
@@ -74,17 +79,24 @@ package struct FakeAICLI: Sendable {
 
 /// Runs `body` with a fake server that listens on loopback, and ends the server behind it.
 ///
-/// - Parameter port: Default: 0, any that is free.
+/// - Parameters:
+///   - port: Default: 0, any that is free.
+///   - certificate: Nil, the default: it speaks no TLS.
 package func withFakeAICLI<Result>(
     _ script: FakeAICLIScript = FakeAICLIScript(),
     port: Int = 0,
+    certificate: TestCertificate? = nil,
     isolation: isolated (any Actor)? = #isolation,
     _ body: (FakeAICLI) async throws -> Result
 ) async throws -> Result {
     let (jobs, sink) = AsyncStream<@Sendable () async -> Void>.makeStream()
     let state = FakeAICLIState(script: script, jobs: sink)
-    return try await withListener(port: port, accept: FakeAICLIConnection.init, serve: { await $0.serve(state) }) {
-        port in
+    let tls = try certificate?.serverContext()
+    let accept: @Sendable (any Channel) throws -> FakeAICLIConnection = { channel in
+        if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
+        return try FakeAICLIConnection(channel: channel)
+    }
+    return try await withListener(port: port, accept: accept, serve: { await $0.serve(state) }) { port in
         try await withThrowingTaskGroup(of: Void.self) { group in
             // Turns go on when the connections that began them are gone.
             group.addTask {
@@ -93,7 +105,7 @@ package func withFakeAICLI<Result>(
                 }
             }
             defer { group.cancelAll() }
-            return try await body(FakeAICLI(port: port, state: state))
+            return try await body(FakeAICLI(port: port, state: state, certificate: certificate))
         }
     }
 }

@@ -2,7 +2,10 @@ package import FoundationEssentials
 
 /// What a ``FakeAICLI`` has, and how it behaves. The defaults are a server with WebSocket and a token.
 package struct FakeAICLIScript: Sendable {
-    package enum Generation: Sendable, CaseIterable {
+    package enum Generation: String, Sendable, CaseIterable {
+        /// Late July 2025: a session begins with a `prompt` and gets the server's own id, ends with its connection, and
+        /// cannot be continued. Prompts get no reply: messages and the result of the conversation are the answer.
+        case july
         /// `aicliCodeAvailable` is a Bool, and projects can be started.
         case wsEarly
         /// `aicliCodeAvailable` is an object, and messages that were kept are delivered at every subscription.
@@ -28,11 +31,24 @@ package struct FakeAICLIScript: Sendable {
         Project("web", "/Users/ada/web"), Project("api", "/Users/ada/api"), Project("garden", "/Users/ada/garden"),
     ]
     package var isAssistantAvailable = true
+    /// Whether a WebSocket begins with `welcome`.
+    package var greets = true
+    /// Whether every page looks at the token, or only `/ws` and `/api/sessions/continue`, as real servers do.
+    package var guardsEverything = true
+    /// Whether there is `/api/sessions/continue`. Sessions are listed all the same.
+    package var canContinue = true
+    /// Whether a session can be ended by `streamClose`; else by `DELETE /api/stream/:id`, and `streamClose` has no reply.
+    package var closesStreams = true
+    /// Whether the agent waits for the answer to a question within its turn, as the documents say. Else, as on real
+    /// servers, the turn ends with the question and the answer is the next prompt.
+    package var asksWithinTurn = false
     package var mostSessions = 10
     /// The sessions that there are: directories by their id.
     package var sessions: [String: String] = [:]
-    /// The turns of the next prompts, in order. When there is none left, the server says `You said: ` and the prompt.
+    /// The turns of the next prompts, in order. When there is none left, the server gives the usual answer.
     package var turns: [FakeAICLITurn] = []
+    /// Nil: `You said: ` and the prompt.
+    package var usualAnswer: String?
     /// How the next WebSockets misbehave, in order. Nil: not at all.
     package var faults: [FakeAICLIFault?] = []
     /// Status and body of requests that are not answered as they should be, by path.
@@ -95,7 +111,7 @@ package struct FakeAICLITurn: Sendable {
         case push(String, String)
         /// The same, sent at another time by the server's clock.
         case pushed(Duration, String, String)
-        /// Asks, and waits for the answer. So often.
+        /// Asks, and waits for the answer: a frame of its own, or the next prompt. So many copies of the question.
         case ask(String, options: [String], tool: String?, copies: Int)
         /// Pings the clients of the session (RFC 6455, section 5.5.2), and goes on when each has answered or is
         /// dropped.
@@ -128,7 +144,7 @@ package struct FakeAICLITurn: Sendable {
         let pieces = pieces ?? [whole]
         let start = Step.push("processStart", #""pid":4711,"command":"claude","type":"command""#)
         return FakeAICLITurn(
-            [start] + pieces.map { .text($0) } + [.result, .reply(whole)]
+            [start, .sessionID] + pieces.map { .text($0) } + [.result, .reply(whole)]
         )
     }
 }
@@ -142,6 +158,9 @@ extension FakeAICLITurn.Step {
     package static func tool(_ name: String) -> Self {
         chunk(#""type":"tool_use","content":"","metadata":{"toolName":\#(JSONText.quoted(name))}"#)
     }
+
+    /// What builds of August send first: an id, in the place of text.
+    package static let sessionID = chunk(#""type":"session_id","content":"0f1e2d3c-4b5a-4697-8877-665544332211""#)
 
     /// - Parameter members: Those of the chunk.
     package static func chunk(_ members: String) -> Self {

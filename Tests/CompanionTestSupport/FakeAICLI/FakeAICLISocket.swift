@@ -53,7 +53,7 @@ struct FakeAICLISocket: Sendable {
             #""clientId":"client-\#(id)","serverVersion":"1.0.0","capabilities":["streaming","permissions"],"maxSessions":10"#
         if state.script.generation == .http {
             await send("connected", #""clientId":"client-\#(id)""#)
-        } else {
+        } else if state.script.greets {
             await send("welcome", data)
         }
     }
@@ -113,7 +113,7 @@ struct FakeAICLISocket: Sendable {
                 deviceID: deviceID
             )
             state.record(frame)
-            await handle(frame)
+            if fault != .silent { await handle(frame) }
         default: break
         }
     }
@@ -132,13 +132,14 @@ struct FakeAICLISocket: Sendable {
             if fault == .resetAfterPrompt { await connection.reset() }
             if fault == .closeAfterPrompt { await close(1001) }
             if [.resetAfterPrompt, .closeAfterPrompt].contains(fault) { leave() }
-            let socket = self
-            state.runTurn(frame, for: socket)
+            if state.takeAnswer(frame, from: self) { return }
+            state.runTurn(frame, for: self)
         case "permission":
             let answer = frame.data["response"]?.string ?? ""
             state.gates.open("answered \(frame.data["sessionId"]?.string ?? "") \(state.questionCount)")
             await send("permission", #""success":true,"accepted":\#(answer == "y")"#, requestID: frame.requestID)
         case "streamClose":
+            guard state.script.closesStreams else { return }
             state.change { $0.sessions[frame.data["sessionId"]?.string ?? ""] = nil }
             await send("streamClose", #""success":true"#, requestID: frame.requestID)
         default:
@@ -153,7 +154,7 @@ struct FakeAICLISocket: Sendable {
             let session = try state.startSession(frame.data)
             state.join(id, session: session)
             await send(
-                "streamStart",
+                state.script.generation == .july ? "streamStarted" : "streamStart",
                 #""success":true,"sessionId":\#(JSONText.quoted(session))"#,
                 requestID: frame.requestID
             )

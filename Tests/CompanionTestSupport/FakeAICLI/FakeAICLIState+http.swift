@@ -7,18 +7,25 @@ extension FakeAICLIState {
         guard !script.silentPaths.contains(request.path) else { return nil }
         if let answer = script.answers[request.path] { return Self.http(answer.status, answer.body) }
         let isOpen = ["/", "/health", "/ws"].contains(request.path)
-        guard isOpen || allows(request) else {
+        let isGuarded = script.guardsEverything || request.path == "/api/sessions/continue"
+        guard isOpen || !isGuarded || allows(request) else {
             return Self.http(401, #"{"error":"Unauthorized","message":"Invalid token"}"#)
         }
         switch (request.method, request.path) {
         case ("GET", "/"): return Self.http(200, root)
         case ("GET", "/health"): return Self.http(200, health)
-        case ("GET", "/api/status"): return Self.http(200, #"{"status":"running","port":"3001","version":"1.0.0"}"#)
+        case ("GET", "/api/status") where script.generation != .july:
+            return Self.http(200, #"{"status":"running","port":"3001","version":"1.0.0"}"#)
         case ("GET", "/api/projects"): return Self.http(200, projects)
         case ("GET", "/api/sessions"):
             let ids = script.sessions.keys.sorted().map { JSONText.quoted($0) }
             return Self.http(200, #"{"sessions":[\#(ids.joined(separator: ","))]}"#)
-        case ("POST", "/api/sessions/continue"): return continueSession(request)
+        case ("POST", "/api/sessions/continue") where script.canContinue && script.generation != .july:
+            return continueSession(request)
+        case ("DELETE", _) where request.path.hasPrefix("/api/stream/"):
+            let id = String(request.path.dropFirst("/api/stream/".count))
+            change { $0.sessions[id] = nil }
+            return Self.http(200, #"{"success":true}"#)
         default:
             return Self.http(404, "<!DOCTYPE html><pre>Cannot \(request.method) \(request.path)</pre>", isHTML: true)
         }

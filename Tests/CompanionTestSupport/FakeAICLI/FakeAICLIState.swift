@@ -21,6 +21,15 @@ final class FakeAICLIState: Sendable {
         var pings: [Int: Set<[UInt8]>] = [:]
         var pongs = 0
         var lastTime = Date.distantPast
+        /// The questions whose answer is the next prompt, by session, and the prompts that came, by question.
+        var waiting: [String: Int] = [:]
+        var answers: [Int: Asker] = [:]
+    }
+
+    /// Whom a reply goes to.
+    struct Asker: Sendable {
+        var request: String
+        var socket: FakeAICLISocket
     }
 
     let gates = Gates()
@@ -75,6 +84,10 @@ final class FakeAICLIState: Sendable {
 
     func leave(_ id: Int) {
         changeClients { content in
+            // Sessions of the earliest builds end with their connection.
+            if content.script.generation == .july {
+                for session in content.joined[id] ?? [] { content.script.sessions[session] = nil }
+            }
             content.sockets[id] = nil
             content.joined[id] = nil
         }
@@ -131,14 +144,21 @@ final class FakeAICLIState: Sendable {
 
     func startSession(_ data: JSONValue) throws(FakeAICLIRefusal) -> String {
         let result: Result<String, FakeAICLIRefusal> = content.withLockedValue { content in
-            guard let id = data["sessionId"]?.string, let directory = data["workingDirectory"]?.string,
-                data["initialPrompt"]?.string?.isEmpty == false
+            let isJuly = content.script.generation == .july
+            if isJuly, data["prompt"]?.string == nil {
+                return .failure(FakeAICLIRefusal(message: "Prompt must be a string"))
+            }
+            guard let asked = data["sessionId"]?.string, let directory = data["workingDirectory"]?.string,
+                data[isJuly ? "prompt" : "initialPrompt"]?.string?.isEmpty == false
             else { return .failure(FakeAICLIRefusal(message: "Invalid parameters")) }
+            let id = isJuly ? UUID().uuidString.lowercased() : asked
             guard content.script.projects.contains(where: { $0.path == directory }) else {
                 return .failure(FakeAICLIRefusal(message: "Working directory is not accessible"))
             }
             // One session for a directory: it is the old one's id then.
-            if let old = content.script.sessions.first(where: { $0.value == directory }) { return .success(old.key) }
+            if !isJuly, let old = content.script.sessions.first(where: { $0.value == directory }) {
+                return .success(old.key)
+            }
             guard content.script.sessions.count < content.script.mostSessions else {
                 let message = "Maximum number of sessions (\(content.script.mostSessions)) reached"
                 return .failure(FakeAICLIRefusal(message: message))
@@ -236,10 +256,35 @@ final class FakeAICLIState: Sendable {
         jobs.yield { [self] in await performTurn(frame, for: socket) }
     }
 
+    /// Has the next prompt of a session answer a question, instead of beginning a turn.
+    func expectAnswer(to question: Int, in session: String) {
+        content.withLockedValue { $0.waiting[session] = question }
+    }
+
+    /// Waits for the prompt that answers a question.
+    func answer(to question: Int) async throws -> Asker? {
+        try await gates.pass("prompted \(question)")
+        return content.withLockedValue { $0.answers[question] }
+    }
+
+    /// - Returns: Whether the prompt answers a question.
+    func takeAnswer(_ frame: FakeAICLI.Frame, from socket: FakeAICLISocket) -> Bool {
+        let question: Int? = content.withLockedValue { content in
+            guard let question = content.waiting.removeValue(forKey: frame.data["sessionId"]?.string ?? "") else {
+                return nil
+            }
+            content.answers[question] = Asker(request: frame.requestID, socket: socket)
+            return question
+        }
+        guard let question else { return false }
+        gates.open("prompted \(question)")
+        return true
+    }
+
     func nextTurn(for prompt: String) -> FakeAICLITurn {
         content.withLockedValue { content in
             content.script.turns.isEmpty
-                ? .answering("You said: \(prompt)") : content.script.turns.removeFirst()
+                ? .answering(content.script.usualAnswer ?? "You said: \(prompt)") : content.script.turns.removeFirst()
         }
     }
 

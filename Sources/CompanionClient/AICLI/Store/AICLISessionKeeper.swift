@@ -1,3 +1,4 @@
+import CompanionWire
 package import FoundationEssentials
 import PairingAgent
 
@@ -44,16 +45,18 @@ package struct AICLISessionKeeper: Codable, Sendable, Hashable {
     }
 
     package func session(for directory: String) -> AICLISession? {
-        sessions.first { $0.workingDirectory == directory }
+        sessions.first { $0.workingDirectory.isSame(as: directory) }
     }
 
     /// Notes that the server gave a session for a directory. It may be one that it already had.
     package mutating func started(_ id: String, in directory: String, at now: Date) {
-        if let index = sessions.firstIndex(where: { $0.workingDirectory == directory }), sessions[index].id == id {
+        if let index = sessions.firstIndex(where: { $0.workingDirectory.isSame(as: directory) }),
+            sessions[index].id == id
+        {
             sessions[index].lastActivityAt = now
             return
         }
-        sessions.removeAll { $0.workingDirectory == directory || $0.id == id }
+        sessions.removeAll { $0.workingDirectory.isSame(as: directory) || $0.id == id }
         sessions.append(AICLISession(id: id, workingDirectory: directory, createdAt: now, lastActivityAt: now))
     }
 

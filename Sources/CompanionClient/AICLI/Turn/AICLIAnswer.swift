@@ -4,6 +4,13 @@ struct AICLIAnswer: Sendable, Hashable {
     private(set) var shown = ""
     /// The letters and digits of it: all that the whole has to agree in.
     private var letters: [Character] = []
+    /// What is shown before the first piece.
+    private let lead: String
+
+    /// - Parameter isBehind: Whether this goes on behind an answer that was shown.
+    init(isBehind: Bool = false) {
+        lead = isBehind ? "\n\n" : ""
+    }
 
     var isEmpty: Bool { letters.isEmpty }
 
@@ -13,12 +20,19 @@ struct AICLIAnswer: Sendable, Hashable {
     mutating func add(_ piece: String) -> String? {
         let new = Self.letters(of: piece)
         if !new.isEmpty, letters.count >= new.count, letters.suffix(new.count).elementsEqual(new) { return nil }
+        // Messages of tools repeat what was said so far, and the last one has it all.
+        if letters.count >= Self.longEnough, new.count > letters.count, new.starts(with: letters),
+            let rest = missing(from: piece)
+        {
+            (shown, letters) = (piece, new)
+            return rest
+        }
         // Servers cut an answer at its blank lines, and leave these out.
-        let needsGap = !shown.isEmpty && shown.last?.isWhitespace == false && piece.first?.isWhitespace == false
+        let needsGap = shown.last?.isWhitespace == false && piece.first?.isWhitespace == false
         let text = needsGap ? "\n\n" + piece : piece
-        shown += text
+        defer { shown += text }
         letters += new
-        return text
+        return shown.isEmpty ? lead + text : text
     }
 
     /// Takes the whole answer.
@@ -33,7 +47,7 @@ struct AICLIAnswer: Sendable, Hashable {
     }
 
     private func missing(from whole: String) -> String? {
-        guard !letters.isEmpty else { return whole }
+        guard !letters.isEmpty else { return lead + whole }
         var index = whole.startIndex
         for letter in letters {
             guard let found = whole[index...].firstIndex(where: Self.counts), whole[found] == letter else { return nil }
@@ -42,6 +56,9 @@ struct AICLIAnswer: Sendable, Hashable {
         let rest = whole[index...]
         return rest.contains(where: Self.counts) ? String(rest) : ""
     }
+
+    /// From so many letters on, a piece that begins with all that was said is taken for it and more.
+    private static let longEnough = 12
 
     private static func counts(_ character: Character) -> Bool {
         character.isLetter || character.isNumber

@@ -20,7 +20,10 @@ extension AICLITurn {
             return end(.fail(error))
         }
         breaks += 1
-        if isPrompted { isFollowing = true }
+        if isWaiting {
+            isFollowing = true
+            wasRecovered = true
+        }
         guard breaks <= configuration.mostBreaks, let wait = backoff.next() else {
             return end(.fail(gaveUp(cause)))
         }
@@ -87,12 +90,18 @@ extension AICLITurn {
 
     mutating func startSession() -> [Action] {
         phase = .starting
-        // The prompt goes out by itself afterwards; this one only has to be there.
-        let data: AICLIValue = [
-            "sessionId": .string(Self.newSessionID()), "initialPrompt": "Conversation with pairtool",
+        let data = Self.sessionStart(in: workingDirectory)
+        return [.send(request("streamStart", .start, data))] + wake(after: configuration.reply)
+    }
+
+    /// What begins a session. The prompt goes out by itself afterwards; the one in here only has to be there: builds of
+    /// late July read `prompt`, those after them `initialPrompt`.
+    static func sessionStart(in workingDirectory: String) -> AICLIValue {
+        let filler: AICLIValue = "Conversation with pairtool"
+        return [
+            "sessionId": .string(newSessionID()), "initialPrompt": filler, "prompt": filler,
             "workingDirectory": .string(workingDirectory),
         ]
-        return [.send(request("streamStart", .start, data))] + wake(after: configuration.reply)
     }
 
     mutating func subscribe() -> [Action] {
@@ -108,13 +117,17 @@ extension AICLITurn {
     }
 
     private static let events = [
-        "streamChunk", "assistantMessage", "toolUse", "toolResult", "permissionRequired", "conversationResult",
-        "claudeResponse", "processStart", "processExit",
+        "streamChunk", "assistantMessage", "toolUse", "toolResult", "permissionRequired", "permissionRequest",
+        "conversationResult", "claudeResponse", "processStart", "processExit",
     ]
 
     mutating func timedOut(at moment: Moment) -> [Action] {
         switch phase {
         case .idle, .ended: return []
+        case .connecting where isOpen:
+            // Some builds greet nobody. One that is dead is found out by what is asked of it next.
+            isWelcome = true
+            return openSession()
         case .connecting:
             return closed(AICLIClosure(error: CompanionClientError(.timedOut, "The host does not say anything.")))
         case .verifying, .starting:
@@ -126,6 +139,7 @@ extension AICLITurn {
             return end(.fail(isPrompted ? interrupted(error.message, error) : error))
         case .draining: return drained(at: moment)
         case .answering:
+            if let actions = questionTimedOut(at: moment) { return actions }
             let limit = isFollowing ? configuration.recovery : configuration.silence
             let rest = lastSign + limit - moment.elapsed
             guard rest <= .zero else { return wake(after: rest) }

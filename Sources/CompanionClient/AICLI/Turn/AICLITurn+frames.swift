@@ -6,7 +6,10 @@ extension AICLITurn {
 
     mutating func take(_ frame: AICLIFrame, at moment: Moment) -> [Action] {
         let event = AICLIEvent(frame)
+        frameDate = frame.origin
         if !isWelcome { return greet(event) }
+        // The first frame of the newest builds may come after the time that it was given.
+        if event == .connected, !isPrompted { return end(.fail(AICLIGeneration.http.refusal)) }
         if let id = frame.requestID, let kind = pending[id] { return replied(event, to: kind, id: id, at: moment) }
         if case .failure(let error) = event { return frame.requestID == nil ? [.output(.status(error.text))] : [] }
         if let other = frame.sessionID, let sessionID, other != sessionID { return [] }
@@ -39,8 +42,9 @@ extension AICLITurn {
     private mutating func replied(_ event: AICLIEvent, to kind: Pending, id: String, at moment: Moment) -> [Action] {
         pending[id] = nil
         switch (kind, event) {
-        case (.start, .sessionStarted(let sessionID)) where phase == .starting:
+        case (.start, .sessionStarted(let sessionID, let endsWithResult)) where phase == .starting:
             self.sessionID = sessionID
+            self.endsWithResult = endsWithResult
             return [.started(sessionID: sessionID)] + subscribe()
         case (.start, .failure(let error)) where phase == .starting: return end(.fail(error.notSent))
         case (.start, .nothing) where phase == .starting:
@@ -49,7 +53,9 @@ extension AICLITurn {
         case (.prompt, .answer(let content, let success, let error)):
             return finish(content, success: success, error: error, at: moment)
         case (.prompt, .failure(let error)):
-            guard error.isUnknownSession, !hasRenewed, let old = sessionID else { return end(.fail(error.clientError)) }
+            guard error.isUnknownSession, !hasRenewed, !hasAnswered, let old = sessionID else {
+                return end(.fail(error.clientError))
+            }
             // It was refused, not executed: it may go out again, in a session that the host knows.
             hasRenewed = true
             isPrompted = false
@@ -88,9 +94,10 @@ extension AICLITurn {
         if !identities.isEmpty, let sessionID { actions.append(.saw(identities, sessionID: sessionID)) }
         for frame in messages where phase != .ended { actions += showKept(frame, at: moment) }
         guard phase != .ended else { return actions }
-        actions += unsent.map(Action.send)
-        unsent = []
-        return actions + (isPrompted ? follow() : sendPrompt(at: moment))
+        guard isPrompted else { return actions + sendPrompt(at: moment) }
+        guard question != nil else { return actions + follow() }
+        // The reply that comes with a question went to the connection that broke, if it had not come before.
+        return actions + (isWaiting ? finish("", success: true, error: nil, at: moment) : goOn(at: moment))
     }
 
     /// Seconds; a message without a time comes first.
@@ -112,6 +119,15 @@ extension AICLITurn {
             return [.output(.status(mark + text)), .said(.assistant, text, frame.origin ?? moment.date)]
         case .answer(_, success: false, let error?): return [.output(.status(mark + error))]
         case .tool(let name, _): return [.output(.status("\(mark)the agent used \(name)"))]
+        case .several(let events):
+            return events.flatMap { event -> [Action] in
+                switch event {
+                case .text(let text):
+                    [.output(.status(mark + text)), .said(.assistant, text, frame.origin ?? moment.date)]
+                case .tool(let name, _): [.output(.status("\(mark)the agent used \(name)"))]
+                default: []
+                }
+            }
         case .permission:
             return [.output(.status("\(mark)a question of the agent"))] + show(event, at: moment)
         default: return []
@@ -125,14 +141,18 @@ extension AICLITurn {
 
     private mutating func sendPrompt(at moment: Moment) -> [Action] {
         isPrompted = true
-        let data: AICLIValue = [
-            "command": .string(Self.command(prompt)), "projectPath": .string(workingDirectory),
-            "sessionId": sessionID.map(AICLIValue.string) ?? .null,
-        ]
         // In a session that took the place of another one it has been said already.
         let said: [Action] = hasRenewed ? [] : [.said(.user, prompt, moment.date)]
-        return [.prompting] + said + [.send(request("claudeCommand", .prompt, data))]
+        return [.prompting] + said + [.send(request("claudeCommand", .prompt, command(prompt)))]
             + wake(after: configuration.silence)
+    }
+
+    /// What hands a text to the agent.
+    func command(_ text: String) -> AICLIValue {
+        [
+            "command": .string(Self.command(text)), "projectPath": .string(workingDirectory),
+            "sessionId": sessionID.map(AICLIValue.string) ?? .null,
+        ]
     }
 
     /// A prompt that is nothing but one of these words would be a question to the server, not to the agent.

@@ -8,8 +8,10 @@ package import FoundationEssentials
 /// it is not.
 package struct AICLITurn: Sendable {
     package struct Configuration: Sendable {
-        /// For the first frame of a connection. Default: 10 s.
+        /// For a connection to stand. Default: 10 s.
         package var welcome = Duration.seconds(10)
+        /// For the first frame of a WebSocket that stands; some builds send none, and are spoken to then. Default: 3 s.
+        package var greeting = Duration.seconds(3)
         /// For the reply to a request. Default: 30 s.
         package var reply = Duration.seconds(30)
         /// For messages that the server has kept, after a subscription. Default: 3 s.
@@ -20,6 +22,9 @@ package struct AICLITurn: Sendable {
         package var silence = Duration.seconds(30 * 60)
         /// How long it may be after the connection broke: the answer may never come then. Default: 150 s.
         package var recovery = Duration.seconds(150)
+        /// How long a server that has asked something may be silent, once the answer is there, before it counts as one that
+        /// waits for the answer within the turn. All others reply to the prompt at once. Default: 5 s.
+        package var question = Duration.seconds(5)
         /// How often in a row a connection may fail. Default: 12, which is about 18 minutes.
         package var tries = 12
         /// How often a connection may break in all. Default: 50.
@@ -43,6 +48,8 @@ package struct AICLITurn: Sendable {
 
     package enum Input: Sendable {
         case begin
+        /// The WebSocket stands; its first frame is still to come.
+        case opened(connection: Int)
         case frame(AICLIFrame, connection: Int)
         case closed(AICLIClosure, connection: Int)
         case verified(AICLISessionKeeper.Verdict, sessionID: String)
@@ -83,6 +90,8 @@ package struct AICLITurn: Sendable {
 
     var phase = Phase.idle
     var connection = 0
+    var isOpen = false
+    /// The server has greeted, or was given the time to.
     var isWelcome = false
     /// The session, and what was shown of its kept messages before.
     var sessionID: String?
@@ -94,15 +103,23 @@ package struct AICLITurn: Sendable {
     var isPrompted = false
     /// The connection that it went out over is gone.
     var isFollowing = false
+    /// A connection broke while something was awaited.
+    var wasRecovered = false
     var hasRenewed = false
+    /// The server replies to no prompt: the result of the conversation ends the turn.
+    var endsWithResult = false
     var answer = AICLIAnswer()
+    /// What the agent said before each question that was answered, whole.
+    var earlier: [String] = []
     var usage: ContinueChatUsage?
-    /// The question that was asked last, until something else happens.
-    var openQuestion: String?
-    /// When it was answered, if it was: a copy of it may still be on its way.
-    var answeredAt: Duration?
-    /// Answers to questions that could not be sent yet.
-    var unsent: [AICLIRequest] = []
+    /// The question that is open, until its answer is out.
+    var question: AICLIOpenQuestion?
+    /// An answer went out as a prompt.
+    var hasAnswered = false
+    /// The one whose answer is out: copies of it may still be on their way.
+    var answered: AICLIAnsweredQuestion?
+    /// When the frame that is looked at was sent, by the server's clock.
+    var frameDate: Date?
     var breaks = 0
     var backoff: AICLIBackoff
     var timer = 0
@@ -139,6 +156,11 @@ package struct AICLITurn: Sendable {
         guard phase != .ended else { return [] }
         switch input {
         case .begin: return connect(after: .zero)
+        case .opened(connection):
+            guard phase == .connecting, !isWelcome else { return [] }
+            isOpen = true
+            return wake(after: configuration.greeting)
+        case .opened: return []
         case .frame(let frame, connection):
             lastSign = moment.elapsed
             return take(frame, at: moment)
@@ -148,9 +170,7 @@ package struct AICLITurn: Sendable {
         case .verificationFailed(let error): return unverified(error)
         case .timer(timer): return timedOut(at: moment)
         case .timer: return []
-        case .permission(let request, let answer):
-            answeredAt = moment.elapsed
-            return reply(to: request, answer)
+        case .permission(let request, let answer): return answered(request, answer, at: moment)
         }
     }
 
@@ -159,6 +179,7 @@ package struct AICLITurn: Sendable {
     mutating func connect(after wait: Duration) -> [Action] {
         phase = .connecting
         isWelcome = false
+        isOpen = false
         connection += 1
         pending = [:]
         kept = []

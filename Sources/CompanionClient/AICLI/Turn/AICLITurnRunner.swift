@@ -123,6 +123,7 @@ extension AICLITurnRunner {
             guard let socket = try await AICLISocket(client: client, longestSilence: configuration.deadAfter) else {
                 throw try await refusal()
             }
+            sink.yield(.opened(connection: number))
             let end = try await socket.run(sending: requests, limit: client.configuration.limits.answer) {
                 sink.yield(.frame($0, connection: number))
             }
@@ -146,7 +147,7 @@ extension AICLITurnRunner {
     /// token that is refused.
     private func refusal() async throws -> CompanionClientError {
         if try await client.generation() == .http { return AICLIGeneration.http.refusal }
-        try await client.checkToken()
+        try await client.checkTokenByHTTP()
         return CompanionClientError(
             .unreachable,
             "\(client.endpoint) did not open a WebSocket, or closed it at once.",

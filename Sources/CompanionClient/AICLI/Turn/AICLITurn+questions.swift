@@ -1,0 +1,108 @@
+import CompanionWire
+import FoundationEssentials
+
+/// Questions of the agent.
+extension AICLITurn {
+    /// How long after an answer the same question is a copy of the one that was answered.
+    private static let copies = Duration.seconds(2)
+
+    /// Takes a question: the tools that are allowed answer it, or the user is asked.
+    mutating func ask(_ request: AICLIPermissionRequest, at moment: Moment) -> [Action] {
+        // Servers may ask twice.
+        guard question?.asked.contains(where: { $0.request.prompt == request.prompt }) != true,
+            !isCopy(request, at: moment)
+        else { return [] }
+        let isAllowed = request.isCovered(by: allowedTools)
+        let asked = AICLIOpenQuestion.Asked(request: request, word: isAllowed ? request.allowing : nil)
+        question = AICLIOpenQuestion(
+            asked: (question?.asked ?? []) + [asked],
+            isReplied: question?.isReplied ?? false,
+            repliedAt: question?.repliedAt
+        )
+        guard isAllowed else { return [.ask(request)] }
+        return [.output(.status("Allowed: \(request.prompt)"))] + goOn(at: moment)
+    }
+
+    private func isCopy(_ request: AICLIPermissionRequest, at moment: Moment) -> Bool {
+        guard let answered, answered.prompts.contains(request.prompt) else { return false }
+        if let until = answered.until, let frameDate { return frameDate <= until }
+        return moment.elapsed - answered.at <= Self.copies
+    }
+
+    /// Takes the user's answer.
+    ///
+    /// - Parameter answer: One of the options; anything else denies.
+    mutating func answered(
+        _ request: AICLIPermissionRequest,
+        _ answer: String?,
+        at moment: Moment
+    ) -> [Action] {
+        guard let index = question?.asked.firstIndex(where: { $0.request == request && $0.word == nil }) else {
+            return []
+        }
+        let word = answer.flatMap { request.options.contains($0) ? $0 : nil } ?? request.denying
+        question?.asked[index].word = word
+        let notice = "\(word == request.denying ? "Denied" : "Answered \(word)"): \(request.prompt)"
+        return [.output(.status(notice))] + goOn(at: moment)
+    }
+
+    /// The prompt has its reply, and the question is open past it.
+    mutating func takeReply(at moment: Moment) -> [Action] {
+        question?.isReplied = true
+        question?.repliedAt = frameDate
+        if !answer.shown.isEmpty { earlier.append(answer.shown) }
+        answer = AICLIAnswer(isBehind: !earlier.isEmpty)
+        return goOn(at: moment)
+    }
+
+    /// Sends the answer, once there is one and it is known how the server takes it.
+    mutating func goOn(at moment: Moment) -> [Action] {
+        guard let open = question, open.isAnswered else { return [] }
+        question?.answeredAt = open.answeredAt ?? moment.elapsed
+        // Without a connection it goes out on the next one.
+        guard phase == .answering else { return [] }
+        if open.isReplied { return sendAnswer(at: moment) }
+        return endsWithResult ? answerWithinTurn(at: moment) : wake(after: configuration.question)
+    }
+
+    /// The answer as the next prompt: its reply carries the continuation.
+    private mutating func sendAnswer(at moment: Moment) -> [Action] {
+        guard let open = question, let word = open.word else { return [] }
+        close(open, until: open.repliedAt, at: moment)
+        hasAnswered = true
+        isFollowing = false
+        let command = request("claudeCommand", .prompt, command(word))
+        return [.said(.user, word, moment.date), .send(command)] + wake(after: configuration.silence)
+    }
+
+    /// The answer by its own request, of servers that wait for it within the turn.
+    private mutating func answerWithinTurn(at moment: Moment) -> [Action] {
+        guard let open = question else { return [] }
+        close(open, until: nil, at: moment)
+        let frames = open.asked.map { asked in
+            let data: AICLIValue = [
+                "sessionId": (asked.request.sessionID ?? sessionID).map(AICLIValue.string) ?? .null,
+                "response": asked.word.map(AICLIValue.string) ?? .null, "remember": false,
+            ]
+            return Action.send(request("permission", .permission, data))
+        }
+        return frames + wake(after: configuration.silence)
+    }
+
+    private mutating func close(_ open: AICLIOpenQuestion, until: Date?, at moment: Moment) {
+        answered = AICLIAnsweredQuestion(prompts: open.asked.map(\.request.prompt), at: moment.elapsed, until: until)
+        question = nil
+    }
+
+    /// The timer has run out while a question is open.
+    ///
+    /// - Returns: Nil where nothing hangs on the question.
+    mutating func questionTimedOut(at moment: Moment) -> [Action]? {
+        guard let open = question else { return nil }
+        // The user takes the time that it takes; the server has nothing more to say.
+        guard let answeredAt = open.answeredAt else { return open.isReplied ? [] : nil }
+        guard !open.isReplied else { return nil }
+        let rest = max(answeredAt, lastSign) + configuration.question - moment.elapsed
+        return rest > .zero ? wake(after: rest) : answerWithinTurn(at: moment)
+    }
+}

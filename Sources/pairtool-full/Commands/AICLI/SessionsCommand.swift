@@ -7,12 +7,12 @@ import FoundationEssentials
 struct SessionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sessions",
-        abstract: "The agent's sessions at an AICLI host: list them, clean them up.",
+        abstract: "The agent's sessions at an AICLI host: list them, end them, clean them up.",
         discussion: """
-            A host keeps one session for each project. Each is verified before it is used, and a new one begins where it is \
-            gone.
+            A host keeps one session for each project, and no more than ten in all. Each is verified before it is used, and a \
+            new one begins where it is gone. `pairtool new session` begins one anew.
             """,
-        subcommands: [List.self, Cleanup.self],
+        subcommands: [List.self, SessionsEndCommand.self, Cleanup.self],
         defaultSubcommand: List.self
     )
 

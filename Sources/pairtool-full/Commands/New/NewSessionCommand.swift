@@ -25,9 +25,14 @@ struct NewSessionCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await host.withSession(options) { session in
-            try session.requireCommands("begin sessions")
+            if session.offer.sessions == nil { try session.requireCommands("begin sessions") }
             let project = try await session.project(project)
-            let id = try await session.copilotForge.createSession(projectID: project.id)
+            let id =
+                if let sessions = session.offer.sessions {
+                    try await sessions.beginSession(in: project.project.localPath)
+                } else {
+                    try await session.copilotForge.createSession(projectID: project.id)
+                }
             session.output.result(Row(sessionId: id, projectId: project.id), id: id) {
                 TerminalText.line("Session \(id) in \(project.project.name)")
             }

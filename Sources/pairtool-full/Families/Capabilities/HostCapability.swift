@@ -64,7 +64,7 @@ extension HostCapability {
     private static let lumi: [HostCapability] = [
         health, can("remote", "be looked at and controlled", "remote", "its user accepts each connection"),
         can("screenshot", "give a picture of its screen", "remote screenshot"),
-        can("sync", "give agents, conversations and automations", "sync", "hosts of the first generation cannot"),
+        can("sync", "give agents, conversations and automations", "sync", "very old hosts cannot"),
         can("agents", "list agents", "agents", "as pulled last"),
         can("projects", "list projects", "projects", "as pulled last"),
         can("chats", "list chats", "chats", "as pulled last"),
@@ -85,7 +85,7 @@ extension HostCapability {
             can("messages", "show what was said", "messages", "from this machine: the server keeps nothing"), prompts,
             limits.map { cannot("auto", "go on by itself", $0) }
                 ?? can("auto", "go on by itself", "chat", "--auto MODE"),
-            can("sessions", "list sessions, tidy them up", "sessions"),
+            can("sessions", "list sessions, end them, tidy them up", "sessions"),
             can("outbox", "keep prompts while it is off", "outbox"),
             cannot("models", "offer a choice of models", "the server chooses"), noApprovals,
         ]

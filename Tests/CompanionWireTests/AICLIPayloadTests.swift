@@ -21,13 +21,25 @@ import Testing
     }
 
     @Test(
+        "A URL of TLS says so, and one without does not",
+        arguments: [
+            ("https://192.168.1.5?token=abc", true), ("wss://192.168.1.5:4000/ws?token=abc", true),
+            ("HTTPS://10.0.0.7/?token=abc", true), ("http://192.168.1.5?token=abc", false),
+            ("ws://192.168.1.5?token=abc", false),
+        ]
+    )
+    func security(_ text: String, _ isSecure: Bool) throws {
+        #expect(try #require(AICLIPayload(text)).isSecure == isSecure)
+    }
+
+    @Test(
         "Other addresses of the web are not",
         arguments: [
             "https://example.org/?token=abc", "http://example.org?token=abc", "http://8.8.8.8:3001?token=abc",
             "http://192.168.1.5:3001/reset?token=abc", "http://192.168.1.5:3001", "http://192.168.1.5:3001?token=",
             "http://192.168.1.5:3001?token=a&token=b", "http://192.168.1.5:3001?token=a%0D%0AX",
             "http://user@192.168.1.5:3001?token=abc", "http://192.168.1.5:99999?token=abc", "http://?token=abc",
-            "http://192.168.1.5:3001#?token=abc", "http://192.168.1.5:3001?token=%ZZ", "https://192.168.1.5?token=abc",
+            "http://192.168.1.5:3001#?token=abc", "http://192.168.1.5:3001?token=%ZZ", "https://8.8.8.8?token=abc",
         ]
     )
     func others(_ text: String) {

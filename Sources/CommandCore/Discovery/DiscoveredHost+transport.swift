@@ -9,6 +9,8 @@ extension DiscoveredHost {
         of endpoints: [DiscoveredEndpoint]? = nil
     ) -> (plain: [CompanionEndpoint], secure: [CompanionEndpoint]) {
         let endpoints = endpoints ?? self.endpoints
+        // AICLI servers speak TLS or not, at the one port that they have.
+        if family == .aicli, txt["tls"] == "enabled" { return ([], endpoints.map(\.endpoint).unique) }
         // `_cf-companion._tcp` points to the TLS port of hosts that also speak plain HTTP elsewhere; a host that says
         // nothing of version 2 in its TXT record is taken at its word.
         let speaksTLS = txt["tls"] != nil || txt["v"] == "2"

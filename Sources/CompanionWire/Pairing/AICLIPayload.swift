@@ -11,30 +11,37 @@ package struct AICLIPayload: Sendable, Hashable {
     /// Whoever has it may do everything at the server.
     package var token: String
 
-    package init(endpoint: CompanionEndpoint, token: String) {
+    /// Whether TLS is spoken there.
+    package var isSecure: Bool
+
+    package init(endpoint: CompanionEndpoint, token: String, isSecure: Bool = false) {
         self.endpoint = endpoint
         self.token = token
+        self.isSecure = isSecure
     }
 
-    /// Reads a text that is such a URL: of HTTP or WebSocket without TLS, with a local address and a token.
+    /// Reads a text that is such a URL: of HTTP or WebSocket, with a local address and a token.
     ///
     /// A URL that leads elsewhere is none: any web page may have a token in its address.
     package init?(_ text: String) {
-        guard let scheme = Self.schemes.first(where: { text.lowercased().hasPrefix($0) }) else { return nil }
-        let rest = text.dropFirst(scheme.count).prefix { $0 != "#" }
-        guard let mark = rest.firstIndex(of: "?") else { return nil }
-        let place = rest[..<mark]
-        let authority = place.prefix { $0 != "/" }
         guard
-            ["", "/", "/ws", "/ws/"].contains(place.dropFirst(authority.count)), !authority.contains("@"),
+            let scheme = Self.schemes.first(where: { text.dropping(prefix: $0, ignoringCase: true) != nil }),
+            let whole = text.dropping(prefix: scheme, ignoringCase: true)
+        else { return nil }
+        let rest = whole.cut(at: "#")?.before ?? whole
+        guard let (place, query) = rest.cut(at: "?") else { return nil }
+        let authority = place.cut(at: "/")?.before ?? place
+        guard
+            ["", "/", "/ws", "/ws/"].contains(where: { place.dropping(prefix: authority)?.isSame(as: $0) == true }),
+            !authority.has("@"),
             let endpoint = CompanionEndpoint(String(authority), defaultPort: Self.defaultPort),
             endpoint.address.isLocal,
-            let token = Self.token(in: rest[rest.index(after: mark)...])
+            let token = Self.token(in: query)
         else { return nil }
-        self.init(endpoint: endpoint, token: token)
+        self.init(endpoint: endpoint, token: token, isSecure: ["https://", "wss://"].contains(scheme))
     }
 
-    private static let schemes = ["http://", "ws://"]
+    private static let schemes = ["http://", "ws://", "https://", "wss://"]
 
     /// Whether a text may be a token: visible ASCII, so that nothing can break out of a header.
     package static func isToken(_ text: String) -> Bool {
@@ -42,7 +49,7 @@ package struct AICLIPayload: Sendable, Hashable {
     }
 
     private static func token(in query: Substring) -> String? {
-        let values = query.split(separator: "&").filter { $0.hasPrefix("token=") }.map { $0.dropFirst("token=".count) }
+        let values = query.parts("&").compactMap { $0.dropping(prefix: "token=") }
         guard
             let value = values.first, values.count == 1, let bytes = percentDecoded(value),
             let token = String(validating: bytes, as: UTF8.self), isToken(token)

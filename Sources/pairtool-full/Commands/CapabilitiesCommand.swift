@@ -49,7 +49,7 @@ struct CapabilitiesCommand: AsyncParsableCommand {
     private func health(of host: PairedHost, _ output: Output) async throws -> FamilyHealth? {
         guard host.family == .aicli else { return nil }
         do {
-            return try await FamilyHealth.ask(host, timeouts: Self.timeouts)
+            return try await FamilyHealth.ask(host, context: output.context, timeouts: Self.timeouts)
         } catch let error as CompanionClientError {
             output.warn("host.\(error.code)", "\(error.description) What it can do is told by its family alone.")
             return nil

@@ -30,7 +30,7 @@ struct PairCommand: AsyncParsableCommand {
     @Flag(help: "Read the six digits from standard input.")
     var codeStdin = false
 
-    @Option(help: "A file with the token of an AICLI host; - for standard input.", completion: .file())
+    @Option(help: "A file with the token of an AICLI or Jarvis host; - for standard input.", completion: .file())
     var tokenFile: String?
 
     @Option(
@@ -50,6 +50,14 @@ struct PairCommand: AsyncParsableCommand {
             """
     )
     var fallbackURL: String?
+
+    @Option(
+        help: """
+            What the TLS key of an AICLI host is: sha256: and the fingerprint of its certificate, its file or its key. Default: \
+            it is shown and asked about, once.
+            """
+    )
+    var pin: CertificatePin?
 
     @OptionGroup var pairing: PairingOptions
 
@@ -95,6 +103,7 @@ struct PairCommand: AsyncParsableCommand {
         let deviceName = pairing.deviceName
         guard meant.family == .copilotforge else {
             // The code in a picture is one of CopilotForge's: nobody else is to see it.
+            if given.token != nil, meant.family == .lumi { throw Self.noTokens(meant) }
             guard payload == nil || codeStdin else {
                 throw CommandError(
                     .usage,
@@ -102,8 +111,10 @@ struct PairCommand: AsyncParsableCommand {
                     "the QR code is one of a CopilotForge host, and \(meant.name) is none; nothing was sent"
                 )
             }
-            let isUnanswered = given.token == nil && !context.canAsk && !pairing.allowLegacy && pairing.require == nil
+            let isUnanswered =
+                given.token == nil && !context.canAsk && !pairing.allowLegacy && pairing.require == nil && pin == nil
             if meant.family == .aicli, isUnanswered { throw Self.noToken(meant) }
+            guard pin == nil || meant.trustsKeyOnFirstUse else { throw Self.noPin(meant) }
             try await consent.ask(about: meant, known: known)
             return try await FamilyPairing(
                 target: meant,
@@ -112,9 +123,11 @@ struct PairCommand: AsyncParsableCommand {
                 code: payload?.code,
                 token: given.token,
                 output: output,
+                pin: pin,
                 fallbackURL: fallbackURL
             ).run()
         }
+        guard pin == nil else { throw Self.noPin(meant) }
         guard given.token == nil else { throw Self.noTokens(meant) }
         guard payload != nil || context.canAsk else { throw Self.noCode }
         let (target, route) = try await findRoute(to: meant, payload, output: output)
@@ -170,12 +183,22 @@ extension PairCommand {
         )
     }
 
+    private static func noPin(_ target: PairingTarget) -> CommandError {
+        CommandError(
+            .usage,
+            "pairing.code_format",
+            "--pin goes with AICLI hosts that speak TLS, and \(target.name) is none; nothing was sent",
+            next: "say what is at the address: pairtool pair --family aicli --url https://ADDRESS:3001 --pin sha256:…"
+        )
+    }
+
     private static func noTokens(_ target: PairingTarget) -> CommandError {
         CommandError(
             .usage,
             "pairing.code_format",
             "\(target.name) is a \(target.family.displayName) host, and those have six digits, not tokens; nothing was sent",
-            next: "say what is at the address: pairtool pair --family aicli --url http://ADDRESS:3001"
+            next: "leave out the token: \(target.family.pairCommand(at: target.url)), or say what is at the address: "
+                + HostFamily.aicli.pairCommand(at: "http://ADDRESS:3001")
         )
     }
 
@@ -185,6 +208,8 @@ extension PairCommand {
         var token: String?
         /// Where the QR code of an AICLI server leads.
         var endpoint: CompanionEndpoint?
+        /// Whether that code says that TLS is spoken there.
+        var isSecure = false
 
         init(payload: PairingPayload? = nil, token: String? = nil) {
             self.payload = payload
@@ -194,7 +219,7 @@ extension PairCommand {
         init(_ symbol: PairingSymbol) {
             switch symbol {
             case .companion(let payload): self.payload = payload
-            case .aicli(let payload): (token, endpoint) = (payload.token, payload.endpoint)
+            case .aicli(let payload): (token, endpoint, isSecure) = (payload.token, payload.endpoint, payload.isSecure)
             }
         }
     }
@@ -252,13 +277,13 @@ extension PairCommand {
     /// The host that is meant.
     private func findTarget(_ given: GivenCode, output: Output) async throws -> PairingTarget {
         let payload = given.payload
-        if let endpoint = given.endpoint { return try target(at: endpoint) }
+        if let endpoint = given.endpoint { return try target(at: endpoint, isSecure: given.isSecure) }
         if let url {
             return try PairingTarget(local: url, family: family ?? .copilotforge)
         }
         let finder = try finder(output)
+        if let payload, host == nil, payload.spki != nil, let named = PairingTarget(payload: payload) { return named }
         if let hostID = namedHostID(payload) {
-            if let named = payload.flatMap(PairingTarget.init(payload:)) { return named }
             return try await finder.find(hostID: hostID, expiresAt: payload?.expiresAt)
         }
         // A picture's code is one of CopilotForge's; six digits may be anyone's; tokens are AICLI's.
@@ -271,8 +296,8 @@ extension PairCommand {
     }
 
     /// The AICLI server that a QR code names. Its token goes nowhere else.
-    private func target(at endpoint: CompanionEndpoint) throws -> PairingTarget {
-        let target = PairingTarget(endpoint: endpoint, family: .aicli)
+    private func target(at endpoint: CompanionEndpoint, isSecure: Bool) throws -> PairingTarget {
+        let target = PairingTarget(endpoint: endpoint, family: .aicli, isSecure: isSecure)
         guard host.map(target.matches) ?? true, url.map({ $0.endpoint(of: .aicli) == endpoint }) ?? true else {
             throw CommandError(
                 .usage,
@@ -316,7 +341,8 @@ extension PairCommand {
         PairingTargetFinder(
             output: output,
             client: try discovery.client(context: output.context),
-            limit: timeout.duration
+            limit: timeout.duration,
+            known: try PairedHostStore(directory: output.context.paths.data).load()
         )
     }
 }

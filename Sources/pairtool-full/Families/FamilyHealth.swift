@@ -1,3 +1,4 @@
+import CommandCore
 import CompanionClient
 import CompanionWire
 import PairingAgent
@@ -18,17 +19,24 @@ struct FamilyHealth: Sendable, Hashable {
     var hasAssistant: Bool?
     /// What cannot be had from its generation, for people.
     var limits: String?
+    /// Whether the host takes this device's token; nil where there is none to take, or that was not asked.
+    var takesToken: Bool?
 }
 
 extension FamilyHealth {
     /// Asks a host at its address. What is asked holds no secret.
     ///
-    /// - Parameter fallback: The second base URL of a Jarvis daemon.
+    /// - Parameters:
+    ///   - speaksTLS: Whose key it is makes no difference to a question without secrets.
+    ///   - fallback: The second base URL of a Jarvis daemon.
+    ///   - token: What a paired Jarvis daemon wants to see with every request.
     /// - Throws: ``CompanionClientError``.
     static func ask(
         _ family: HostFamily,
         at endpoint: CompanionEndpoint,
+        speaksTLS: Bool = false,
         fallback: String? = nil,
+        token: String? = nil,
         timeouts: CompanionClientConfiguration.Timeouts
     ) async throws -> FamilyHealth {
         let configuration = CompanionClientConfiguration(timeouts: timeouts)
@@ -39,28 +47,23 @@ extension FamilyHealth {
             return FamilyHealth(place: "\(endpoint)")
         case .aicli:
             // What is asked needs no token, and gets none: an advert may be anyone's.
+            let security: HostSecurity =
+                speaksTLS
+                ? .pinned(try await PinnedTLS.certificate(of: endpoint, expecting: nil, configuration: configuration))
+                : .plain
             return try await AICLIClient.withClient(
                 endpoint: endpoint,
+                security: security,
                 token: nil,
                 deviceID: "",
                 configuration: configuration
-            ) { client in
-                let health = try await client.aicliHealth()
-                return FamilyHealth(
-                    service: "aicli",
-                    version: health.version,
-                    place: "\(endpoint)",
-                    trouble: ["healthy", "ok", "running"].contains(health.status.lowercased()) ? nil : health.status,
-                    generation: health.generation.rawValue,
-                    hasAssistant: health.assistantAvailable,
-                    limits: health.generation.limits
-                )
-            }
+            ) { FamilyHealth(try await $0.aicliHealth(), at: endpoint) }
         case .jarvis:
             let second = fallback.flatMap { JarvisBase(fallback: $0) }
             return try await JarvisClient.withClient(
                 endpoint: endpoint,
                 fallback: second,
+                token: token,
                 configuration: configuration
             ) { client in
                 let health = try await client.daemonHealth()
@@ -74,11 +77,33 @@ extension FamilyHealth {
         }
     }
 
-    /// Asks a paired host.
+    init(_ health: AICLIHealth, at endpoint: CompanionEndpoint) {
+        self.init(
+            service: "aicli",
+            version: health.version,
+            place: "\(endpoint)",
+            trouble: ["healthy", "ok", "running"].contains(health.status.lowercased()) ? nil : health.status,
+            generation: health.generation.rawValue,
+            hasAssistant: health.assistantAvailable,
+            limits: health.generation.limits
+        )
+    }
+
+    /// Asks a paired host, with the key and the token that it was paired with.
     static func ask(
         _ host: PairedHost,
+        context: CommandContext,
         timeouts: CompanionClientConfiguration.Timeouts = .init()
     ) async throws -> FamilyHealth {
-        try await ask(host.family, at: host.endpoint, fallback: host.fallbackURL, timeouts: timeouts)
+        guard host.family == .aicli else {
+            return try await ask(
+                host.family,
+                at: host.endpoint,
+                fallback: host.fallbackURL,
+                token: host.family == .jarvis ? try JarvisSessions.token(of: host.id, context) : nil,
+                timeouts: timeouts
+            )
+        }
+        return try await AICLISessions.health(of: host, context: context, timeouts: timeouts)
     }
 }

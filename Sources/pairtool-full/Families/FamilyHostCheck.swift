@@ -6,18 +6,19 @@ import PairingAgent
 /// How a paired host of another family than CopilotForge's does.
 struct FamilyHostCheck: Sendable {
     let host: PairedHost
+    let context: CommandContext
     let timeouts: CompanionClientConfiguration.Timeouts
 
     func findings() async throws -> [Finding] {
         do {
-            return Self.findings(host, try await FamilyHealth.ask(host, timeouts: timeouts))
+            return Self.findings(host, try await FamilyHealth.ask(host, context: context, timeouts: timeouts))
         } catch let error as CompanionClientError {
             return [Self.unreachable(host, error)]
         }
     }
 
     static func findings(_ host: PairedHost, _ health: FamilyHealth) -> [Finding] {
-        let values = ["HOST": host.name]
+        let values = ["HOST": host.name, "URL": host.url]
         let answers = "answers at \(health.place) (trust: \(host.trust.rawValue))"
         var findings: [Finding] =
             if let trouble = health.trouble {
@@ -36,6 +37,10 @@ struct FamilyHostCheck: Sendable {
             let evidence = "the assistant's program does not answer there"
             findings.append(.problem(.signIn, about: host.name, evidence, .startAssistant, values))
         }
+        if health.takesToken == false {
+            let evidence = "the host does not take this device's token any more"
+            findings.append(.problem(.pairing, about: host.name, evidence, .newToken, values))
+        }
         return findings
     }
 
@@ -43,6 +48,7 @@ struct FamilyHostCheck: Sendable {
         let evidence = "at \(host.endpoint): \(error)"
         let values = ["HOST": host.name]
         return switch error.code {
+        case .pinMismatch: .problem(.host, about: host.name, evidence, .checkKey, values)
         case .notACompanion, .redirected, .badAnswer: .problem(.host, about: host.name, evidence, .findPort, values)
         default:
             .problem(.host, about: host.name, evidence, host.family == .jarvis ? .reachDaemon : .reach, values)

@@ -12,6 +12,8 @@ struct FamilyPairing: Sendable {
     /// The token of an AICLI server, where it came with the command.
     let token: String?
     let output: Output
+    /// What the TLS key of an AICLI server is, where the user said so.
+    var pin: CertificatePin?
     /// The second base URL of a Jarvis daemon.
     var fallbackURL: String?
 

@@ -20,9 +20,18 @@ extension HostFamily {
     /// How to begin with a host of the family. Daemons of Jarvis are not found by themselves.
     var pairCommand: String {
         switch self {
-        case .copilotforge, .lumi, .aicli: "pairtool pair"
-        case .jarvis: "pairtool pair --family jarvis --url http://127.0.0.1:\(usualPort)"
+        case .copilotforge: "pairtool pair"
+        // Where hosts of CopilotForge are in sight, a pairing is with those, unless another one is named.
+        case .lumi, .aicli: "pairtool pair NAME, as pairtool discover shows it"
+        case .jarvis: pairCommand(at: "http://127.0.0.1:\(usualPort)")
         }
+    }
+
+    /// How to pair with the host of the family at an address.
+    ///
+    /// - Parameter url: As `pair --url` takes it.
+    func pairCommand(at url: String) -> String {
+        "pairtool pair " + (self == .copilotforge ? "" : "--family \(rawValue) ") + "--url \(url)"
     }
 
     /// What to do first with a host.
@@ -36,13 +45,16 @@ extension HostFamily {
 }
 
 extension PairedHost {
+    /// Its address, as `pair --url` takes it.
+    var url: String { "\(spki == nil ? "http" : "https")://\(endpoint)" }
+
     /// Removes all that is kept of the host besides its record.
     func forgetBelongings(_ context: CommandContext) throws {
         switch family {
         case .copilotforge: try SessionTokenStore(directory: context.paths.data).forget(hostID: id)
         case .lumi: try LumiSessions.forget(self, context: context)
         case .aicli: try AICLISessions.forget(self, context: context)
-        case .jarvis: break
+        case .jarvis: try JarvisSessions.forget(self, context: context)
         }
     }
 }

@@ -6,7 +6,7 @@ import CompanionWire
 /// The value of `--url`: an address, and whether only TLS will do there.
 struct HostURL: Sendable, Hashable {
     /// The port of HTTPS where none is named (companion-v2, Ports and adverts).
-    static let securePort = CompanionEndpoint.defaultPort + 1
+    static let securePort = PairingPayload.defaultPort
 
     private var endpoint: CompanionEndpoint
     private var namesPort: Bool
@@ -15,13 +15,19 @@ struct HostURL: Sendable, Hashable {
 
     /// - Throws: `ValidationError` that says what is wrong with the text.
     init(commandLine text: String) throws {
-        isSecure = text.lowercased().hasPrefix("https://")
-        let rest = isSecure ? String(text.dropFirst("https://".count)) : text
+        // WebSocket URLs are those of AICLI hosts.
+        var text = text
+        for (webSocket, http) in [("ws://", "http://"), ("wss://", "https://")] {
+            if let rest = text.dropping(prefix: webSocket, ignoringCase: true) { text = http + rest }
+        }
+        let afterScheme = text.dropping(prefix: "https://", ignoringCase: true)
+        isSecure = afterScheme != nil
+        let rest = afterScheme.map(String.init) ?? text
         guard
             let endpoint = CompanionEndpoint(
                 rest,
                 defaultPort: isSecure ? Self.securePort : CompanionEndpoint.defaultPort
-            ), !isSecure || !rest.lowercased().hasPrefix("http")
+            ), !isSecure || rest.dropping(prefix: "http", ignoringCase: true) == nil
         else {
             throw ValidationError(
                 "“\(TerminalText.line(text))” is no address: give an IP address and, if it is not 7878, a port from 1 to "

@@ -38,6 +38,8 @@ struct LegacyConsent: Sendable {
                 next: "leave out --read-only and --permission"
             )
         }
+        // Its key is asked about instead: nobody else on the network can read what is sent to whoever has it.
+        guard !target.trustsKeyOnFirstUse else { return }
         // Consent was given for one address: an advert elsewhere that has the host's id may be anyone's.
         let earlier = target.record(in: known)
         guard earlier.map({ target.allEndpoints.contains($0.endpoint) }) != true else { return }

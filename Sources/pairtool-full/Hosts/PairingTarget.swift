@@ -44,11 +44,12 @@ struct PairingTarget: Sendable {
 
     /// The host that a QR code names with its address; nil where it names none that may be spoken to.
     init?(payload: PairingPayload) {
-        guard let host = payload.host, let address = payload.addr.flatMap({ IPAddress($0) }), address.isLocal else {
-            return nil
-        }
+        // Without its key, an address is no host: the code would go to whoever is there.
+        guard payload.host != nil || payload.spki != nil, let address = payload.addr.flatMap({ IPAddress($0) }),
+            address.isLocal
+        else { return nil }
         let endpoint = CompanionEndpoint(address: address, port: payload.port ?? HostURL.securePort)
-        id = host
+        id = payload.host ?? PairedHost.id(for: endpoint)
         family = .copilotforge
         name = "\(endpoint)"
         endpoints = []
@@ -85,6 +86,14 @@ struct PairingTarget: Sendable {
         "\(name)  \(allEndpoints.map(\.description).joined(separator: " "))  (\(id.prefix(8)))"
     }
 
+    /// Whether it speaks TLS with a key that nothing proves: the user is asked about the key, once.
+    var trustsKeyOnFirstUse: Bool { family == .aicli && !secureEndpoints.isEmpty }
+
+    /// Where it is, as `pair --url` takes it.
+    var url: String {
+        endpoints.first.map { "http://\($0)" } ?? secureEndpoints.first.map { "https://\($0)" } ?? "http://ADDRESS"
+    }
+
     var allEndpoints: [CompanionEndpoint] { (endpoints + secureEndpoints).unique }
 
     /// The record of an earlier pairing: by id, or by address where the host was named in another way then.
@@ -115,10 +124,28 @@ struct PairingTarget: Sendable {
         }
     }
 
+    /// A host that is recorded already, where its record says that it is.
+    init(_ record: PairedHost) {
+        self.init(endpoint: record.endpoint, family: record.family, isSecure: record.spki != nil)
+        id = record.id
+        name = record.name
+    }
+
+    /// The targets that a word on the command line means: those that are called so, else those whose names begin so.
+    static func named(_ word: String, in targets: [PairingTarget]) -> [PairingTarget] {
+        let exact = targets.filter { $0.matches(word) }
+        return exact.isEmpty ? targets.filter { $0.begins(with: word) } : exact
+    }
+
+    /// Whether its name begins with a word, in any case. By scalars: what is compared here, others have written.
+    func begins(with word: String) -> Bool {
+        !word.isEmpty && name.lowercased().unicodeScalars.starts(with: word.lowercased().unicodeScalars)
+    }
+
     /// Whether a word on the command line means this target: its name, or a prefix of its id.
     func matches(_ word: String) -> Bool {
         let word = word.lowercased()
-        return name.lowercased() == word || (word.count >= 4 && id.hasPrefix(word))
+        return name.lowercased() == word || (word.count >= 4 && id.begins(with: word))
             || allEndpoints.contains { "\($0.address)" == word || "\($0)" == word }
     }
 }

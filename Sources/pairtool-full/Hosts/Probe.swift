@@ -78,7 +78,12 @@ enum Probe {
         let configuration = CompanionClientConfiguration(timeouts: timeouts)
         do {
             guard family == .copilotforge else {
-                let health = try await FamilyHealth.ask(family, at: endpoint, timeouts: timeouts)
+                let health = try await FamilyHealth.ask(
+                    family,
+                    at: endpoint,
+                    speaksTLS: speaksTLS,
+                    timeouts: timeouts
+                )
                 return ProbeResult(
                     state: .up,
                     service: health.service,

@@ -1,6 +1,7 @@
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
+import NIOConcurrencyHelpers
 import PairingAgent
 import QRCodec
 import Testing
@@ -58,13 +59,26 @@ import Testing
         try await withPaired(Self.script(ask, ask, ask, ask)) { server, user in
             let asked = await user.run("send", "web", "go", stdin: "y\n", terminal: true)
             #expect(asked.err.contains("The agent asks: Run ␛[31mrm? [y/N]"), "\(asked.err)")
+            #expect(asked.status == 0 && asked.out.hasSuffix("\n\nDone.\n"), "\(asked)")
             let refused = await user.run("send", "web", "go", stdin: "\n", terminal: true)
             #expect(refused.status == 0)
             let denied = await user.run("send", "web", "go")
             #expect(denied.err.contains("Denied: Run") && !denied.err.contains("\u{1B}"))
             let allowed = await user.run("send", "web", "go", "--allow-tool", "Bash")
-            #expect(allowed.err.contains("Allowed: Run"))
-            #expect(server.frames("permission").map { $0.data["response"]?.string } == ["y", "n", "n", "y"])
+            #expect(allowed.err.contains("Allowed: Run") && allowed.out.hasSuffix("\n\nDone.\n"), "\(allowed)")
+            #expect(server.prompts == ["go", "y", "go", "n", "go", "n", "go", "y"])
+        }
+    }
+
+    @Test("A question that names its tool in words only is covered by that tool, and by no other")
+    func permissionByName() async throws {
+        let ask = FakeAICLITurn([
+            .ask("May I use the Bash tool to run ls?", options: ["y", "n"], tool: nil, copies: 1), .reply("Done."),
+        ])
+        try await withPaired(Self.script(ask, ask)) { server, user in
+            #expect(await user.run("send", "web", "go", "--allow-tool", "Read").status == 0)
+            #expect(await user.run("send", "web", "go", "--allow-tool", "Bash").status == 0)
+            #expect(server.prompts == ["go", "n", "go", "y"])
         }
     }
 
@@ -163,6 +177,48 @@ import Testing
         }
     }
 
+    @Test("Words of being done in the middle of a task do not end it")
+    func stillAtWork() async throws {
+        let script = Self.script(
+            .answering("I will report when everything is done."),
+            .answering("Step 1 of 12: the parser, completed successfully. Now step 2."),
+            .answering("I did not finish: 4 files remain. All done with parsing."),
+            .answering("Everything is done."),
+            .answering("Too much.")
+        )
+        try await withPaired(script) { server, user in
+            let result = await user.run("chat", "web", "--auto", "smart-stop", stdin: "go\n")
+            #expect(server.prompts.count == 4 && result.err.contains("says that it is done"), "\(result)")
+        }
+    }
+
+    @Test("The time of a mode runs from the prompt on: an answer that takes longer is the last")
+    func timeSincePrompt() async throws {
+        let clock = NIOLockedValueBox(Date())
+        var script = Self.script(
+            FakeAICLITurn([.text("Slow."), .hold("answer"), .reply("Slow.")]),
+            .answering("More.")
+        )
+        script.token = nil
+        try await withPaired(script) { server, user in
+            async let chat = user.run(
+                "chat",
+                "web",
+                "--auto",
+                "timed",
+                "--auto-minutes",
+                "5",
+                stdin: "go\n",
+                now: { clock.withLockedValue(\.self) }
+            )
+            try await server.reached("answer")
+            clock.withLockedValue { $0 += 301 }
+            server.release("answer")
+            let result = await chat
+            #expect(server.prompts == ["go"] && result.err.contains("the time is over"), "\(result)")
+        }
+    }
+
     @Test("A turn that fails ends it")
     func failedTurn() async throws {
         let script = Self.script(.answering("Half."), FakeAICLITurn([.error("COMMAND_FAILED", "no", copies: 1)]))
@@ -223,6 +279,32 @@ import Testing
                 #expect(server.prompts == ["one", "two", "three"])
                 #expect(await user.run("outbox").status == 3)
             }
+        }
+    }
+
+    @Test("A session ends by its project's name or id, which makes room; new session begins another one")
+    func endAndBegin() async throws {
+        try await withPaired { server, user in
+            server.change { $0.mostSessions = 1 }
+            _ = await user.run("send", "web", "hi")
+            let first = try #require(server.sessions.first?.key)
+            let full = await user.run("send", "api", "hi")
+            #expect(full.status == 1 && full.err.contains("pairtool sessions"), "\(full)")
+            let ended = await user.run("sessions", "end", "web")
+            #expect(ended.status == 0 && ended.out.contains("/Users/ada/web"), "\(ended)")
+            #expect(server.sessions.isEmpty && server.frames("streamClose").count == 1)
+            #expect(await user.run("send", "api", "hi").status == 0)
+            let id = try #require(server.sessions.first?.key)
+            #expect(await user.run("sessions", "end", String(id.prefix(8)), "-q").out == "\(id)\n")
+            #expect(await user.run("sessions", "end", "nothing").status == 3)
+            let begun = await user.run("new", "session", "web", "-q")
+            let second = try #require(server.sessions.first?.key)
+            #expect(begun.out == "\(second)\n" && second != first, "\(begun)")
+            let third = await user.run("new", "session", "web", "-q")
+            #expect(third.status == 0 && third.out != begun.out, "\(third)")
+            #expect(server.sessions.count == 1)
+            #expect(await user.run("send", "web", "hi").status == 0)
+            #expect(server.frames("claudeCommand").last?.data["sessionId"]?.string == server.sessions.first?.key)
         }
     }
 

@@ -16,6 +16,7 @@ enum AICLISessions {
         let context = output.context
         return try await AICLIClient.withClient(
             endpoint: host.endpoint,
+            security: try await security(of: host, configuration: configuration),
             token: try HostSecretStore(directory: context.paths.data).load(hostID: host.id),
             deviceID: host.deviceID,
             configuration: configuration,
@@ -29,6 +30,55 @@ enum AICLISessions {
             aicli.runner.now = context.now
             aicli.notice = { output.say($0) }
             return try await body(aicli)
+        }
+    }
+
+    /// How the server is to be spoken to: one that was paired by TLS, with the key that it had then and no other.
+    ///
+    /// - Throws: ``CompanionClientError/Code/pinMismatch``, which names both keys.
+    static func security(
+        of host: PairedHost,
+        configuration: CompanionClientConfiguration = .default
+    ) async throws -> HostSecurity {
+        guard let pin = host.spki else { return .plain }
+        do {
+            return .pinned(
+                try await PinnedTLS.certificate(of: host.endpoint, expecting: pin, configuration: configuration)
+            )
+        } catch let error as CompanionClientError where error.code != .pinMismatch {
+            // Whoever cannot be reached is found out by what asks next, which may be able to wait.
+            let der = host.certificate.flatMap(Base64.decode)
+            guard let kept = try der.map(PinnedCertificate.init), kept.spki == pin else { throw error }
+            return .pinned(kept)
+        }
+    }
+
+    /// How a paired server does, and whether it still takes the token.
+    static func health(
+        of host: PairedHost,
+        context: CommandContext,
+        timeouts: CompanionClientConfiguration.Timeouts
+    ) async throws -> FamilyHealth {
+        let configuration = CompanionClientConfiguration(timeouts: timeouts)
+        return try await AICLIClient.withClient(
+            endpoint: host.endpoint,
+            security: try await security(of: host, configuration: configuration),
+            token: try HostSecretStore(directory: context.paths.data).load(hostID: host.id),
+            deviceID: host.deviceID,
+            configuration: configuration,
+            logger: LoggingSetup.logger("aicli", context: context)
+        ) { client in
+            var health = FamilyHealth(try await client.aicliHealth(), at: host.endpoint)
+            do {
+                try await client.checkToken()
+                health.takesToken = true
+            } catch let error as CompanionClientError where error.code == .notPaired {
+                health.takesToken = false
+            } catch let error as CompanionClientError {
+                // It is up: what is wrong with it besides is not its token.
+                health.trouble = health.trouble ?? error.description
+            }
+            return health
         }
     }
 

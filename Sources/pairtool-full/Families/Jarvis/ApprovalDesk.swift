@@ -58,7 +58,7 @@ struct ApprovalDesk: Sendable {
     /// Decides what was chosen on the desktop. The watch tells of what comes of it.
     private func decide(_ approval: JarvisApproval, _ decision: JarvisDecision) async {
         do {
-            _ = try await session.client.decide(approval.id, decision)
+            _ = try await session.decide(approval.id, decision)
         } catch {
             let failure = CommandError(describing: error)
             session.output.warn(failure.code, "\(approval.action.prefix(200)): \(failure.message)", next: failure.next)

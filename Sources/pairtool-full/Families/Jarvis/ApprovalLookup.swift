@@ -1,5 +1,6 @@
 import CommandCore
 import CompanionClient
+import CompanionWire
 
 /// Finds the request for approval that a word on the command line names.
 struct ApprovalLookup {

@@ -12,10 +12,16 @@ struct JarvisSession: Sendable {
 
 extension HostOptions {
     /// Runs a body with the Jarvis daemon that is meant.
-    func withJarvis<R>(_ options: OutputOptions, _ body: (JarvisSession) async throws -> R) async throws -> R {
+    ///
+    /// - Parameter via: The base URL that is asked. Default: the one that answers.
+    func withJarvis<R>(
+        _ options: OutputOptions,
+        via: JarvisPlace? = nil,
+        _ body: (JarvisSession) async throws -> R
+    ) async throws -> R {
         let output = options.output
         let selected = try daemon(output.context)
-        return try await JarvisSessions.withClient(selected, output: output) { client in
+        return try await JarvisSessions.withClient(selected, output: output, via: via) { client in
             try await body(JarvisSession(host: selected, client: client, output: output))
         }
     }

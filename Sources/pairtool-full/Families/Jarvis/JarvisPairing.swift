@@ -28,11 +28,19 @@ struct JarvisPairing: Sendable {
         if let fallback, fallback.endpoint == nil {
             output.say("Where nothing answers at \(endpoint), decisions go to \(fallback), beyond your network.")
         }
+        let token =
+            try pairing.token
+            ?? target.record(in: known).flatMap { try JarvisSessions.token(of: $0.id, output.context) }
         let (health, base) = try await JarvisClient.withClient(
             endpoint: endpoint,
             fallback: fallback,
+            token: token,
             logger: LoggingSetup.logger("client", context: output.context)
-        ) { (try await $0.daemonHealth(), $0.base) }
+        ) { client in
+            let health = try await client.daemonHealth()
+            try await checkToken(token, client)
+            return (health, client.base)
+        }
         if fallback != nil { output.say("Jarvis \(health.version ?? "") answers at \(base).") }
         var host = target.legacyRecord(
             at: endpoint,
@@ -40,6 +48,27 @@ struct JarvisPairing: Sendable {
             now: output.context.now()
         )
         host.fallbackURL = fallback.map { _ in url }
-        try PairingRecord(output: output).keep(host, as: pairing.deviceName, replacing: target.record)
+        let record = PairingRecord(output: output)
+        let outcome = try record.store(host, as: pairing.deviceName, replacing: target.record)
+        let secrets = HostSecretStore(directory: output.context.paths.data)
+        if let token { try secrets.keep(token, hostID: outcome.host.id) }
+        record.show(outcome)
+    }
+
+    /// Asks for what a daemon shows to those only whom it knows: how it is, anybody may ask.
+    private func checkToken(_ token: String?, _ client: JarvisClient) async throws {
+        do {
+            _ = try await client.pending()
+        } catch let error as CompanionClientError where error.httpStatus == 401 {
+            throw CommandError(
+                token == nil ? .usage : .wrongCode,
+                token == nil ? "pairing.no_code" : "pairing.wrong_token",
+                "\(error.message) Nothing was kept",
+                next: "give it: pairtool pair --family jarvis --url http://\(pairing.target.name) --token-file FILE"
+            )
+        } catch let error as CompanionClientError {
+            // It is up: what is wrong with it besides is not its token.
+            pairing.output.say("\(error)")
+        }
     }
 }

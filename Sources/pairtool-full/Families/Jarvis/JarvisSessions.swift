@@ -18,11 +18,22 @@ enum JarvisSessions {
         }
     }
 
+    /// The token that the daemon wants; nil where it wants none.
+    static func token(of hostID: String, _ context: CommandContext) throws -> String? {
+        try HostSecretStore(directory: context.paths.data).load(hostID: hostID)
+    }
+
+    /// Forgets all that is kept of a daemon.
+    static func forget(_ host: PairedHost, context: CommandContext) throws {
+        try HostSecretStore(directory: context.paths.data).forget(hostID: host.id)
+    }
+
     /// Runs a body with a client that has found the base URL that answers.
     static func withClient<R>(
         _ host: PairedHost,
         output: Output,
         configuration: CompanionClientConfiguration = .default,
+        via: JarvisPlace? = nil,
         _ body: (JarvisClient) async throws -> R
     ) async throws -> R {
         var fallback: JarvisBase?
@@ -37,13 +48,23 @@ enum JarvisSessions {
             }
             fallback = base
         }
+        if via == .cloud, fallback == nil {
+            throw CommandError(
+                .usage,
+                "host.no_fallback_url",
+                "\(host.name) has no second base URL",
+                next: "pairtool pair --family jarvis --url http://\(host.endpoint) --fallback-url URL"
+            )
+        }
         return try await JarvisClient.withClient(
             endpoint: host.endpoint,
             fallback: fallback,
+            token: try token(of: host.id, output.context),
+            via: via,
             configuration: configuration,
             logger: LoggingSetup.logger("client", context: output.context)
         ) { client in
-            if client.usesFallback {
+            if client.usesFallback, via == nil {
                 output.say("Nothing answers at \(host.endpoint): using \(client.base), the second base URL.")
             }
             return try await body(client)

@@ -17,21 +17,28 @@ struct LumiPairing: Sendable {
     private var output: Output { pairing.output }
 
     func run() async throws {
-        let (endpoint, generation) = try await accept()
+        // One that is paired with anew has a connection that the new one takes the place of.
+        let known = try PairedHostStore(directory: output.context.paths.data).load()
+        if let record = target.record(in: known) { HeldConnection(record, output.context).end() }
+        if try await accept() == .open { output.say("Nobody there has to accept a connection.") }
+    }
+
+    /// Puts the host on record, and keeps the connection for the first command.
+    private func record(_ endpoint: CompanionEndpoint, _ client: LumiClient) async throws {
         var host = target.legacyRecord(
             at: endpoint,
             deviceID: pairing.identity.deviceID,
             now: output.context.now()
         )
         host.deviceName = pairing.deviceName
-        try PairingRecord(output: output).keep(host, as: pairing.deviceName, replacing: target.record)
-        if generation == .open {
-            output.say("It takes anybody's commands, and has nothing to sync: the app there is an old one.")
-        }
+        let record = PairingRecord(output: output)
+        let outcome = try record.store(host, as: pairing.deviceName, replacing: target.record)
+        record.show(outcome)
+        await HeldConnection(outcome.host, output.context).keep(client, output)
     }
 
     /// Asks at the first of the target's addresses that answers.
-    private func accept() async throws -> (CompanionEndpoint, LumiGeneration) {
+    private func accept() async throws -> LumiGeneration {
         var failure: CompanionClientError?
         for endpoint in target.endpoints {
             do {
@@ -46,7 +53,9 @@ struct LumiPairing: Sendable {
                         code: pairing.code,
                         output: output
                     )
-                    return (endpoint, try await reception.accept(client))
+                    let generation = try await reception.accept(client)
+                    try await record(endpoint, client)
+                    return generation
                 }
             } catch let error as CompanionClientError where error.delivery == .notSent {
                 // Nobody was asked there.

@@ -20,6 +20,7 @@ import bench_companion
 import bench_corpus
 import bench_frames
 import bench_size
+import bench_slow
 import bench_watch
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -170,7 +171,8 @@ def main() -> int:
              "discover": lambda _: discover(), "watch": partial(bench_watch.watch, row=row, tool=TOOL),
              "size": partial(bench_size.size, row=row, tool=TOOL),
              **{name: partial(getattr(bench_companion, name), row=row)
-                for name in ("host", "pairing", "commands", "streams", "ends")}}
+                for name in ("host", "pairing", "commands", "streams", "ends")},
+             "slow": partial(bench_slow.slow, row=row)}
     wanted = sys.argv[1:] or list(parts)
     if unknown := [name for name in wanted if name not in parts]:
         print(f"There is no part {unknown[0]}; there are: {', '.join(parts)}.", file=sys.stderr)

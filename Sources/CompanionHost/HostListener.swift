@@ -1,7 +1,6 @@
 import Glibc
 import Hummingbird
 import HummingbirdCore
-import HummingbirdTLS
 import Logging
 import NIOCore
 import NIOSSL
@@ -15,8 +14,9 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
         case plain, secure
     }
 
-    /// Connections at a time; further ones wait.
-    private static var maximumConnections: Int { 2048 }
+    /// Connections that the system keeps until they are looked at: where many come at once, a client that is not among
+    /// them would have to try again a second later.
+    private static var backlog: Int { 4096 }
     /// After so long without a request a connection is closed.
     private static var idleTimeout: TimeAmount { .seconds(60) }
 
@@ -28,6 +28,8 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
     let secure: Responder
     /// Serves the live feed.
     let socket: LiveSocket
+    /// Lets connections of all sockets in.
+    let gate: ConnectionGate
     let logger: Logger
 
     /// Listens until shutdown.
@@ -62,6 +64,10 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
             {
                 let ports = HostPorts(plain: port, secure: tlsPort)
                 listening(ports)
+                group.addTask {
+                    await gate.run()
+                    return .follower
+                }
                 group.addTask {
                     await whileListening(ports)
                     return .follower
@@ -159,15 +165,23 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
                 maxHeaderFieldCount: 100
             )
         )
-        return switch kind {
-        case .plain: .http1(configuration: http)
+        switch kind {
+        case .plain:
+            return HTTPServerBuilder { responder in
+                PlainChannel(responder: responder, gate: gate, configuration: http)
+            }
         case .secure:
-            try .tls(
-                HTTPServerBuilder { responder in
-                    LiveChannel(responder: responder, router: secure, socket: socket, configuration: http)
-                },
-                tlsConfiguration: certificate.serverConfiguration
-            )
+            let tls = try NIOSSLContext(configuration: certificate.serverConfiguration)
+            return HTTPServerBuilder { responder in
+                LiveChannel(
+                    responder: responder,
+                    router: secure,
+                    socket: socket,
+                    gate: gate,
+                    tls: tls,
+                    configuration: http
+                )
+            }
         }
     }
 
@@ -185,10 +199,7 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
         let application = Application(
             responder: kind == .plain ? plain : secure,
             server: try builder(kind),
-            configuration: ApplicationConfiguration(
-                address: .hostname(host, port: port),
-                availableConnectionsDelegate: MaximumAvailableConnections(Self.maximumConnections, logger: quiet)
-            ),
+            configuration: ApplicationConfiguration(address: .hostname(host, port: port), backlog: Self.backlog),
             onServerRunning: { channel in
                 if let bound = channel.localAddress?.port { listening(bound) }
             },

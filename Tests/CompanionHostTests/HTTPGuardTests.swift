@@ -1,5 +1,6 @@
 import CompanionHost
 import CompanionWire
+import FoundationEssentials
 import Testing
 
 @Suite("What the server refuses", .timeLimit(.minutes(5)))
@@ -33,13 +34,86 @@ struct HTTPGuardTests {
         }
     }
 
-    @Test("HEAD is 405 without a body")
+    @Test("HEAD is answered as GET is, without the body")
     func head() async throws {
         try await withHost { host in
-            let reply = try await host.raw("HEAD", "/health")
-            #expect(reply.status == 405)
-            #expect(reply.body.isEmpty)
-            #expect(reply.header("allow") == "GET")
+            try await host.pair()
+            for path in ["/health", "/companion/status", "/companion/projects", "/companion/chats/x/messages"] {
+                let get = try await host.raw("GET", path)
+                let head = try await host.raw("HEAD", path)
+                #expect(head.status == 200 && get.status == 200, "\(path)")
+                #expect(head.body.isEmpty)
+                #expect(head.header("content-length") == "\(get.body.utf8.count)")
+                #expect(head.header("content-type") == get.header("content-type"))
+            }
+            let refused = try await host.raw("HEAD", "/companion/disconnect")
+            #expect(refused.status == 405 && refused.body.isEmpty && refused.header("allow") == "POST")
+            let stream = try await host.raw("HEAD", "/companion/chats/x/turns/y/events")
+            #expect(stream.status == 405 && stream.body.isEmpty && stream.header("allow") == "GET")
+        }
+    }
+
+    @Test("A client of HTTP/1.0 gets its answer in one piece, and then the end of the connection")
+    func oldHTTP() async throws {
+        try await withHost { host in
+            try await host.pair()
+            let port = host.port
+            let body = #"{"prompt":"help","model":"builtin"}"#
+            let requests = [
+                "GET /health HTTP/1.0\r\n\r\n",
+                "GET /health HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
+                "POST /companion/chats/x/continue HTTP/1.0\r\nContent-Type: application/json\r\n"
+                    + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)",
+            ]
+            for request in requests {
+                let text = try await blocking {
+                    let connection = try RawConnection(port: port)
+                    try connection.send(request)
+                    // To the end of the connection.
+                    return connection.read()
+                }
+                let reply = try Reply(http: text)
+                #expect(reply.status == 200 && reply.header("connection")?.hasSuffix("close") == true, "\(text)")
+                #expect(reply.header("transfer-encoding") == nil)
+                #expect(reply.body.hasPrefix("{") || reply.frames.last == .done && text.hasSuffix("data: [DONE]\n\n"))
+            }
+        }
+    }
+
+    @Test("A blank chat id is 400, as on deployed hosts", arguments: ["%20", "%09%20", "%0A"])
+    func blankChat(id: String) async throws {
+        try await withHost { host in
+            try await host.pair()
+            let reply = try await host.raw("GET", "/companion/chats/\(id)/messages")
+            #expect(reply.status == 400 && reply.error == CompanionErrorResponse.Text.missingChatID)
+        }
+    }
+
+    @Test("Malformed JSON on a disconnect is 400, and the device stays connected")
+    func malformedDisconnect() async throws {
+        try await withHost { host in
+            try await host.pair()
+            let refused = try await host.post("/companion/disconnect", #"{"a" 1}"#)
+            #expect(refused.status == 400 && refused.error == HostErrorText.malformedJSON)
+            #expect(try await host.get("/companion/status").decoded(CompanionStatusResponse.self).connected)
+            #expect(try await host.post("/companion/disconnect", "{}").status == 200)
+            #expect(try await !host.get("/companion/status").decoded(CompanionStatusResponse.self).connected)
+        }
+    }
+
+    @Test(
+        "A number of seconds may come as a text, as on deployed hosts",
+        arguments: [
+            (#""120""#, 120), ("120", 120), (#"" 2.5e2 ""#, 250), (#""5""#, 60), (#""99999""#, 900), (#""x""#, 300),
+            (#""0x78""#, 300), (#""""#, 300), ("null", 300),
+        ]
+    )
+    func seconds(value: String, expected: Int) async throws {
+        let clock = TestClock()
+        try await withHost(clock: clock.hostClock) { host in
+            let reply = try await host.post("/companion/pairing/start", #"{"ttlSeconds":\#(value)}"#)
+            let start = try reply.decoded(PairingStartResponse.self)
+            #expect(Int(start.expiresAt.timeIntervalSince(clock.now).rounded()) == expected)
         }
     }
 

@@ -7,6 +7,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypesHTTP1
+import NIOSSL
 import NIOWebSocket
 import ServiceLifecycle
 
@@ -21,7 +22,7 @@ final class LiveTicket: Sendable {
     }
 }
 
-/// HTTP/1.1 whose first request may become a WebSocket.
+/// HTTP/1.1 over TLS whose first request may become a WebSocket.
 ///
 /// A request to upgrade goes through the router, with everything that it checks; only what it answers with 101 is
 /// upgraded. Any other is answered as plain HTTP, by the same route.
@@ -41,10 +42,16 @@ struct LiveChannel<Router: HTTPResponder>: HTTPChannelHandler where Router.Conte
     let responder: HTTPChannelHandler.Responder
     let router: Router
     let socket: LiveSocket
+    let gate: ConnectionGate
+    let tls: NIOSSLContext
     let configuration: HTTP1Channel.Configuration
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
+            let connection = NIOLoopBound(
+                try GuardedConnection(channel, gate: gate, tls: tls),
+                eventLoop: channel.eventLoop
+            )
             let ticket = LiveTicket()
             let upgrader = NIOTypedWebSocketServerUpgrader<Negotiated>(
                 maxFrameSize: LiveSocket.maximumFrameSize,
@@ -53,24 +60,32 @@ struct LiveChannel<Router: HTTPResponder>: HTTPChannelHandler where Router.Conte
                 upgradePipelineHandler: { channel, _ in
                     channel.eventLoop.makeCompletedFuture {
                         guard let device = ticket.device else { throw ChannelError.operationUnsupported }
+                        connection.value.activity.becameLive()
                         return .live(try LiveSocket.Channel(wrappingChannelSynchronously: channel), device)
                     }
                 }
             )
-            var limits = NIOHTTPDecoderLimitConfiguration()
-            limits.maxHeaderFieldSize = configuration.httpDecoder.maxHeaderFieldSize
-            limits.maxHeaderListSize = configuration.httpDecoder.maxHeaderListSize
-            limits.maxHeaderFieldCount = configuration.httpDecoder.maxHeaderFieldCount
             let encoder = HTTPResponseEncoder()
-            let decoder = ByteToMessageHandler(
-                HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
-            )
-            let negotiator = LiveNegotiator { channel, head in isGranted(head, on: channel, ticket, logger) }
+            let decoder = configuration.decoder(leftOver: .forwardBytes)
+            let negotiator = LiveNegotiator {
+                connection.value.wire.note("no HTTP request")
+            } isGranted: { channel, head in
+                isGranted(head, on: channel, ticket, logger)
+            }
             let handler = NIOTypedHTTPServerUpgradeHandler<Negotiated>(
                 httpEncoder: encoder,
                 extraHTTPHandlers: [decoder, negotiator],
                 upgradeConfiguration: .init(upgraders: [upgrader]) { channel in
-                    channel.eventLoop.makeCompletedFuture { try http(channel, logger) }
+                    channel.eventLoop.makeCompletedFuture {
+                        .http(
+                            try connection.value.http(
+                                channel,
+                                isSecure: true,
+                                idleTimeout: configuration.idleTimeout,
+                                logger: logger
+                            )
+                        )
+                    }
                 }
             )
             try channel.pipeline.syncOperations.addHandlers([encoder, decoder, negotiator, handler])
@@ -99,21 +114,6 @@ struct LiveChannel<Router: HTTPResponder>: HTTPChannelHandler where Router.Conte
             logger.trace("connection ended before its first request", metadata: ["reason": "\(error)"])
             try? await value.channel.close()
         }
-    }
-
-    /// The handlers of Hummingbird's own HTTP/1.1 channel, behind those that are there.
-    private func http(_ channel: any Channel, _ logger: Logger) throws -> Negotiated {
-        let pipeline = channel.pipeline.syncOperations
-        try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: true))
-        try pipeline.addHandler(
-            HTTPConnectionStateHandler(idleTimeout: configuration.idleTimeout.map { .init($0) }, logger: logger)
-        )
-        return .http(
-            try NIOAsyncChannel(
-                wrappingChannelSynchronously: channel,
-                configuration: .init(isOutboundHalfClosureEnabled: true)
-            )
-        )
     }
 
     /// Ends a connection that takes too long to send its first request.

@@ -5,10 +5,11 @@ import NIOHTTP1
 /// swallows requests whose upgrade it refuses, so that they would never be answered.
 ///
 /// What is not granted goes on without its `Upgrade`, as the connection's last request: NIO's parser reads nothing
-/// behind a request for an upgrade.
+/// behind a request for an upgrade. A connection whose first bytes are no request is answered and closed.
 final class LiveNegotiator: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
 
     private enum State {
         case waiting
@@ -18,10 +19,33 @@ final class LiveNegotiator: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private var state = State.waiting
+    private let isMalformed: () -> Void
     private let isGranted: (any Channel, HTTPRequestHead) -> EventLoopFuture<Bool>
 
-    init(isGranted: @escaping (any Channel, HTTPRequestHead) -> EventLoopFuture<Bool>) {
+    /// - Parameter isMalformed: Called when what comes is no request.
+    init(
+        isMalformed: @escaping () -> Void,
+        isGranted: @escaping (any Channel, HTTPRequestHead) -> EventLoopFuture<Bool>
+    ) {
+        self.isMalformed = isMalformed
         self.isGranted = isGranted
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // Behind the first request, the server's library answers.
+        if case .done = state { return context.fireErrorCaught(error) }
+        guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
+        state = .done
+        guard error != .invalidEOFState else { return context.close(promise: nil) }
+        isMalformed()
+        let head = HTTPResponseHead(
+            version: .http1_1,
+            status: .badRequest,
+            headers: ["Connection": "close", "Content-Length": "0"]
+        )
+        context.write(Self.wrapOutboundOut(.head(head)), promise: nil)
+        let channel = context.channel
+        context.writeAndFlush(Self.wrapOutboundOut(.end(nil))).whenComplete { _ in channel.close(promise: nil) }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -153,13 +153,21 @@ func write(_ text: String, to path: String) throws {
 func withHost<Result: Sendable>(
     in directory: String? = nil,
     clock: HostClock = .system,
+    connectionClock: HostClock = .steady,
     logger: Logger = .silent,
     configure: (inout CompanionHostConfiguration) -> Void = { _ in },
     _ body: (TestHost) async throws -> Result
 ) async throws -> Result {
     guard let directory else {
         return try await withTemporaryDirectory { directory in
-            try await withHost(in: directory, clock: clock, logger: logger, configure: configure, body)
+            try await withHost(
+                in: directory,
+                clock: clock,
+                connectionClock: connectionClock,
+                logger: logger,
+                configure: configure,
+                body
+            )
         }
     }
     let project = directory + "/project"
@@ -173,7 +181,12 @@ func withHost<Result: Sendable>(
         version: "1.2.3"
     )
     configure(&configuration)
-    let server = try CompanionBridgeServer(configuration: configuration, logger: logger, clock: clock)
+    let server = try CompanionBridgeServer(
+        configuration: configuration,
+        logger: logger,
+        clock: clock,
+        connectionClock: connectionClock
+    )
     let keys = try HostCertificate(directory: directory + "/state")
     return try await running(server) { ports in
         try await body(

@@ -1,7 +1,9 @@
-import CompanionHost
 import CompanionWire
 import FoundationEssentials
+import Glibc
 import Testing
+
+@testable import CompanionHost
 
 @Suite("A command as the agent", .timeLimit(.minutes(5)))
 struct CommandAgentTests {
@@ -118,6 +120,90 @@ struct CommandAgentTests {
             // SIGKILL was sent; the kernel may take a moment.
             try await eventually { !isAlive(process) }
         }
+    }
+
+    /// A script's beginning that starts, in a session of its own and without a parent, what writes its number to a
+    /// file and goes on for ever.
+    private static func escape(_ file: String, ignoresTerm: Bool = false) -> String {
+        let body = (ignoresTerm ? "trap : TERM; " : "") + "echo $$ >\(file).new; mv \(file).new \(file); "
+        let loop = "while :; do sleep 1000; done"
+        // The first has its parent yet, the second was orphaned by a fork of its own.
+        return """
+            setsid sh -c '\(body)\(loop)' </dev/null >/dev/null 2>&1 &
+            setsid -f sh -c '\(body.replacing("\(file)", with: "\(file)2"))\(loop)' </dev/null >/dev/null 2>&1
+            while ! [ -e \(file) ] || ! [ -e \(file)2 ]; do sleep 0.05; done
+
+            """
+    }
+
+    private func processes(_ host: TestHost, _ files: String...) throws -> [Int32] {
+        try files.map { file in
+            let text = try String(contentsOfFile: "\(host.project)/\(file)", encoding: .utf8)
+            return try #require(Int32(text.trimmingCharacters()))
+        }
+    }
+
+    @Test("What left the command's session ends when the command ends, TERM or no TERM", arguments: [false, true])
+    func escapedEnd(ignoresTerm: Bool) async throws {
+        try await withAgent(Self.escape("away", ignoresTerm: ignoresTerm) + "echo done") { host, _ in
+            let reply = try await host.ask("go", model: "command")
+            #expect(reply.answer == "done\n" && reply.frames.last == .done)
+            #expect(try processes(host, "away", "away2").filter(isAlive) == [])
+        }
+    }
+
+    @Test("What left the command's session ends with a turn that is ended, and another command's goes on")
+    func escapedTimeout() async throws {
+        let slow = Self.escape("away", ignoresTerm: true) + "echo ready; sleep 1000"
+        let other = Self.escape("stays") + "echo ready; while ! [ -e go ]; do echo .; sleep 0.2; done"
+        let script = "if [ \"$PAIRTOOL_CHAT_ID\" = slow ]; then\n\(slow)\nelse\n\(other)\nfi"
+        try await withAgent(script, timeout: .seconds(2)) { host, _ in
+            async let stays = host.ask("go", chat: "other", model: "command")
+            try await eventually { FileManager.default.fileExists(atPath: host.project + "/stays2") }
+            let reply = try await host.ask("go", chat: "slow", model: "command")
+            #expect(reply.answer == "ready\n" && reply.frames.last != .done)
+            // The next turn of the chat begins when this one's processes are gone.
+            _ = try await host.ask("again", chat: "slow", model: "builtin")
+            #expect(try processes(host, "away", "away2").filter(isAlive) == [])
+            let others = try processes(host, "stays", "stays2")
+            #expect(others.filter(isAlive) == others)
+            try write("", to: host.project + "/go")
+            #expect(try await stays.frames.last == .done)
+            #expect(others.filter(isAlive) == [])
+        }
+    }
+
+    @Test("What left the command's session ends with the host")
+    func escapedShutdown() async throws {
+        try await withTemporaryDirectory { directory in
+            let script = Self.escape("away", ignoresTerm: true) + "echo ready; sleep 1000"
+            let asked = try await withHost(in: directory) {
+                $0.agent = .command(["sh", "-c", script])
+            } _: { host in
+                try await host.pair()
+                let asking = Task { try await host.ask("go", model: "command") }
+                try await eventually { FileManager.default.fileExists(atPath: host.project + "/away2") }
+                let escaped = try processes(host, "away", "away2")
+                #expect(escaped.filter(isAlive) == escaped)
+                return (asking, escaped)
+            }
+            _ = try? await asked.0.value
+            #expect(asked.1.filter(isAlive) == [])
+        }
+    }
+
+    @Test("A process's line in /proc is read whatever its program is called")
+    func processLine() throws {
+        let rest = (20...52).map(String.init).joined(separator: " ")
+        for name in ["sh", "a b", "x) S 1 1 1 (y", "", "\n"] {
+            let line = "4711 (\(name)) S 7 8 9 " + (0..<15).map { _ in "0" }.joined(separator: " ") + " 12345 " + rest
+            let entry = try #require(ProcessTable.parse(Array(line.utf8)))
+            #expect(entry.id == 4711 && entry.parent == 7 && entry.group == 8 && entry.session == 9, "\(name)")
+            #expect(entry.startedAt == 12345 && !entry.isZombie)
+        }
+        #expect(ProcessTable.parse([]) == nil && ProcessTable.parse(Array("1 (x) S".utf8)) == nil)
+        let own = try #require(ProcessTable.now().entries.first { $0.id == getpid() })
+        #expect(own.parent == getppid() && own.startedAt <= ProcessTable.ticksNow())
     }
 
     @Test("Output keeps a slow command alive: only silence counts")

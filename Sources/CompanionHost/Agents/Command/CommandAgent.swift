@@ -1,7 +1,6 @@
 package import CompanionWire
 import Glibc
 package import Logging
-import NIOConcurrencyHelpers
 import PairingAgent
 import Subprocess
 import SystemPackage
@@ -10,7 +9,8 @@ import SystemPackage
 /// directory. It learns `PAIRTOOL_CHAT_ID`, `PAIRTOOL_PROJECT` and, when not all tools are allowed,
 /// `PAIRTOOL_ALLOWED_TOOLS` (comma-separated, possibly empty) from its environment.
 ///
-/// The host cannot keep a command from doing anything: it is the owner's choice.
+/// Whatever it started ends with it, also what left its session: see ``AgentProcesses``. Otherwise the host cannot keep
+/// a command from doing anything: it is the owner's choice.
 package struct CommandAgent: Agent {
     /// How long a command may take to end after SIGTERM, before SIGKILL.
     static let grace = Duration.seconds(2)
@@ -37,7 +37,7 @@ package struct CommandAgent: Agent {
         self.path = path
         self.logger = logger
         arguments = Array(command.dropFirst())
-        let label = path.split(separator: "/").last.map(String.init) ?? path
+        let label = path.parts("/").last.map(String.init) ?? path
         models = [CompanionModel(id: "command", name: label)]
     }
 
@@ -50,50 +50,53 @@ package struct CommandAgent: Agent {
         // A session, and with it a process group, of its own: it can be ended as a whole and has no terminal.
         options.createSession = true
         options.teardownSequence = [.gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: Self.grace)]
-        let process = NIOLockedValueBox(RunningCommand())
+        let processes = AgentProcesses()
         try await withTaskCancellationHandler {
-            try await run(turn, options: options, process: process, emit: emit)
+            try await run(turn, options: options, processes: processes, emit: emit)
         } onCancel: {
-            process.withLockedValue { $0.endBefore = .now + Self.grace }
+            processes.end(within: Self.grace)
         }
-    }
-
-    private struct RunningCommand {
-        /// The leader of its process group.
-        var leader: pid_t?
-        /// When what is left of it is killed.
-        var endBefore = ContinuousClock.now
     }
 
     private func run(
         _ turn: AgentTurn,
         options: PlatformOptions,
-        process: NIOLockedValueBox<RunningCommand>,
+        processes: AgentProcesses,
         emit: @escaping @Sendable (AgentEvent) -> Void
     ) async throws {
         do {
             let outcome = try await Subprocess.run(
                 .path(FilePath(path)),
                 arguments: Arguments(arguments),
-                environment: environment(of: turn),
+                environment: environment(of: turn, mark: processes.mark),
                 workingDirectory: FilePath(turn.directory),
                 platformOptions: options,
                 input: .inputWriter,
                 output: .sequence,
                 error: .sequence
             ) { execution in
-                process.withLockedValue { $0.leader = execution.processIdentifier.value }
+                processes.lead(execution.processIdentifier.value)
                 await Self.converse(execution, prompt: turn.prompt, emit: emit, logger: logger)
             }
-            if Task.isCancelled { await Self.end(process) }
+            await end(processes)
             try Self.check(outcome.terminationStatus)
         } catch let error as AgentError {
             throw error
         } catch {
-            await Self.end(process)
+            await end(processes)
             logger.error("agent failed", metadata: .failure(error, code: .hostAgentUnavailable))
             throw AgentError(message: "The agent's command could not be run")
         }
+    }
+
+    /// Ends what the command has left behind.
+    private func end(_ processes: AgentProcesses) async {
+        let left = await processes.ended(within: Self.grace)
+        guard left > 0 else { return }
+        logger.error(
+            "processes of the agent cannot be ended",
+            metadata: .event("host", outcome: "failed", ["processes": "\(left)"])
+        )
     }
 
     private static func check(_ status: TerminationStatus) throws(AgentError) {
@@ -104,8 +107,9 @@ package struct CommandAgent: Agent {
         }
     }
 
-    private func environment(of turn: AgentTurn) -> Environment {
+    private func environment(of turn: AgentTurn, mark: String) -> Environment {
         .inherit.updating([
+            .init(stringLiteral: AgentProcesses.variable): mark,
             "PAIRTOOL_CHAT_ID": turn.chatID,
             "PAIRTOOL_PROJECT": turn.directory,
             "PAIRTOOL_ALLOWED_TOOLS": turn.allowedTools?.sorted().joined(separator: ","),
@@ -156,29 +160,15 @@ package struct CommandAgent: Agent {
         }
     }
 
-    /// Ends what is left of the command's process group: it got SIGTERM with its leader.
-    private static func end(_ process: NIOLockedValueBox<RunningCommand>) async {
-        let command = process.withLockedValue { $0 }
-        guard let leader = command.leader else { return }
-        // The leader is gone and waited for; an empty group is no group.
-        while kill(-leader, 0) == 0 {
-            guard .now < command.endBefore else {
-                kill(-leader, SIGKILL)
-                return
-            }
-            await uncancellableDelay(milliseconds: 50)
-        }
-    }
-
     private static func find(_ name: String) -> String? {
-        if name.contains("/") {
+        if name.has("/") {
             guard isExecutable(name), let resolved = realpath(name, nil) else { return nil }
             defer { free(resolved) }
             // The name stays as it is given, made absolute: programs look at the name that they are called by.
-            return name.hasPrefix("/") ? name : String(cString: resolved)
+            return name.begins(with: "/") ? name : String(cString: resolved)
         }
         let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
-        return path.split(separator: ":").lazy.map { "\($0)/\(name)" }.first { $0.hasPrefix("/") && isExecutable($0) }
+        return path.parts(":").lazy.map { "\($0)/\(name)" }.first { $0.begins(with: "/") && isExecutable($0) }
     }
 
     private static func isExecutable(_ path: String) -> Bool {

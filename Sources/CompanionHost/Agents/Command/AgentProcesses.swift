@@ -1,0 +1,168 @@
+import CLinux
+import CompanionWire
+import Dispatch
+import Glibc
+import NIOConcurrencyHelpers
+import PairingAgent
+
+/// Everything that one run of an agent's command has started, so that it ends with it: also what left the command's
+/// session (`setsid`) and its parent (a double fork).
+///
+/// A process belongs to the run when its environment has the run's mark, when it is in the command's session or
+/// process group, or when it descends from one that belongs. A program whose orphans can only be agents' (see
+/// ``adoptOrphans()``) also ends those that have cleared their environment.
+final class AgentProcesses: Sendable {
+    /// The variable that marks the processes of a run.
+    static let variable = "PAIRTOOL_AGENT_RUN"
+
+    private struct Run: Sendable {
+        var mark: [UInt8]
+        var startedAt: UInt64
+        var leader: pid_t?
+    }
+
+    private struct Registry: Sendable {
+        var adoptsOrphans = false
+        var runs: [String: Run] = [:]
+    }
+
+    private struct State: Sendable {
+        /// What got SIGTERM.
+        var told: Set<pid_t> = []
+        /// When what is left is killed.
+        var endBefore: ContinuousClock.Instant?
+    }
+
+    private static let registry = NIOLockedValueBox(Registry())
+
+    /// What marks this run: the value of ``variable``.
+    let mark = Base64URL.encode(SecureRandom.bytes(16))
+    private let state = NIOLockedValueBox(State())
+
+    init() {
+        let run = Run(
+            mark: Array("\(Self.variable)=\(mark)".utf8),
+            // A tick early: the two clocks are read at different times.
+            startedAt: max(ProcessTable.ticksNow(), 1) - 1
+        )
+        Self.registry.withLockedValue { $0.runs[mark] = run }
+    }
+
+    deinit {
+        Self.registry.withLockedValue { _ = $0.runs.removeValue(forKey: mark) }
+    }
+
+    /// Makes this process the parent of its orphaned descendants (PR_SET_CHILD_SUBREAPER), and has orphans ended with
+    /// the run that they come from. For a program whose children are agents and nothing else.
+    static func adoptOrphans() {
+        guard pairtool_adopt_orphans() == 0 else { return }
+        registry.withLockedValue { $0.adoptsOrphans = true }
+    }
+
+    /// Notes the command itself, which leads a session of its own.
+    func lead(_ leader: pid_t) {
+        Self.registry.withLockedValue { $0.runs[mark]?.leader = leader }
+    }
+
+    /// Tells all that is there to end, and kills what is left after a while. Returns at once.
+    ///
+    /// - Parameter grace: How long they may take.
+    func end(within grace: Duration) {
+        let isFirst = state.withLockedValue { state in
+            guard state.endBefore == nil else { return false }
+            state.endBefore = .now + grace
+            return true
+        }
+        guard isFirst else { return }
+        // The command's own group hears it from whoever started it.
+        _ = signalLeft(sparesGroup: true)
+        // What holds the command's output open keeps the run from ending: this does not wait for it.
+        let milliseconds = Int(grace / .milliseconds(1))
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [self] in
+            _ = signalLeft()
+        }
+    }
+
+    /// Ends all that is left of the run, once its command has ended. Returns when it is gone, or cannot be ended.
+    ///
+    /// - Parameter grace: How long it may take, where ``end(within:)`` has not begun it already.
+    /// - Returns: How many processes are left, because they may not be ended.
+    func ended(within grace: Duration) async -> Int {
+        let end = state.withLockedValue { state in
+            if state.endBefore == nil { state.endBefore = .now + grace }
+            return state.endBefore ?? .now
+        }
+        // Orphans of runs that begin now are not this one's.
+        defer { Self.registry.withLockedValue { _ = $0.runs.removeValue(forKey: mark) } }
+        while true {
+            let left = signalLeft()
+            // A killed process is gone in an instant, unless the kernel waits for a disk.
+            guard left > 0, .now < end + .seconds(1) else { return left }
+            await uncancellableDelay(milliseconds: 20)
+        }
+    }
+
+    /// Signals what is left: SIGTERM once, SIGKILL when the time is over.
+    ///
+    /// - Parameter sparesGroup: Whether the command's process group gets its SIGTERM elsewhere.
+    /// - Returns: How many processes are left.
+    private func signalLeft(sparesGroup: Bool = false) -> Int {
+        let registry = Self.registry.withLockedValue { $0 }
+        guard let run = registry.runs[mark] else { return 0 }
+        let others = registry.runs.filter { $0.key != mark }.values
+        let members = Self.members(of: run, others: Array(others), adoptsOrphans: registry.adoptsOrphans)
+        let left = members.filter { !$0.isZombie }
+        state.withLockedValue { state in
+            let isOver = state.endBefore.map { .now >= $0 } ?? false
+            for process in left where isOver || state.told.insert(process.id).inserted {
+                // One that has ended since, and whose number another process got, started at another time.
+                guard ProcessTable.entry(process.id)?.startedAt == process.startedAt else { continue }
+                if sparesGroup, !isOver, process.group == run.leader { continue }
+                kill(process.id, isOver ? SIGKILL : SIGTERM)
+                // A stopped process would never hear of SIGTERM.
+                if !isOver { kill(process.id, SIGCONT) }
+            }
+        }
+        // The command itself is waited for by whoever started it.
+        for process in members where process.isZombie && process.parent == getpid() && process.id != run.leader {
+            waitpid(process.id, nil, WNOHANG)
+        }
+        return left.count
+    }
+
+    private static func members(of run: Run, others: [Run], adoptsOrphans: Bool) -> [ProcessTable.Entry] {
+        let own = getpid()
+        let session = getsid(0)
+        let foreign = Set(others.compactMap(\.leader))
+        let table = ProcessTable.now().entries.filter {
+            $0.startedAt >= run.startedAt && $0.id != own && !foreign.contains($0.id)
+        }
+        var members: Set<pid_t> = []
+        for process in table {
+            let environment = process.isZombie ? [] : ProcessTable.environment(of: process.id)
+            if let leader = run.leader, process.session == leader || process.group == leader {
+                members.insert(process.id)
+            } else if contains(environment, run.mark) {
+                members.insert(process.id)
+            } else if adoptsOrphans, process.parent == own, process.session != session,
+                !contains(environment, Array("\(variable)=".utf8)),
+                // It may be of another run that was there when it began.
+                !others.contains(where: { $0.startedAt <= process.startedAt })
+            {
+                members.insert(process.id)
+            }
+        }
+        var grew = true
+        while grew {
+            let children = table.filter { members.contains($0.parent) && !members.contains($0.id) }
+            members.formUnion(children.map(\.id))
+            grew = !children.isEmpty
+        }
+        return table.filter { members.contains($0.id) }
+    }
+
+    /// Whether an environment has a variable that begins like this, or is exactly this with its value.
+    private static func contains(_ environment: [UInt8], _ entry: [UInt8]) -> Bool {
+        environment.split(separator: 0).contains { $0.starts(with: entry) }
+    }
+}

@@ -1,0 +1,83 @@
+import Glibc
+import SystemPackage
+
+/// The processes of this machine, as `/proc` shows them (proc(5)).
+struct ProcessTable: Sendable {
+    struct Entry: Sendable, Hashable {
+        var id: pid_t
+        var parent: pid_t
+        var group: pid_t
+        var session: pid_t
+        /// Clock ticks from the start of the machine to the process's own.
+        var startedAt: UInt64
+        /// Whether it has ended and waits for its parent.
+        var isZombie: Bool
+    }
+
+    let entries: [Entry]
+
+    /// The processes that there are now. Where there is no `/proc`, none.
+    static func now() -> ProcessTable {
+        guard let directory = opendir("/proc") else { return ProcessTable(entries: []) }
+        defer { closedir(directory) }
+        var entries: [Entry] = []
+        while let item = readdir(directory) {
+            let name = withUnsafeBytes(of: item.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+            guard let id = pid_t(String(decoding: name, as: UTF8.self)), let entry = entry(id) else { continue }
+            entries.append(entry)
+        }
+        return ProcessTable(entries: entries)
+    }
+
+    /// A process; nil for one that is not there any more.
+    static func entry(_ id: pid_t) -> Entry? {
+        parse(read("/proc/\(id)/stat", limit: 4096))
+    }
+
+    /// Reads a line of `/proc/PID/stat`. The second field is the program's name in parentheses, with any bytes in it.
+    static func parse(_ line: [UInt8]) -> Entry? {
+        guard let id = pid_t(String(decoding: line.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)),
+            let nameEnd = line.lastIndex(of: UInt8(ascii: ")"))
+        else { return nil }
+        // From the third field on: state, parent, group, session, … and, as the twenty-second, the start.
+        let fields = line[(nameEnd + 1)...].split(separator: UInt8(ascii: " "))
+            .map { String(decoding: $0, as: UTF8.self) }
+        guard fields.count > 19, let parent = pid_t(fields[1]), let group = pid_t(fields[2]),
+            let session = pid_t(fields[3]), let startedAt = UInt64(fields[19])
+        else { return nil }
+        return Entry(
+            id: id,
+            parent: parent,
+            group: group,
+            session: session,
+            startedAt: startedAt,
+            isZombie: fields[0] == "Z" || fields[0] == "X"
+        )
+    }
+
+    /// What the environment of a process was when its program began; empty where that may not be read.
+    static func environment(of id: pid_t) -> [UInt8] {
+        read("/proc/\(id)/environ", limit: 4 << 20)
+    }
+
+    /// The present moment as ``Entry/startedAt`` counts.
+    static func ticksNow() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        let perSecond = UInt64(max(sysconf(Int32(_SC_CLK_TCK)), 1))
+        return UInt64(time.tv_sec) * perSecond + UInt64(time.tv_nsec) * perSecond / 1_000_000_000
+    }
+
+    private static func read(_ path: String, limit: Int) -> [UInt8] {
+        guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec]) else { return [] }
+        defer { try? file.close() }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 16 << 10)
+        while bytes.count < limit,
+            let count = try? chunk.withUnsafeMutableBytes({ try file.read(into: $0) }), count > 0
+        {
+            bytes += chunk[..<count]
+        }
+        return bytes
+    }
+}

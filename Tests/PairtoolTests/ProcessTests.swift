@@ -19,6 +19,7 @@ import Testing
             ["send", "one"],
             ["messages"], ["host", "--port", "70000"], ["pair", "--url", "example.org"], ["hosts", "--json", "-q"],
             ["scan"], ["qr", "--level", "X"], ["messages", "c", "--last", "0"], ["host", "--agent-command", "'"],
+            ["host", "--project", ""], ["host", "--project", "/", "--project", ""],
             ["discover", "--interface", "nonesuch0"], ["discover", "--host", "127.0.0.1", "--engine", "daemon"],
         ]
     )

@@ -1,3 +1,4 @@
+import CompanionWire
 package import Logging
 
 /// Finds hosts on the network and publishes this one.
@@ -120,7 +121,7 @@ package struct CompanionDiscoveryClient: Sendable {
 
     private static func isLocal(_ domain: String) -> Bool {
         var domain = domain.lowercased()
-        if domain.hasSuffix(".") { domain.removeLast() }
+        if domain.ends(with: ".") { domain.removeLast() }
         return domain == "local"
     }
 

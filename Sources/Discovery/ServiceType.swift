@@ -13,11 +13,11 @@ package struct ServiceType: Hashable, Sendable {
     ///
     /// - Returns: nil for anything else; an upper-case protocol label is not accepted either.
     package init?(_ text: String) {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[1] == "_tcp" || parts[1] == "_udp", parts[0].first == "_" else { return nil }
+        let parts = text.parts(".", omittingEmpty: false)
+        guard parts.count == 2, parts[1] == "_tcp" || parts[1] == "_udp", parts[0].begins(with: "_") else { return nil }
         let label = parts[0].dropFirst()
         guard (1...62).contains(label.utf8.count),
-            label.first != "-", label.last != "-",
+            !label.begins(with: "-"), !label.ends(with: "-"),
             label.utf8.allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "-") }),
             label.utf8.contains(where: \.isASCIILetter)
         else { return nil }

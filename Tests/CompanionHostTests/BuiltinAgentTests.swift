@@ -77,13 +77,16 @@ struct BuiltinAgentTests {
             "show ../secret.txt", "show Sources/../../secret.txt", "show /etc/passwd", "show ~/.bashrc",
             "show ../../../../../../etc/passwd", "show link.txt", "show door/secret.txt", "list ..", "list door",
             "tree door", "list /", "show pipe", "show device", "show Sources", "show nothing", "show \u{0}",
-            "show null\u{0}byte",
+            "show null\u{0}byte", "show door\u{600}/secret.txt", "show up\u{600}/\u{301}/secret.txt", "list up\u{600}",
+            "show ..\u{600}/../secret.txt", "show /\u{301}etc/passwd", "show Sources/\u{301}../../secret.txt",
         ]
     )
     func confined(prompt: String) async throws {
         try await withProject { host in
             try link("../secret.txt", at: host.project + "/link.txt")
             try link("..", at: host.project + "/door")
+            try link("..", at: host.project + "/door\u{600}")
+            try link("..", at: host.project + "/up\u{600}")
             try link("/dev/zero", at: host.project + "/device")
             try makePipe(host.project + "/pipe")
             let reply = try await host.ask(prompt)
@@ -91,6 +94,17 @@ struct BuiltinAgentTests {
             let failures = reply.frames.filter { if case .toolComplete(_, _, false, _) = $0 { true } else { false } }
             #expect(failures.count == 1, "\(reply.body)")
             #expect(reply.frames.last == .done)
+        }
+    }
+
+    @Test("Links that stay inside the project are followed; what one leads out of the project is named")
+    func links() async throws {
+        try await withProject { host in
+            try link("Sources/deep", at: host.project + "/inside")
+            try link("../secret.txt", at: host.project + "/outside")
+            #expect(try await host.ask("show inside/er/file.txt").answer == "    1  x\n")
+            let outside = try await host.ask("show outside").answer
+            #expect(outside == "`outside` leads out of the project, by a symbolic link.\n")
         }
     }
 

@@ -320,7 +320,10 @@ struct SignedCommandTests {
                     let reply = try await device.command(.projectCreate(name: "p", localPath: path))
                     #expect(reply.code == .requestForbidden, "\(path)")
                 }
-                for name in ["..", ".", "a/b", ".hidden", "a\nb", " "] {
+                for name in [
+                    "..", ".", "a/b", ".hidden", "a\nb", " ", "plain/\u{25CC}\u{301}inner", "plain/\u{301}inner",
+                    "x\u{600}/../\u{301}y", ".\u{301}hidden", "\u{200D}/x",
+                ] {
                     let reply = try await device.command(.projectCreate(name: name, localPath: nil))
                     #expect(reply.status == 400, "\(name)")
                 }

@@ -1,3 +1,4 @@
+import CompanionWire
 import FoundationEssentials
 
 /// An Apple device on this machine's USB bus: a hint that a phone or a Mac is at hand, and no more than that. Nothing
@@ -35,7 +36,7 @@ package struct USBDevice: Encodable, Sendable, Hashable {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return names.sorted().compactMap { name in
             // Entries with a colon are interfaces of a device, those like usb1 the machine's own hubs.
-            guard !name.contains(":"), !name.hasPrefix("usb") else { return nil }
+            guard !name.has(":"), !name.begins(with: "usb") else { return nil }
             let device = directory + "/" + name
             guard line(device + "/idVendor")?.lowercased() == apple else { return nil }
             return USBDevice(

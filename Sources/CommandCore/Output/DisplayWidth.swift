@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// How many columns of a terminal text takes.
 package enum DisplayWidth {
     package static func of(_ text: String) -> Int {
@@ -6,7 +8,7 @@ package enum DisplayWidth {
 
     /// How many rows text takes where a window is so many columns wide.
     package static func rows(of text: String, columns: Int) -> Int {
-        text.split(separator: "\n", omittingEmptySubsequences: false)
+        text.parts("\n", omittingEmpty: false)
             .reduce(0) { $0 + rows(ofLine: $1, columns: max(1, columns)) }
     }
 

@@ -1,3 +1,4 @@
+import CompanionWire
 import Glibc
 import PairingAgent
 
@@ -91,7 +92,7 @@ package enum OutputFile {
         var path = path
         // As deep as the kernel follows links.
         for _ in 0..<40 {
-            let name = path.split(separator: "/").last.map(String.init) ?? ""
+            let name = path.parts("/").last.map(String.init) ?? ""
             let parent = String(path.dropLast(name.count))
             guard let resolved = realpath(parent.isEmpty ? "." : parent, nil) else { return nil }
             let directory = String(cString: resolved)
@@ -101,7 +102,7 @@ package enum OutputFile {
             let count = readlink("\(directory)/\(name)", &link, link.count)
             guard count > 0 else { return nil }
             let target = String(decoding: link[..<count], as: UTF8.self)
-            path = target.hasPrefix("/") ? target : "\(directory)/\(target)"
+            path = target.begins(with: "/") ? target : "\(directory)/\(target)"
         }
         return nil
     }

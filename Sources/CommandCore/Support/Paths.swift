@@ -1,3 +1,4 @@
+import CompanionWire
 import Glibc
 
 /// Where the tool keeps its files (XDG base directory specification). All directories are made with mode 0700.
@@ -13,12 +14,12 @@ package struct Paths: Sendable {
         let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? Paths.homeOfUser()
         func base(_ variable: String, _ fallback: String) -> String {
             // The specification: relative paths are to be ignored.
-            let value = environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil }
+            let value = environment[variable].flatMap { $0.begins(with: "/") ? $0 : nil }
             return (value ?? "\(home)/\(fallback)") + "/pairtool"
         }
         data = base("XDG_DATA_HOME", ".local/share")
         state = base("XDG_STATE_HOME", ".local/state")
-        let hasRuntime = environment["XDG_RUNTIME_DIR"]?.hasPrefix("/") == true
+        let hasRuntime = environment["XDG_RUNTIME_DIR"]?.begins(with: "/") == true
         runtime = hasRuntime ? base("XDG_RUNTIME_DIR", "") : state + "/run"
     }
 

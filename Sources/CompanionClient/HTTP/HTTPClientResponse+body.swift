@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import CompanionWire
 import NIOCore
 import NIOHTTP1
 
@@ -26,7 +27,7 @@ extension HTTPClientResponse {
     }
 
     var isHTML: Bool {
-        headers.first(name: "Content-Type")?.lowercased().contains("html") ?? false
+        headers.first(name: "Content-Type")?.lowercased().has("html") ?? false
     }
 }
 

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import CompanionWire
 import FoundationEssentials
 import NIOHTTP1
 
@@ -10,14 +11,14 @@ enum HTTPDate {
     ]
 
     static func date(from text: String) -> Date? {
-        let words = text.split(separator: " ")
+        let words = text.parts(" ")
         guard
-            words.count == 6, words[0].hasSuffix(","), words[5] == "GMT",
+            words.count == 6, words[0].ends(with: ","), words[5] == "GMT",
             let day = number(words[1], in: 1...31),
             let month = months.firstIndex(of: String(words[2])),
             let year = number(words[3], in: 1970...9999)
         else { return nil }
-        let time = words[4].split(separator: ":", omittingEmptySubsequences: false)
+        let time = words[4].parts(":", omittingEmpty: false)
         guard
             time.count == 3,
             let hour = number(time[0], in: 0...23),

@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// The id of a request for approval: a UUID, kept in the case in which it came, for the daemon compares letter by
 /// letter.
 package struct JarvisApprovalID: Sendable, Hashable, CustomStringConvertible {
@@ -5,7 +7,7 @@ package struct JarvisApprovalID: Sendable, Hashable, CustomStringConvertible {
 
     /// Nil for text that is not a UUID of five groups: such an id is never put into a path.
     package init?(_ text: String) {
-        let groups = text.split(separator: "-", omittingEmptySubsequences: false)
+        let groups = text.parts("-", omittingEmpty: false)
         guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12],
             groups.allSatisfy({ $0.allSatisfy { $0.isASCII && $0.isHexDigit } })
         else { return nil }
@@ -17,7 +19,7 @@ package struct JarvisApprovalID: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether a word on a command line, in any case, is how this id begins.
     package func begins(with word: String) -> Bool {
-        !word.isEmpty && description.lowercased().hasPrefix(word.lowercased())
+        !word.isEmpty && description.lowercased().begins(with: word.lowercased())
     }
 }
 

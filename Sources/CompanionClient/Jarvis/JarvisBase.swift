@@ -26,15 +26,16 @@ package struct JarvisBase: Sendable, Hashable {
     ///
     /// Nil for anything else, such as plain HTTP to a host elsewhere, or a URL with a user, a query or a fragment.
     package init?(fallback text: String) {
-        if text.lowercased().hasPrefix("http://") {
+        if text.dropping(prefix: "http://", ignoringCase: true) != nil {
             guard let endpoint = CompanionEndpoint(text, defaultPort: 80), endpoint.address.isLocal else { return nil }
             self.init(endpoint)
             return
         }
-        guard text.lowercased().hasPrefix("https://"), text.utf8.count <= 2048 else { return nil }
-        let rest = text.dropFirst("https://".count)
-        let authority = rest.prefix { $0 != "/" }
-        let segments = rest.dropFirst(authority.count).split(separator: "/")
+        guard let rest = text.dropping(prefix: "https://", ignoringCase: true), text.utf8.count <= 2048 else {
+            return nil
+        }
+        let authority = rest.cut(at: "/")?.before ?? rest
+        let segments = rest.cut(at: "/")?.after.parts("/") ?? []
         guard let host = Self.host(of: authority), segments.allSatisfy(Self.isSegment) else { return nil }
         self.init(origin: (["https://\(host)"] + segments.map(String.init)).joined(separator: "/"))
     }
@@ -50,17 +51,18 @@ package struct JarvisBase: Sendable, Hashable {
         if let endpoint = CompanionEndpoint(String(authority), defaultPort: 443) {
             return endpoint.address.zone == nil ? endpoint.authority : nil
         }
-        let parts = authority.split(separator: ":", omittingEmptySubsequences: false)
+        let parts = authority.parts(":", omittingEmpty: false)
         guard let name = parts.first, parts.count <= 2, name.utf8.count <= 253 else { return nil }
-        let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+        let labels = name.parts(".", omittingEmpty: false)
         let isName = labels.allSatisfy { label in
-            (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
+            (1...63).contains(label.utf8.count) && !label.begins(with: "-") && !label.ends(with: "-")
                 && label.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
         }
         // Digits alone are a broken address, never a name.
         guard isName, labels.last?.contains(where: \.isLetter) == true else { return nil }
         guard parts.count == 2 else { return name.lowercased() }
-        guard parts[1].allSatisfy({ ("0"..."9").contains($0) }), let port = Int(parts[1]), (1...65535).contains(port)
+        guard parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = Int(parts[1]),
+            (1...65535).contains(port)
         else { return nil }
         return "\(name.lowercased()):\(port)"
     }

@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// How a connection comes to be accepted by a Lumi host (lumi, Approval): each event gives the next act.
 ///
 /// Nothing but `ping` is sent before the host has said `pong`, and there is no way back to a new connection: every one
@@ -82,15 +84,15 @@ package struct LumiApproval: Sendable, Hashable {
             return answer.result == "pong" ? .ready(generation ?? .open) : .fail(.unknownAnswer(answer.result))
         }
         let reason = answer.error ?? answer.result
-        if reason.hasPrefix("Awaiting approval") {
+        if reason.begins(with: "Awaiting approval") {
             generation = .approval
             return pauseOrGiveUp()
         }
-        if reason.hasPrefix("Pairing required") {
+        if reason.begins(with: "Pairing required") {
             generation = .code
             return codes < Self.mostCodes ? .askForCode(isRepeated: codes > 0) : .fail(.wrongCode)
         }
-        return .fail(reason.lowercased().contains("rejected") ? .rejected : .unknownAnswer(reason))
+        return .fail(reason.lowercased().has("rejected") ? .rejected : .unknownAnswer(reason))
     }
 
     private func pauseOrGiveUp() -> Action {

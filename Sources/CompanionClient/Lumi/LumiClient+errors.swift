@@ -27,7 +27,7 @@ extension CompanionClientError {
     /// What a host says when it has not done a thing.
     static func lumi(refusal answer: LumiAnswer, endpoint: CompanionEndpoint) -> CompanionClientError {
         let text = answer.error ?? answer.result
-        if text.hasPrefix("Unknown command") {
+        if text.begins(with: "Unknown command") {
             return CompanionClientError(
                 .unsupportedVersion,
                 "\(endpoint) does not know that command: the app there is of another version.",

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import CompanionWire
 import FoundationEssentials
 import NIOCore
 import NIOFoundationCompat
@@ -100,7 +101,7 @@ extension ProviderClient {
             case 300..<400: (.redirected, "\(name) answers with a redirect; it was not followed.")
             case 401: (.keyRefused, "\(name) does not take the key.")
             // Gemini says so of keys that are none.
-            case 400 where failure?.text.contains("API key not valid") == true:
+            case 400 where failure?.text.has("API key not valid") == true:
                 (.keyRefused, "\(name) does not take the key.")
             case 402, 403: (.forbidden, "\(name) refuses it.")
             case 404: (.notFound, "\(name) does not have that model, or its interface is elsewhere.")

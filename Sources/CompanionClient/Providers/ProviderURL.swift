@@ -19,27 +19,27 @@ package struct ProviderURL: Sendable, Hashable, CustomStringConvertible {
         func refuse(_ why: String) -> ProviderError {
             ProviderError(.refusedURL, provider, "The address for \(provider.displayName) \(why).")
         }
-        let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2 else { throw refuse("is no URL: it begins with https:// or http://") }
-        switch parts[0].lowercased() {
-        case "https": isSecure = true
-        case "http": isSecure = false
-        default: throw refuse("is neither https:// nor http://")
+        guard text.has("://") else { throw refuse("is no URL: it begins with https:// or http://") }
+        let secure = text.dropping(prefix: "https://", ignoringCase: true)
+        guard let rest = secure ?? text.dropping(prefix: "http://", ignoringCase: true) else {
+            throw refuse("is neither https:// nor http://")
         }
-        guard text.utf8.count <= 1024, parts[1].utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        isSecure = secure != nil
+        // Of ASCII alone from here on.
+        guard text.utf8.count <= 1024, rest.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw refuse("holds characters that no URL has")
         }
-        guard !parts[1].contains(where: { "@?#\\\"<>^`{|}%".contains($0) }) else {
+        guard !rest.contains(where: { "@?#\\\"<>^`{|}%".contains($0) }) else {
             throw refuse("holds more than a host, a port and a path: user names and queries have no place in it")
         }
-        let slash = parts[1].firstIndex(of: "/") ?? parts[1].endIndex
-        var path = parts[1][slash...]
-        while path.hasSuffix("/") { path = path.dropLast() }
-        guard !path.split(separator: "/").contains(where: { $0 == "." || $0 == ".." }) else {
+        let slash = rest.utf8.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+        var path = rest[slash...]
+        while let shorter = path.dropping(suffix: "/") { path = shorter }
+        guard !path.parts("/").contains(where: { $0 == "." || $0 == ".." }) else {
             throw refuse("has dots for steps in its path")
         }
         self.path = String(path)
-        guard let (host, port) = Self.authority(parts[1][..<slash]) else { throw refuse("has no usable host and port") }
+        guard let (host, port) = Self.authority(rest[..<slash]) else { throw refuse("has no usable host and port") }
         (self.host, self.port) = (host.lowercased(), port)
         guard isSecure || Self.isLocal(self.host) else {
             throw refuse("needs https:// (plain HTTP is for localhost, private and link-local addresses)")
@@ -52,20 +52,22 @@ package struct ProviderURL: Sendable, Hashable, CustomStringConvertible {
 
     private static func authority(_ text: Substring) -> (host: String, port: Int?)? {
         var (host, port) = (text, Substring())
-        if text.first == "[" {
-            guard let end = text.firstIndex(of: "]") else { return nil }
+        if text.begins(with: "[") {
+            guard let end = text.utf8.firstIndex(of: UInt8(ascii: "]")) else { return nil }
             host = text[...end]
-            port = text[text.index(after: end)...]
+            port = text[text.utf8.index(after: end)...]
             guard IPAddress(String(host))?.isIPv6 == true else { return nil }
         } else {
-            let colon = text.firstIndex(of: ":") ?? text.endIndex
+            let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
             (host, port) = (text[..<colon], text[colon...])
             guard !host.isEmpty, host.allSatisfy({ $0.isLetter || $0.isNumber || "-._".contains($0) }) else {
                 return nil
             }
         }
         guard !port.isEmpty else { return (String(host), nil) }
-        guard port.first == ":", let number = Int(port.dropFirst()), (1...65535).contains(number) else { return nil }
+        guard let digits = port.dropping(prefix: ":"), let number = Int(digits), (1...65535).contains(number) else {
+            return nil
+        }
         return (String(host), number)
     }
 

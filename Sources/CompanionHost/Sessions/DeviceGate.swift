@@ -185,7 +185,7 @@ struct DeviceGate: Sendable {
 
     private static func token(in headers: HTTPFields) -> String? {
         guard let value = headers[.authorization] else { return nil }
-        let parts = value.split(separator: " ", omittingEmptySubsequences: true)
+        let parts = value.parts(" ", omittingEmpty: true)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
         return String(parts[1])
     }

@@ -18,18 +18,18 @@ package struct CompanionEndpoint: Sendable, Hashable, Codable {
     /// - Parameter defaultPort: The port where the text has none. Default: 7878.
     package init?(_ text: String, defaultPort: Int = CompanionEndpoint.defaultPort) {
         var rest = Substring(text)
-        if rest.lowercased().hasPrefix("http://") { rest = rest.dropFirst("http://".count) }
-        if rest.hasSuffix("/") { rest = rest.dropLast() }
+        rest = rest.dropping(prefix: "http://", ignoringCase: true) ?? rest
+        rest = rest.dropping(suffix: "/") ?? rest
         if let address = IPAddress(String(rest)) {
             self.init(address: address, port: defaultPort)
             return
         }
         guard
-            let colon = rest.lastIndex(of: ":"),
-            let address = IPAddress(String(rest[..<colon])),
-            !address.isIPv6 || rest.first == "[",
-            rest[rest.index(after: colon)...].allSatisfy({ ("0"..."9").contains($0) }),
-            let port = Int(rest[rest.index(after: colon)...]), (1...65535).contains(port)
+            let (name, digits) = rest.cut(atLast: ":"),
+            let address = IPAddress(String(name)),
+            !address.isIPv6 || rest.begins(with: "["),
+            digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let port = Int(digits), (1...65535).contains(port)
         else { return nil }
         self.init(address: address, port: port)
     }

@@ -20,12 +20,12 @@ package struct IPAddress: Sendable, Hashable {
     /// Reads `192.168.1.5`, `fe80::1%eth0` or `[fe80::1%eth0]`. Returns nil for anything else, host names included.
     package init?(_ text: String) {
         var text = Substring(text)
-        if text.first == "[", text.last == "]" { text = text.dropFirst().dropLast() }
-        let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+        text = text.dropping(prefix: "[")?.dropping(suffix: "]") ?? text
+        let parts = text.parts("%", maxSplits: 1, omittingEmpty: false)
         guard let literal = parts.first.map(String.init), !literal.isEmpty else { return nil }
         let zone = parts.count == 2 ? String(parts[1]) : nil
         if let zone,
-            zone.isEmpty || zone.count > 32
+            zone.isEmpty || zone.utf8.count > 32
                 || !zone.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "._-@:".contains($0)) })
         {
             return nil

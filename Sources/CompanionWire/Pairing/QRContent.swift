@@ -25,7 +25,7 @@ package enum QRContent: Sendable, Hashable {
         if let payload = AICLIPayload(trimmed) {
             self = .aicli(payload)
         } else {
-            self = trimmed.first == "{" ? Self.json(trimmed) : .foreign(Self.describe(trimmed))
+            self = trimmed.begins(with: "{") ? Self.json(trimmed) : .foreign(Self.describe(trimmed))
         }
     }
 
@@ -39,7 +39,7 @@ package enum QRContent: Sendable, Hashable {
         }
         guard let name = envelope.protocol else { return .foreign("JSON data without a pairing protocol") }
         guard name == PairingPayload.protocolName else {
-            return name.hasPrefix("copilotforge-pair-")
+            return name.begins(with: "copilotforge-pair-")
                 ? .unusable("it is for another version of the pairing protocol than \(PairingPayload.protocolName)")
                 : .foreign("a code for another protocol")
         }
@@ -63,7 +63,7 @@ package enum QRContent: Sendable, Hashable {
 
     private static func describe(_ text: String) -> String {
         let lowered = text.lowercased()
-        if let kind = kinds.first(where: { lowered.hasPrefix($0.prefix) }) { return kind.name }
+        if let kind = kinds.first(where: { lowered.begins(with: $0.prefix) }) { return kind.name }
         if text.isEmpty { return "an empty text" }
         if PairingPayload.isCode(text) { return "six digits without a pairing protocol" }
         return "plain text"

@@ -60,7 +60,7 @@ package struct Clipboard: Sendable {
         }
         let content = try await run(program, program.paste(type), limit: ImageLimits.default.maxFileBytes)
         guard !content.isEmpty else { throw DesktopError(.empty, "the clipboard is empty") }
-        return type.hasPrefix("image/") ? .picture(content) : .text(content)
+        return type.utf8.starts(with: "image/".utf8) ? .picture(content) : .text(content)
     }
 
     private func program() throws(DesktopError) -> Program {

@@ -111,7 +111,7 @@ package struct WatchedFiles: Sendable {
     /// Whether programs give such names to files that are not finished: hidden ones, and endings of downloads and
     /// editors.
     package static func isTemporary(_ name: String) -> Bool {
-        guard !name.hasPrefix("."), !name.hasSuffix("~") else { return true }
+        guard !name.utf8.starts(with: ".".utf8), name.utf8.last != UInt8(ascii: "~") else { return true }
         guard let dot = name.lastIndex(of: ".") else { return false }
         return temporaryEndings.contains(name[dot...].dropFirst().lowercased())
     }

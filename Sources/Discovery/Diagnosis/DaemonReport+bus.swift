@@ -1,3 +1,4 @@
+import CompanionWire
 internal import Glibc
 
 extension DaemonReport {
@@ -45,7 +46,7 @@ private final class BusConnection {
         do throws(Failure) {
             try connect(to: path)
             try write(BusSocket.introduction)
-            guard try line().hasPrefix("OK ") else { throw Failure(reason: "it refuses this user") }
+            guard try line().begins(with: "OK ") else { throw Failure(reason: "it refuses this user") }
             try write(BusSocket.beginning)
             _ = try ask(.hello)
         } catch {

@@ -26,11 +26,8 @@ package enum DaemonReport: Sendable, Hashable {
     /// The path of the first socket in the addresses of a bus, such as `unix:path=/run/dbus/system_bus_socket` (D-Bus
     /// specification, Server Addresses); nil where they are of other kinds.
     package static func socketPath(inAddress address: String) -> String? {
-        for alternative in address.split(separator: ";") where alternative.hasPrefix("unix:") {
-            for pair in alternative.dropFirst("unix:".count).split(separator: ",") where pair.hasPrefix("path=") {
-                return percentDecoded(pair.dropFirst("path=".count)).map { String(decoding: $0, as: UTF8.self) }
-            }
-        }
-        return nil
+        let pairs = address.parts(";").compactMap { $0.dropping(prefix: "unix:") }.flatMap { $0.parts(",") }
+        guard let path = pairs.lazy.compactMap({ $0.dropping(prefix: "path=") }).first else { return nil }
+        return percentDecoded(path).map { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -52,7 +52,7 @@ package struct NetworkInterface: Sendable, Hashable {
     private static let tunnels = ["tun", "tap", "wg", "tailscale", "zt", "ppp", "utun", "nebula", "ipsec", "gre"]
 
     private func isNumbered(_ prefix: String) -> Bool {
-        name.hasPrefix(prefix) && name.count > prefix.count || name == prefix
+        name.begins(with: prefix) && name.count > prefix.count || name == prefix
     }
 
     /// All interfaces, in the system's order.

@@ -1,3 +1,4 @@
+import CompanionWire
 internal import Glibc
 
 extension PortOwner {
@@ -18,10 +19,10 @@ extension PortOwner {
             guard let pid = Int32(name) else { continue }
             for descriptor in names(in: "/proc/\(pid)/fd") {
                 let link = target(of: "/proc/\(pid)/fd/\(descriptor)")
-                guard link.hasPrefix("socket:["), let inode = UInt64(link.dropFirst(8).dropLast()),
+                guard let digits = link.dropping(prefix: "socket:[")?.dropping(suffix: "]"), let inode = UInt64(digits),
                     inodes.contains(inode)
                 else { continue }
-                let program = text(of: "/proc/\(pid)/comm").split(separator: "\n").first.map(String.init) ?? "?"
+                let program = text(of: "/proc/\(pid)/comm").parts("\n").first.map(String.init) ?? "?"
                 found[inode] = (program, pid)
             }
         }
@@ -36,7 +37,7 @@ extension PortOwner {
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-            if !name.hasPrefix(".") { names.append(name) }
+            if !name.begins(with: ".") { names.append(name) }
         }
         return names
     }

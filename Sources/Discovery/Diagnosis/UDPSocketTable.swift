@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// A line of `/proc/net/udp` or `/proc/net/udp6` (proc(5)).
 package struct UDPSocketEntry: Sendable, Hashable {
     package var port: Int
@@ -14,11 +16,11 @@ package struct UDPSocketEntry: Sendable, Hashable {
 
     /// Reads a table; lines that are none, such as the title, are passed over.
     package static func parse(_ table: String) -> [UDPSocketEntry] {
-        table.split(separator: "\n").compactMap { line in
+        table.parts("\n").compactMap { line in
             // sl local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout inode …
-            let fields = line.split(separator: " ")
-            guard fields.count > 9, let colon = fields[1].lastIndex(of: ":"),
-                let port = Int(fields[1][fields[1].index(after: colon)...], radix: 16),
+            let fields = line.parts(" ")
+            guard fields.count > 9, let colon = fields[1].utf8.lastIndex(of: UInt8(ascii: ":")),
+                let port = Int(fields[1][fields[1].utf8.index(after: colon)...], radix: 16),
                 let user = UInt32(fields[7]), let inode = UInt64(fields[9])
             else { return nil }
             return UDPSocketEntry(port: port, user: user, inode: inode)

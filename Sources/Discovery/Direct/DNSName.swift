@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// A domain name as a list of labels, each 1 to 63 bytes of anything.
 struct DNSName: Hashable, Sendable {
     var labels: [[UInt8]]
@@ -12,7 +14,7 @@ struct DNSName: Hashable, Sendable {
     }
 
     private static func parts(_ text: String) -> [[UInt8]] {
-        text.split(separator: ".").map { Array($0.utf8) }
+        text.parts(".").map { Array($0.utf8) }
     }
 
     /// The labels with ASCII letters in lower case: names are compared without case (RFC 1035, section 2.3.3).
@@ -23,8 +25,12 @@ struct DNSName: Hashable, Sendable {
     /// As text, dots and backslashes within labels escaped, what is not UTF-8 repaired.
     var text: String {
         labels.map { label in
-            String(decoding: label, as: UTF8.self).replacing("\\", with: "\\\\").replacing(".", with: "\\.")
+            String(decoding: label.flatMap(Self.escaped), as: UTF8.self)
         }.joined(separator: ".")
+    }
+
+    private static func escaped(_ byte: UInt8) -> [UInt8] {
+        byte == UInt8(ascii: "\\") || byte == UInt8(ascii: ".") ? [UInt8(ascii: "\\"), byte] : [byte]
     }
 
     /// The bytes on the wire, without compression; nil for a name that cannot be sent.

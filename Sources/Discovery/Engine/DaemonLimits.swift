@@ -1,3 +1,4 @@
+import CompanionWire
 import FoundationEssentials
 
 /// The Avahi daemon's limits, from its configuration file: it does not tell them by itself.
@@ -14,8 +15,8 @@ enum DaemonLimits {
     /// The defaults are those of avahi-daemon.conf(5).
     static func parse(_ text: String) -> BrowseLimits {
         func value(_ key: String, default fallback: Int) -> Int {
-            for line in text.split(separator: "\n") {
-                let parts = line.split(separator: "=", maxSplits: 1).map { $0.filter { !$0.isWhitespace } }
+            for line in text.parts("\n") {
+                let parts = line.parts("=", maxSplits: 1).map { $0.filter { !$0.isWhitespace } }
                 if parts.count == 2, parts[0] == key, let number = Int(parts[1]), number > 0 { return number }
             }
             return fallback

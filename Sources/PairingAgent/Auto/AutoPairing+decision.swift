@@ -20,7 +20,13 @@ extension AutoPairing {
     /// The code names its host by id and key: only that one is tried, for whoever has not the key gets nothing.
     private func named(_ code: Waiting) -> Decision {
         guard let hostID = code.payload.host else {
-            return .drop(.failed("the code names a key, but no host"))
+            if let host = hosts.values.first(where: \.isNamed) { return .go(.host(host.id)) }
+            // Codes for small screens name the key and the address alone.
+            guard code.payload.addr != nil else { return .drop(.failed("the code names a key, but no host")) }
+            guard rules.only.isEmpty else {
+                return .drop(.failed("the code does not say which host it is of: enlarge the window that shows it"))
+            }
+            return .go(.named)
         }
         if let name = paired[hostID] { return .drop(.alreadyPaired(name)) }
         let host = hosts.values.filter { $0.advertisedID == hostID || $0.isNamed }.min { $0.id < $1.id }
@@ -55,7 +61,7 @@ extension AutoPairing.Rules {
         only.isEmpty
             || only.contains { word in
                 let word = word.lowercased()
-                return name?.lowercased() == word || (word.count >= 4 && id.hasPrefix(word))
+                return name?.lowercased() == word || (word.count >= 4 && id.begins(with: word))
             }
     }
 }

@@ -141,7 +141,7 @@ package struct PairingStateMachine: Sendable {
     private func refusal(_ error: PairingTransportError, now: Date) -> PairingError? {
         switch error.reason {
         case .otherVersions: return Self.hostError(error)
-        case .refusedByCode(let code, _, _) where code.rawValue.hasPrefix("pairing."): return Self.hostError(error)
+        case .refusedByCode(let code, _, _) where code.rawValue.begins(with: "pairing."): return Self.hostError(error)
         default: break
         }
         guard case .refused(let text) = error.reason else { return nil }

@@ -102,8 +102,8 @@ package struct PairedHosts: Codable, Sendable, Hashable {
         let rules: [(PairedHost) -> Bool] = [
             { $0.id == word },
             { $0.name.lowercased() == word },
-            { word.count >= 4 && $0.id.hasPrefix(word) },
-            { !word.isEmpty && $0.name.lowercased().hasPrefix(word) },
+            { word.count >= 4 && $0.id.begins(with: word) },
+            { !word.isEmpty && $0.name.lowercased().begins(with: word) },
         ]
         for rule in rules {
             let found = hosts.filter(rule)

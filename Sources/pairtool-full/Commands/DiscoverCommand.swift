@@ -45,15 +45,13 @@ struct DiscoverCommand: AsyncParsableCommand {
     var probe = false
 
     @Option(
-        help: "Ask at this address only, past mDNS: ADDRESS[:PORT].",
-        transform: { text in
-            guard let place = HostPlace(text) else {
-                throw ValidationError("“\(TerminalText.line(text))” is no address; names are not looked up.")
-            }
-            return place
-        }
+        help: """
+            Ask this host only, of whatever family: past mDNS at ADDRESS[:PORT], or by its name or how that begins, as it is \
+            advertised or recorded. DNS names are not looked up.
+            """,
+        transform: WantedHost.init(commandLine:)
     )
-    var host: HostPlace?
+    var host: WantedHost?
 
     @Option(
         help:
@@ -81,7 +79,10 @@ struct DiscoverCommand: AsyncParsableCommand {
         }
         if watch, first { throw ValidationError("--watch and --first exclude each other.") }
         let isNarrowed = !types.isEmpty || domain != nil || discovery.choice != DiscoveryChoice()
-        if host != nil, watch || first || isNarrowed {
+        if case .name? = host, watch || first || !types.isEmpty || domain != nil {
+            throw ValidationError("--host asks one host: --watch, --first, --type and --domain do not go with it.")
+        }
+        if case .place? = host, watch || first || isNarrowed {
             throw ValidationError(
                 "--host asks at one address: --watch, --first, --type, --domain, --engine and --interface do not go with it."
             )
@@ -90,10 +91,10 @@ struct DiscoverCommand: AsyncParsableCommand {
 
     /// Letters, digits and hyphens in labels of 1 to 63, 253 bytes in all; other characters as punycode.
     private static func isDomain(_ text: String) -> Bool {
-        let text = text.hasSuffix(".") ? String(text.dropLast()) : text
+        let text = text.dropping(suffix: ".").map(String.init) ?? text
         return text.utf8.count <= 253
-            && text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
-                (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
+            && text.parts(".", omittingEmpty: false).allSatisfy { label in
+                (1...63).contains(label.utf8.count) && !label.begins(with: "-") && !label.ends(with: "-")
                     && label.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
             }
     }
@@ -101,12 +102,12 @@ struct DiscoverCommand: AsyncParsableCommand {
     func run() async throws {
         let output = options.output
         if let host {
-            let asked = AddressedHost(place: host, paired: try paired(output))
-            guard let row = try await withTimeLimit(timeout?.duration, { try await asked.row() }) else {
-                throw CommandError(.timedOut, "host.timed_out", "\(host.address) did not answer in that time")
+            let rows = try await rows(of: host, output)
+            output.list(rows, columns: DiscoveredRow.columns(rows, probe: true), id: \.id)
+            for row in rows where row.conflicting {
+                output.say(TerminalText.line("Beware: \(row.probe?.reason ?? "")"))
             }
-            output.list([row], columns: DiscoveredRow.columns([row], probe: true), id: \.id)
-            if row.conflicting { output.say(TerminalText.line("Beware: \(row.probe?.reason ?? "")")) }
+            if output.format == .text { sayNext(rows, output) }
         } else if watch {
             output.tell(of: USBDevice.appleDevices(context: output.context))
             let client = try discovery.client(context: output.context, domain: domain)
@@ -114,6 +115,37 @@ struct DiscoverCommand: AsyncParsableCommand {
                 .run(client: client, types: types.isEmpty ? ServiceType.all : types, limit: timeout?.duration)
         } else {
             try await list(output)
+        }
+    }
+
+    private func rows(of host: WantedHost, _ output: Output) async throws -> [DiscoveredRow] {
+        let paired = try paired(output)
+        switch host {
+        case .place(let place):
+            let asked = AddressedHost(place: place, paired: paired)
+            guard let rows = try await withTimeLimit(timeout?.duration, { try await asked.rows() }) else {
+                throw CommandError(.timedOut, "host.timed_out", "\(place.address) did not answer in that time")
+            }
+            return rows
+        case .name(let name):
+            return try await NamedHost(name: name, paired: paired).rows(
+                client: try discovery.client(context: output.context),
+                limit: timeout?.duration ?? .seconds(10)
+            )
+        }
+    }
+
+    /// What can be done with what was found.
+    private func sayNext(_ rows: [DiscoveredRow], _ output: Output) {
+        for row in rows where row.probe?.state == .up {
+            let family = row.family
+            guard !row.paired else {
+                output.say(TerminalText.line("Next: \(family.firstCommand) --host \(row.id.prefix(8))"))
+                continue
+            }
+            guard let endpoint = row.localEndpoints.first else { continue }
+            let scheme = row.secureEndpoints.contains(endpoint) ? "https" : "http"
+            output.say(TerminalText.line("Next: \(family.pairCommand(at: "\(scheme)://\(endpoint)"))"))
         }
     }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandCore
 import CompanionClient
+import CompanionWire
 import FoundationEssentials
 
 struct SearchCommand: AsyncParsableCommand {
@@ -80,14 +81,14 @@ struct SearchCommand: AsyncParsableCommand {
         // By whole characters, whose lower case may be several: each keeps its place.
         let lowered = characters.map { $0.lowercased() }
         let first = String(wanted[0])
-        for start in characters.indices where lowered[start].hasPrefix(first) {
+        for start in characters.indices where lowered[start].begins(with: first) {
             var joined = ""
             var end = start
             while end < characters.count, joined.count < wanted.count {
                 joined += lowered[end]
                 end += 1
             }
-            guard joined.hasPrefix(String(wanted)) else { continue }
+            guard joined.begins(with: String(wanted)) else { continue }
             let (from, to) = (max(0, start - 30), min(characters.count, end + 60))
             let part = String(characters[from..<to]).split(whereSeparator: \.isNewline).joined(separator: " ")
             return (from > 0 ? "…" : "") + part + (to < characters.count ? "…" : "")

@@ -119,7 +119,7 @@ enum PairedHostSelection {
                 next: "use more of the id: pairtool hosts"
             )
         }
-        let isShort = word.count < 4 && hosts.hosts.contains { $0.id.hasPrefix(word) }
+        let isShort = word.count < 4 && hosts.hosts.contains { $0.id.begins(with: word) }
         throw CommandError(
             .notPaired,
             "host.unknown",

@@ -54,7 +54,7 @@ struct TurnWriter {
             guard !text.isEmpty else { return }
             lastNotice = nil
             output.context.stdout.write(TerminalText.block(text))
-            endsLine = text.hasSuffix("\n")
+            endsLine = text.ends(with: "\n")
             wroteText = true
         case .status(let label): note(label)
         case .toolStart(let name, _): note("⚙ \(name) …")

@@ -22,6 +22,8 @@ struct QRDrawing: Sendable {
     private let scale: Int
     /// Whether a drawing for terminals without colour draws the dark modules.
     private let invert: Bool
+    /// Whether a drawing for terminals may have characters that not every font has.
+    private let dense: Bool
 
     init(
         file: String,
@@ -29,7 +31,8 @@ struct QRDrawing: Sendable {
         format: Format? = nil,
         level: QRErrorCorrection? = nil,
         scale: Int = QRSymbol.usualScale,
-        invert: Bool = false
+        invert: Bool = false,
+        dense: Bool = false
     ) {
         self.file = file
         self.output = output
@@ -37,6 +40,7 @@ struct QRDrawing: Sendable {
         self.level = level
         self.scale = scale
         self.invert = invert
+        self.dense = dense
     }
 
     /// Why it cannot be meant so; nil where it can.
@@ -85,7 +89,7 @@ struct QRDrawing: Sendable {
 
     /// What the ending of a file's name says.
     private static func format(of file: String) -> Format? {
-        [Format.png, .svg].first { file.lowercased().hasSuffix(".\($0.rawValue)") }
+        [Format.png, .svg].first { file.lowercased().ends(with: ".\($0.rawValue)") }
     }
 
     private func text(_ context: CommandContext) throws -> [UInt8] {
@@ -100,22 +104,27 @@ struct QRDrawing: Sendable {
 
     private func draw(_ symbol: QRSymbol, _ text: [UInt8], _ out: Output) throws {
         // Below it is the prompt.
-        let terminal = TerminalQR(output: out, rowsAfter: 1, invert: invert)
+        let terminal = TerminalQR(output: out, rowsAfter: 1, dense: dense, invert: invert)
+        let way = dense ? "" : "add --dense, "
         do {
-            if out.format == .json {
-                out.json(Report(symbol, try terminal.draw(symbol), text))
-            } else if out.context.stdoutIsTerminal {
-                try terminal.show(symbol, pages: pages(symbol, text, out))
-            } else {
-                out.data(try terminal.draw(symbol).text)
-            }
-        } catch  where error.code == .windowTooSmall {
+            try show(symbol, text, out, terminal)
+        } catch let error as QRCodecError where error.code == .windowTooSmall {
             throw CommandError(
                 .failed,
                 "qr.window_too_small",
                 error.message,
-                next: "make the window larger, or draw a picture: pairtool qr -o code.png"
+                next: "make the window larger, \(way)or draw a picture: pairtool qr -o code.png"
             )
+        }
+    }
+
+    private func show(_ symbol: QRSymbol, _ text: [UInt8], _ out: Output, _ terminal: TerminalQR) throws {
+        if out.format == .json {
+            out.json(Report(symbol, try terminal.draw(symbol), text))
+        } else if out.context.stdoutIsTerminal {
+            try terminal.show(symbol, pages: pages(symbol, text, out))
+        } else {
+            out.data(try terminal.draw(symbol).text)
         }
     }
 

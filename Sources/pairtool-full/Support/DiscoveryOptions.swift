@@ -57,7 +57,7 @@ struct Seconds {
 
     /// - Throws: `ValidationError` that says what is valid.
     init(commandLine text: String) throws {
-        let number = text.hasSuffix("s") ? String(text.dropLast()) : text
+        let number = text.dropping(suffix: "s").map(String.init) ?? text
         guard let seconds = Double(number), Self.range.contains(seconds) else {
             throw ValidationError("give a number of seconds from 0.001 to 86400 (a day).")
         }

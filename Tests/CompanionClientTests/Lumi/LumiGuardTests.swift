@@ -47,7 +47,10 @@ import Testing
         #expect(try LumiAppName(text).text == text)
     }
 
-    @Test(arguments: ["a\"b", "a\\", "a\nb", "a\u{7}", "a\u{7F}", "a\u{9B}31m"])
+    @Test(arguments: [
+        "a\"b", "a\\", "a\nb", "a\u{7}", "a\u{7F}", "a\u{9B}31m", "a\"\u{200D}b", "a\\\u{301}b", "\u{600}\"b",
+        "\u{600}\\b",
+    ])
     func `what would end the quotes of a notification is refused`(_ text: String) {
         #expect(throws: LumiInputError.self) { try LumiNotificationText(text) }
     }

@@ -102,14 +102,16 @@ import Testing
     func plain() async throws {
         try await withPairedJarvis { jarvis, user in
             jarvis.change { $0.approvals = [$0.approvals[1]] }
-            jarvis.change { $0.approvals[0].reason = "<b>&" }
+            // U+0600 and `<` are one character to people, and two to what reads the markup.
+            jarvis.change { $0.approvals[0].reason = "<b>&\u{600}<a href='x'>\u{301}" }
             try await FakeDesktop.with(user, capabilities: ["body", "body-markup"]) { desktop in
                 let (_, result) = try await user.follow(Self.command + ["--notify"], environment: desktop.environment) {
                     run in
                     let call = try await desktop.call("Notify")
                     #expect(call["actions"] == .list([]))
                     #expect(
-                        call["body"]?.string == "&lt;b&gt;&amp;\nby deployer\npairtool approvals show 7B0E4A52"
+                        call["body"]?.string
+                            == "&lt;b&gt;&amp;\u{600}&lt;a href=&#39;x&#39;&gt;\u{301}\nby deployer\npairtool approvals show 7B0E4A52"
                     )
                     try run.interrupt()
                 }

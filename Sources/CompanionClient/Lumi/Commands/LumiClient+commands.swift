@@ -57,9 +57,8 @@ extension LumiClient {
     package func info() async throws -> [(name: String, value: String)] {
         let texts = [try await perform(.systemInfo).result, try await perform(.screenInfo).result]
         return texts.flatMap { $0.split(whereSeparator: \.isNewline) }.compactMap { line in
-            guard let colon = line.firstIndex(of: ":") else { return nil }
-            let value = line[line.index(after: colon)...].drop { $0.isWhitespace }
-            return (String(line[..<colon].drop { $0.isWhitespace }), String(value))
+            guard let (name, value) = line.cut(at: ":") else { return nil }
+            return (String(name.drop { $0.isWhitespace }), String(value.drop { $0.isWhitespace }))
         }
     }
 }

@@ -7,7 +7,7 @@ package struct LumiAppName: Sendable, Hashable {
         guard let first = text.first, first.isLetter || first.isNumber else {
             throw LumiInputError("the name of an application begins with a letter or a digit")
         }
-        guard text.count <= 128 else { throw LumiInputError("the name is longer than 128 characters") }
+        guard text.unicodeScalars.count <= 128 else { throw LumiInputError("the name is longer than 128 characters") }
         guard text.unicodeScalars.allSatisfy(Self.isAllowed) else {
             throw LumiInputError(
                 "the name of an application may have letters, digits, spaces and . - _ + only: a Mac would read other "

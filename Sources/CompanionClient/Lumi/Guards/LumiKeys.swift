@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// A key, and those that are held with it, such as `command+shift+t`.
 package struct LumiKeys: Sendable, Hashable {
     package enum Modifier: String, Sendable, Hashable, CaseIterable {
@@ -11,7 +13,7 @@ package struct LumiKeys: Sendable, Hashable {
     ///
     /// - Throws: ``LumiInputError`` for a key that Macs do not know: they press Return in its place.
     package init(_ text: String) throws(LumiInputError) {
-        var parts = text.lowercased().split(separator: "+", omittingEmptySubsequences: false).map(Self.full)
+        var parts = text.lowercased().parts("+", omittingEmpty: false).map(Self.full)
         let key = parts.removeLast()
         guard Self.keys.contains(key) else {
             throw LumiInputError(

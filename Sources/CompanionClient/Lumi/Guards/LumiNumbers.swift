@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// How loud or bright: 0 to 100 percent.
 package struct LumiLevel: Sendable, Hashable {
     package let percent: Int
@@ -12,9 +14,9 @@ package struct LumiLevel: Sendable, Hashable {
 
     /// Reads `25` or `25%`.
     package init(_ text: String) throws(LumiInputError) {
-        let digits = text.hasSuffix("%") ? text.dropLast() : Substring(text)
+        let digits = text.dropping(suffix: "%") ?? Substring(text)
         // Only these ten digits: `Int` takes signs as well.
-        guard (1...3).contains(digits.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+        guard (1...3).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let percent = Int(digits)
         else {
             throw LumiInputError("a level is a whole number from 0 to 100, such as 25 or 25%")

@@ -6,7 +6,8 @@ package struct LumiNotificationText: Sendable, Hashable {
     ///   1000 characters.
     package init(_ text: String) throws(LumiInputError) {
         guard text.count <= 1000 else { throw LumiInputError("a notification has at most 1000 characters") }
-        guard !text.contains("\""), !text.contains("\\"), !text.hasControls() else {
+        // By scalars: another one may join with a quote to what people see as one character, and the Mac sees two.
+        guard !text.unicodeScalars.contains("\""), !text.unicodeScalars.contains("\\"), !text.hasControls() else {
             throw LumiInputError(
                 "a notification may have no straight double quotes, backslashes or control characters: a Mac would read them as "
                     + "part of a script. Write “ and ” instead"

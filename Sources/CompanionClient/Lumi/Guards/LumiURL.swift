@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// A web address that a Mac may open: the Mac puts it between double quotes into a shell command (lumi, Guards).
 package struct LumiURL: Sendable, Hashable {
     package let text: String
@@ -5,7 +7,10 @@ package struct LumiURL: Sendable, Hashable {
     /// - Throws: ``LumiInputError`` for anything but `http://` and `https://` with a host, for characters that have to
     ///   be percent-encoded, and for those that end the quotes or mean something between them.
     package init(_ text: String) throws(LumiInputError) {
-        guard let scheme = ["https://", "http://"].first(where: { text.lowercased().hasPrefix($0) }) else {
+        guard
+            let rest = text.dropping(prefix: "https://", ignoringCase: true)
+                ?? text.dropping(prefix: "http://", ignoringCase: true)
+        else {
             throw LumiInputError("only addresses that begin with http:// or https:// are opened")
         }
         guard text.utf8.count <= 2048 else { throw LumiInputError("the address is longer than 2048 characters") }
@@ -15,8 +20,9 @@ package struct LumiURL: Sendable, Hashable {
                     + "write quotes, $, `, \\, <, >, ; and | as well as spaces and other letters percent-encoded, as in %22"
             )
         }
-        let host = text.dropFirst(scheme.count).prefix { !"/?#".contains($0) }
-        guard let first = host.first, first.isLetter || first.isNumber || first == "[", !host.contains("@") else {
+        // Of ASCII alone by now.
+        let host = rest.prefix { !"/?#".contains($0) }
+        guard let first = host.first, first.isLetter || first.isNumber || first == "[", !host.has("@") else {
             throw LumiInputError("the address names no host, or a user besides it")
         }
         self.text = text

@@ -1,3 +1,4 @@
+import CompanionWire
 import FoundationEssentials
 
 /// The keys of providers that a Mac gave: `lumiagent.apikey.<provider>`. Shows in no description.
@@ -14,7 +15,7 @@ package struct LumiAPIKeys: Decodable, Sendable, Hashable {
         }
         let members = try decoder.singleValueContainer().decode([String: Lenient].self)
         keys = [:]
-        for (name, value) in members where name.lowercased().hasPrefix(Self.prefix) {
+        for (name, value) in members where name.lowercased().begins(with: Self.prefix) {
             guard let text = value.text, !text.isEmpty else { continue }
             keys[String(name.dropFirst(Self.prefix.count))] = text
         }

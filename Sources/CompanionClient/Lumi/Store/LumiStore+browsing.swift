@@ -70,7 +70,7 @@ extension LumiStore: ProjectBrowsing, ChatBrowsing {
 
     /// The agent that a project's path names; nil for other paths.
     package static func agentID(path: String?) -> UUID? {
-        guard let path, path.hasPrefix(pathPrefix) else { return nil }
+        guard let path, path.begins(with: pathPrefix) else { return nil }
         return UUID(uuidString: String(path.dropFirst(pathPrefix.count)))
     }
 

@@ -39,16 +39,11 @@ package struct LumiSync: Sendable {
     /// Pulls the files one after the other: one that fails leaves the others, and what was there before, alone.
     ///
     /// - Parameter note: Called with each file's outcome as soon as it is known.
-    /// - Throws: ``CompanionClientError`` with the code `unsupportedVersion` where the host has no sync;
+    /// Whether the host has sync is found out by asking: how it accepts connections does not tell.
+    ///
+    /// - Throws: ``CompanionClientError`` with the code `unsupportedVersion` where the host does not know the command;
     ///   `CancellationError`. Whatever goes wrong with a file is its outcome.
     package func run(_ client: LumiClient, note: (Item) -> Void = { _ in }) async throws -> [Item] {
-        guard await client.generation?.hasSync != false else {
-            throw CompanionClientError(
-                .unsupportedVersion,
-                "\(client.endpoint) is a Lumi host of the first generation, which has no sync.",
-                delivery: .notSent
-            )
-        }
         var items: [Item] = []
         var isConnected = true
         for file in Self.order {
@@ -71,7 +66,14 @@ package struct LumiSync: Sendable {
             let answer = try await client.exchange(.syncData(file))
             guard answer.success else {
                 let reason = answer.error ?? answer.result
-                return (reason.hasSuffix("not found") ? .missing : .failed(reason: reason), true)
+                if reason.utf8.starts(with: "Unknown command".utf8) {
+                    throw CompanionClientError(
+                        .unsupportedVersion,
+                        "\(client.endpoint) is an old Lumi host, which has no sync.",
+                        hostText: reason
+                    )
+                }
+                return (reason.ends(with: "not found") ? .missing : .failed(reason: reason), true)
             }
             guard let bytes = answer.data else { return (.failed(reason: "the host sent no data"), true) }
             if (try? PrivateFile.read(store.path(of: file))) == bytes { return (.unchanged(bytes: bytes.count), true) }
@@ -79,7 +81,7 @@ package struct LumiSync: Sendable {
             return (.stored(bytes: bytes.count), true)
         } catch let error as LumiStoreError {
             return (.failed(reason: error.message), true)
-        } catch let error as CompanionClientError {
+        } catch let error as CompanionClientError where error.code != .unsupportedVersion {
             // A late answer to a command that timed out is dropped, so the connection is still good then.
             return (.failed(reason: error.message), error.code == .timedOut)
         }

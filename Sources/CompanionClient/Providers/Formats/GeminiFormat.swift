@@ -1,3 +1,4 @@
+import CompanionWire
 import FoundationEssentials
 
 /// Gemini's `streamGenerateContent`.
@@ -34,7 +35,7 @@ struct GeminiFormat: ProviderFormat {
     }
 
     func request(_ prompt: ProviderPrompt, key: ProviderKey?) throws -> ProviderRequest {
-        let name = prompt.model.hasPrefix("models/") ? String(prompt.model.dropFirst("models/".count)) : prompt.model
+        let name = prompt.model.dropping(prefix: "models/").map(String.init) ?? prompt.model
         let contents = prompt.messages.map { message in
             Body.Content(
                 role: message.isFromUser ? "user" : "model",

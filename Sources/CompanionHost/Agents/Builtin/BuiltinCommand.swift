@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// What a prompt asks the project explorer for.
 package enum BuiltinCommand: Sendable, Hashable {
     case help
@@ -41,8 +43,8 @@ package enum BuiltinCommand: Sendable, Hashable {
     }
 
     private static func search(_ argument: String) -> Self {
-        if argument.utf8.count > 2, argument.hasPrefix("/"), argument.hasSuffix("/") {
-            return .searchPattern(String(argument.dropFirst().dropLast()))
+        if argument.utf8.count > 2, let pattern = argument.dropping(prefix: "/")?.dropping(suffix: "/") {
+            return .searchPattern(String(pattern))
         }
         let text = unquoted(argument)
         return text.isEmpty ? .help : .search(text: text)
@@ -50,19 +52,19 @@ package enum BuiltinCommand: Sendable, Hashable {
 
     /// Reads `FILE`, `FILE:A` and `FILE:A-B`.
     private static func show(_ argument: String) -> Self {
-        guard let colon = argument.lastIndex(of: ":") else { return .show(file: argument, lines: nil) }
-        let bounds = argument[argument.index(after: colon)...].split(separator: "-", omittingEmptySubsequences: false)
+        guard let (file, range) = argument.cut(atLast: ":") else { return .show(file: argument, lines: nil) }
+        let bounds = range.parts("-", omittingEmpty: false)
         let numbers = bounds.compactMap { Int($0) }.filter { $0 > 0 }
         guard numbers.count == bounds.count, let first = numbers.first, numbers.count <= 2 else {
             return .show(file: argument, lines: nil)
         }
         let last = max(numbers.count == 2 ? numbers[1] : first, first)
-        return .show(file: String(argument[..<colon]), lines: first...last)
+        return .show(file: String(file), lines: first...last)
     }
 
     private static func unquoted(_ text: String) -> String {
-        for quote in ["\"", "'", "`"] where text.count >= 2 && text.hasPrefix(quote) && text.hasSuffix(quote) {
-            return String(text.dropFirst().dropLast())
+        for quote in ["\"", "'", "`"] {
+            if let inner = text.dropping(prefix: quote)?.dropping(suffix: quote) { return String(inner) }
         }
         return text
     }

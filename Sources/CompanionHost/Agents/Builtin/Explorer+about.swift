@@ -1,3 +1,5 @@
+import CompanionWire
+
 extension Explorer {
     private static let maximumTypes = 8
     private static let readmeLines = 12
@@ -14,7 +16,7 @@ extension Explorer {
                 guard entry.kind == .file else { return !isCancelled.isSet }
                 total += 1
                 counts[Self.type(of: entry.name), default: 0] += 1
-                if names.count == 1, readme == nil, entry.name.lowercased().hasPrefix("readme") { readme = names }
+                if names.count == 1, readme == nil, entry.name.lowercased().begins(with: "readme") { readme = names }
                 return !isCancelled.isSet
             }
             say("\(isComplete ? "" : "at least ")\(total) files: \(Self.summary(counts))")
@@ -37,8 +39,8 @@ extension Explorer {
     }
 
     private static func type(of name: String) -> String {
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "no extension" }
-        let suffix = name[dot...].lowercased()
+        guard let (stem, end) = name.cut(atLast: "."), !stem.isEmpty else { return "no extension" }
+        let suffix = "." + end.lowercased()
         return suffix.utf8.count <= 12 ? suffix : "other"
     }
 

@@ -1,3 +1,5 @@
+import CompanionWire
+
 extension Explorer {
     private static let maximumLines = 500
     static let incompleteText = "… there may be more: not everything was looked at"
@@ -55,9 +57,9 @@ extension Explorer {
     /// with `/` is compared with the whole path.
     func find(_ pattern: String) throws -> String {
         guard pattern.utf8.count <= 200 else { throw ProjectFiles.Refusal(text: "The pattern is too long.") }
-        let isGlob = pattern.contains("*") || pattern.contains("?")
+        let isGlob = pattern.has("*") || pattern.has("?")
         let glob = Glob(isGlob ? pattern : "*\(pattern)*")
-        let wantsPath = pattern.contains("/")
+        let wantsPath = pattern.has("/")
         var found = 0
         let isComplete = try files.walk { names, entry in
             guard glob.matches(wantsPath ? names.joined(separator: "/") : entry.name) else { return !isCancelled.isSet }

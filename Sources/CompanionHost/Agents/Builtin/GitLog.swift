@@ -1,3 +1,4 @@
+import CompanionWire
 import Glibc
 import PairingAgent
 import Subprocess
@@ -45,7 +46,7 @@ struct GitLog {
             refuse("Git cannot read this repository: it has no commits, or belongs to another user.")
             return
         }
-        let lines = result.output.split(separator: "\n")
+        let lines = result.output.parts("\n")
         emit(.text(result.output))
         emit(.toolComplete(name: tool, id: "call-1", success: true, details: "\(lines.count) commits"))
     }
@@ -57,7 +58,7 @@ struct GitLog {
     private static func reasonToRefuse(_ files: ProjectFiles, directory: String) -> String? {
         // gitrepository-layout(5): both name other directories to read from.
         for path in ["commondir", "objects/info/alternates"] {
-            let names = [".git"] + path.split(separator: "/").map(String.init)
+            let names = [".git"] + path.parts("/").map(String.init)
             if files.exists(names) { return "`.git/\(path)` leads out of it" }
         }
         for names in [[], ["objects"], ["objects", "info"], ["objects", "pack"], ["refs"]] {
@@ -80,7 +81,7 @@ struct GitLog {
         guard let resolved = realpath(path, nil) else { return false }
         defer { free(resolved) }
         let path = String(cString: resolved)
-        return FileStatus(path)?.kind == .file && path.hasPrefix(directory + "/")
+        return FileStatus(path)?.kind == .file && path.begins(with: directory + "/")
     }
 
     /// - Returns: nil when it took too long.
@@ -122,7 +123,7 @@ struct GitLog {
     }
 
     private var environment: [Environment.Key: String] {
-        let above = directory.lastIndex(of: "/").map { String(directory[..<$0]) } ?? "/"
+        let above = directory.cut(atLast: "/").map { String($0.before) } ?? "/"
         return [
             "PATH": getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin",
             "LC_ALL": "C.UTF-8",

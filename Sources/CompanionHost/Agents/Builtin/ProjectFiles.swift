@@ -1,10 +1,11 @@
+import CompanionWire
 import Glibc
 import PairingAgent
 
 /// Read-only access to the files below one directory.
 ///
-/// Every path is walked name by name with `openat` and `O_NOFOLLOW`: there is no moment at which a symbolic link
-/// could lead out, and `..` is refused. Only regular files are opened. Calls block: not for the cooperative pool.
+/// ``ProjectRoot`` opens everything: whatever a path says, and whatever symbolic links are in it, nothing outside is
+/// reached. Only regular files are read. Calls block: not for the cooperative pool.
 final class ProjectFiles {
     /// Why something was not done, for people.
     struct Refusal: Error {
@@ -43,36 +44,41 @@ final class ProjectFiles {
     /// Entries of one directory that are looked at.
     static let maximumEntries = 5000
 
-    private let root: Int32
+    private let root: ProjectRoot
     private let rootPath: String
 
     /// - Parameter path: Absolute, without symbolic links.
-    init(path: String) throws(Refusal) {
+    init(path: String, way: ProjectRoot.Way = .usual) throws(Refusal) {
         rootPath = path
-        root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
-        guard root >= 0 else { throw Refusal(text: "The project's directory cannot be read.") }
-    }
-
-    deinit {
-        close(root)
-    }
-
-    /// The names of a path relative to the project.
-    func names(_ path: String) throws(Refusal) -> [String] {
-        var path = path[...]
-        if path == rootPath || path.hasPrefix(rootPath + "/") { path = path.dropFirst(rootPath.count + 1) }
-        guard !path.hasPrefix("/"), !path.hasPrefix("~"), !path.utf8.contains(0), path.utf8.count < 4096 else {
-            throw Refusal(text: "Only paths inside the project can be read.")
+        do {
+            root = try ProjectRoot(path: path, way: way)
+        } catch {
+            throw Refusal(text: "The project's directory cannot be read.")
         }
-        let names = path.split(separator: "/").filter { $0 != "." }.map(String.init)
-        guard !names.contains("..") else { throw Refusal(text: "Paths with `..` are refused.") }
+    }
+
+    /// The names of a path relative to the project, or of an absolute one inside it.
+    func names(_ path: String) throws(Refusal) -> [String] {
+        var relative = path[...]
+        if path.isSame(as: rootPath) {
+            relative = ""
+        } else if let rest = path.dropping(prefix: rootPath == "/" ? "/" : rootPath + "/") {
+            relative = rest
+        }
+        guard !relative.begins(with: "/"), !relative.begins(with: "~"), !relative.utf8.contains(0),
+            relative.utf8.count < 4096
+        else { throw Refusal(text: "Only paths inside the project can be read.") }
+        let names = relative.parts("/").filter { !$0.isSame(as: ".") }.map(String.init)
+        guard !names.contains(where: { $0.isSame(as: "..") }) else {
+            throw Refusal(text: "Paths with `..` are refused.")
+        }
         return names
     }
 
     /// The entries of a directory, at most ``maximumEntries``. Names that are not UTF-8 are shown repaired; what
     /// has one cannot be opened.
     func listing(of names: [String]) throws(Refusal) -> Listing {
-        let directory = try openDirectory(names)
+        let directory = try open(names, O_RDONLY | O_DIRECTORY)
         guard let stream = fdopendir(directory) else {
             close(directory)
             throw Refusal(text: "\(Self.shown(names)) cannot be read.")
@@ -100,22 +106,17 @@ final class ProjectFiles {
     /// - Parameter limit: Bytes; what comes after is left out.
     /// - Returns: The bytes, and the size of the whole file.
     func read(_ names: [String], limit: Int) throws(Refusal) -> (bytes: [UInt8], size: Int) {
-        guard let name = names.last else { throw Refusal(text: "That is a directory: try `list`.") }
+        guard !names.isEmpty else { throw Refusal(text: "That is a directory: try `list`.") }
         let shown = Self.shown(names)
-        let directory = try openDirectory(names.dropLast())
-        defer { close(directory) }
-        guard let status = FileStatus(name, in: directory) else {
-            throw Refusal(text: "\(shown) does not exist.")
-        }
-        switch status.kind {
-        case .file: break
-        case .directory: throw Refusal(text: "\(shown) is a directory: try `list \(shown)`.")
-        case .link: throw Refusal(text: "\(shown) is a symbolic link; these are not followed.")
-        case .pipe, .characterDevice, .other: throw Refusal(text: "\(shown) is not a regular file.")
+        // Looked at before it is opened for reading: opening a device may do something.
+        switch try look(at: names)?.kind {
+        case .file?: break
+        case .directory?: throw Refusal(text: "\(shown) is a directory: try `list \(names.joined(separator: "/"))`.")
+        case .link?: throw Refusal(text: "\(shown) is a symbolic link; these are not followed.")
+        case .pipe?, .characterDevice?, .other?, nil: throw Refusal(text: "\(shown) is not a regular file.")
         }
         // Checked again behind the open: what was a file could be a pipe by now, and must not block.
-        let file = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-        guard file >= 0 else { throw Refusal(text: "\(shown) cannot be read.") }
+        let file = try open(names, O_RDONLY | O_NONBLOCK | O_NOCTTY)
         defer { close(file) }
         guard let opened = FileStatus(descriptor: file), opened.kind == .file else {
             throw Refusal(text: "\(shown) is not a regular file.")
@@ -125,45 +126,45 @@ final class ProjectFiles {
 
     /// Whether something has this path, be it a symbolic link that leads nowhere.
     func exists(_ names: [String]) -> Bool {
-        guard let name = names.last, let directory = try? openDirectory(names.dropLast()) else { return false }
+        guard let name = names.last, ProjectRoot.isName(name),
+            let directory = try? root.open(names.dropLast(), ProjectRoot.lookOnly | O_DIRECTORY)
+        else { return false }
         defer { close(directory) }
         return FileStatus(name, in: directory) != nil
     }
 
     /// Whether the project's directory has a directory of this name.
     func hasDirectory(_ name: String) -> Bool {
-        FileStatus(name, in: root)?.kind == .directory
+        ProjectRoot.isName(name) && FileStatus(name, in: root.descriptor)?.kind == .directory
     }
 
     private static func entry(_ rawName: UnsafePointer<CChar>, in directory: Int32) -> Entry? {
         let name = String(cString: rawName)
-        guard name != ".", name != ".." else { return nil }
+        guard !name.isSame(as: "."), !name.isSame(as: "..") else { return nil }
         // By the bytes that it has: the name that is shown may be a repaired one.
         let bytes = Array(UnsafeBufferPointer(start: rawName, count: strlen(rawName) + 1))
         guard let status = FileStatus(nameBytes: bytes, in: directory) else { return nil }
         return Entry(name: name, kind: Kind(status.kind), size: status.size)
     }
 
-    private func openDirectory(_ names: some Sequence<String>) throws(Refusal) -> Int32 {
-        var current = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        var path: [String] = []
-        for name in names {
-            path.append(name)
-            let next = openat(current, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
-            let code = errno
-            close(current)
-            guard next >= 0 else {
-                let shown = Self.shown(path)
-                switch code {
-                case ENOENT: throw Refusal(text: "\(shown) does not exist.")
-                case ENOTDIR, ELOOP: throw Refusal(text: "\(shown) is not a directory, or is a symbolic link.")
-                default: throw Refusal(text: "\(shown) cannot be read.")
-                }
+    private func look(at names: [String]) throws(Refusal) -> FileStatus? {
+        let file = try open(names, ProjectRoot.lookOnly)
+        defer { close(file) }
+        return FileStatus(descriptor: file)
+    }
+
+    private func open(_ names: [String], _ flags: Int32) throws(Refusal) -> Int32 {
+        do {
+            return try root.open(names, flags)
+        } catch {
+            let shown = Self.shown(names)
+            switch error.code {
+            case ENOENT: throw Refusal(text: "\(shown) does not exist.")
+            case EXDEV: throw Refusal(text: "\(shown) leads out of the project, by a symbolic link.")
+            case ENOTDIR, ELOOP: throw Refusal(text: "\(shown) is not a directory, or is a symbolic link.")
+            default: throw Refusal(text: "\(shown) cannot be read.")
             }
-            current = next
         }
-        guard current >= 0 else { throw Refusal(text: "The project's directory cannot be read.") }
-        return current
     }
 
     private static func contents(of file: Int32, limit: Int) -> [UInt8] {

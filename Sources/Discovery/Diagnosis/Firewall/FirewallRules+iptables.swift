@@ -1,15 +1,17 @@
+import CompanionWire
+
 extension FirewallRules {
     /// Reads what `iptables-save` or `ip6tables-save` prints. Of the tables, those that may drop: `filter`, `raw`,
     /// `mangle`.
     package init(iptables text: String, isIPv6: Bool) {
         let program = isIPv6 ? "ip6tables" : "iptables"
         var table = ""
-        for line in text.split(separator: "\n") {
+        for line in text.parts("\n") {
             let words = Self.words(line)
             guard let first = words.first else { continue }
-            if first.hasPrefix("*") {
+            if first.begins(with: "*") {
                 table = String(first.dropFirst())
-            } else if ["filter", "raw", "mangle"].contains(table), first.hasPrefix(":"), words.count > 1 {
+            } else if ["filter", "raw", "mangle"].contains(table), first.begins(with: ":"), words.count > 1 {
                 let chain = String(first.dropFirst())
                 chains["\(table) \(chain)", default: []] += []
                 guard words[1] != "-" else { continue }
@@ -35,8 +37,8 @@ extension FirewallRules {
 
     /// The tables of nftables that the text shows in iptables' own words: `ip filter` and the like.
     package static func tables(inIPTables text: String, isIPv6: Bool) -> Set<String> {
-        guard text.contains("(nf_tables)") else { return [] }
-        let names = text.split(separator: "\n").filter { $0.hasPrefix("*") }
+        guard text.has("(nf_tables)") else { return [] }
+        let names = text.parts("\n").filter { $0.begins(with: "*") }
         return Set(names.map { "\(isIPv6 ? "ip6" : "ip") \($0.dropFirst())" })
     }
 
@@ -86,7 +88,7 @@ private struct IPTablesRuleReader {
                 break
             }
             // Match modules say nothing by themselves, but each rule that uses one has an option of it.
-            let value = words.first.map { $0.hasPrefix("-") || $0 == "!" } == false ? words.popFirst() : nil
+            let value = words.first.map { $0.begins(with: "-") || $0 == "!" } == false ? words.popFirst() : nil
             guard option != "-m", option != "--comment" else { continue }
             let condition = self.condition(option, value ?? "")
             conditions.append(isNegated && condition != .unknown ? .not(condition) : condition)
@@ -113,7 +115,7 @@ private struct IPTablesRuleReader {
     ]
 
     private func condition(_ option: String, _ value: String) -> FirewallCondition {
-        let list = value.split(separator: ",")
+        let list = value.parts(",")
         switch option {
         case "-p": return .transport([value])
         case "-i": return .interface(incoming: true, names: [value])
@@ -129,7 +131,7 @@ private struct IPTablesRuleReader {
     }
 
     private static func ports(_ text: Substring) -> ClosedRange<Int>? {
-        let ends = text.split(separator: ":", omittingEmptySubsequences: false)
+        let ends = text.parts(":", omittingEmpty: false)
         guard let low = ends.first, let high = ends.last, ends.count <= 2,
             let first = low.isEmpty ? 0 : Int(low), let last = high.isEmpty ? 65535 : Int(high), first <= last
         else { return nil }

@@ -119,7 +119,7 @@ private struct NFTRuleReader {
         let words = values.compactMap(\.text)
         let isWords = words.count == values.count
         // `@name` is a set that is defined elsewhere.
-        guard let (kind, what) = left.single, !words.contains(where: { $0.hasPrefix("@") }) else { return .unknown }
+        guard let (kind, what) = left.single, !words.contains(where: { $0.begins(with: "@") }) else { return .unknown }
         switch (kind, what["protocol"]?.text, what["field"]?.text ?? what["key"]?.text ?? what["result"]?.text) {
         case ("payload", "udp", "dport"?), ("payload", "udp", "sport"?), ("payload", "th", "dport"?),
             ("payload", "th", "sport"?):

@@ -60,8 +60,8 @@ indirect enum FirewallCondition: Sendable, Hashable {
     }
 
     private static func matches(_ name: String, _ pattern: String) -> Bool {
-        guard pattern.hasSuffix("*") || pattern.hasSuffix("+") else { return name == pattern }
-        return name.hasPrefix(pattern.dropLast())
+        guard let start = pattern.dropping(suffix: "*") ?? pattern.dropping(suffix: "+") else { return name == pattern }
+        return name.begins(with: start)
     }
 }
 
@@ -72,7 +72,7 @@ struct IPPrefix: Sendable, Hashable {
 
     /// Reads `224.0.0.0/4`, `ff02::fb` and the like.
     init?(_ text: some StringProtocol) {
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        let parts = text.parts("/", omittingEmpty: false)
         guard let first = parts.first, parts.count <= 2, let address = IPAddress(String(first)) else { return nil }
         let whole = address.bytes.count * 8
         guard let bits = parts.count == 2 ? Int(parts[1]) : whole, (0...whole).contains(bits) else { return nil }

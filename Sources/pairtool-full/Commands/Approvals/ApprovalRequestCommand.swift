@@ -18,6 +18,7 @@ struct ApprovalRequestCommand: AsyncParsableCommand {
     @Option(help: "More to know, as KEY=VALUE (repeatable).", transform: Detail.init)
     var detail: [Detail] = []
     @OptionGroup var host: HostOptions
+    @OptionGroup var place: ApprovalPlaceOption
     @OptionGroup var options: OutputOptions
 
     struct Detail: Sendable {
@@ -25,7 +26,7 @@ struct ApprovalRequestCommand: AsyncParsableCommand {
         var value: String
 
         init(_ text: String) throws {
-            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let parts = text.parts("=", maxSplits: 1, omittingEmpty: false)
             guard parts.count == 2, let key = parts.first, !key.isEmpty else {
                 throw ValidationError("“\(TerminalText.line(text))” is no KEY=VALUE.")
             }
@@ -38,7 +39,7 @@ struct ApprovalRequestCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await host.withJarvis(options) { session in
+        try await host.withJarvis(options, via: place.via) { session in
             let receipt = try await session.client.request(
                 JarvisApprovalRequest(
                     action: action,

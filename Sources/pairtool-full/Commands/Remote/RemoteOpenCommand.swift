@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandCore
 import CompanionClient
+import CompanionWire
 
 struct RemoteOpenCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(
@@ -22,6 +23,6 @@ struct RemoteOpenCommand: RemoteSubcommand {
     }
 
     @Sendable private static func request(_ text: String) throws -> LumiRequest {
-        text.contains(":") ? .open(try LumiURL(text)) : .open(try LumiAppName(text))
+        text.has(":") ? .open(try LumiURL(text)) : .open(try LumiAppName(text))
     }
 }

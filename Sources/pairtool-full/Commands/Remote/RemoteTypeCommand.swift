@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandCore
 import CompanionClient
+import CompanionWire
 import PairingAgent
 
 struct RemoteTypeCommand: RemoteSubcommand {
@@ -42,6 +43,6 @@ enum RemoteInput {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw CommandError(.usage, "remote.input", "standard input is not text in UTF-8")
         }
-        return text.hasSuffix("\n") ? String(text.dropLast()) : text
+        return text.ends(with: "\n") ? String(text.dropLast()) : text
     }
 }

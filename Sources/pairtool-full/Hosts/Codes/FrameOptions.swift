@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionWire
 
 /// Pictures that follow one another: from a camera, or as a stream.
 struct FrameOptions: ParsableArguments {
@@ -21,7 +22,7 @@ struct FrameOptions: ParsableArguments {
 
     func validate() throws {
         if camera != nil, frames != nil { throw ValidationError("--camera and --frames exclude each other.") }
-        if let camera, camera != Self.anyCamera, !camera.contains("/") {
+        if let camera, camera != Self.anyCamera, !camera.has("/") {
             throw ValidationError("--camera takes a device such as /dev/video0, and “\(camera)” is none.")
         }
     }

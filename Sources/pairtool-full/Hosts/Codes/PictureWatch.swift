@@ -28,7 +28,7 @@ struct PictureWatch: Sendable {
                     do {
                         guard let contents = try await read(name) else { continue }
                         guard try await take(.codes(contents, in: path(name))) else { return }
-                    } catch let error as CommandError where error.code.hasPrefix("image.") {
+                    } catch let error as CommandError where error.code.begins(with: "image.") {
                         doubtful[name] = error
                     } catch let error as CommandError {
                         guard try await take(.failure(error)) else { return }
@@ -43,7 +43,7 @@ struct PictureWatch: Sendable {
     }
 
     private func path(_ name: String) -> String {
-        directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)"
+        directory.ends(with: "/") ? directory + name : "\(directory)/\(name)"
     }
 
     /// - Returns: nil for what is no file, or is gone by now.

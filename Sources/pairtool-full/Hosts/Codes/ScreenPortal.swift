@@ -1,4 +1,5 @@
 import CommandCore
+import CompanionWire
 import Desktop
 import FoundationEssentials
 import Glibc
@@ -57,7 +58,7 @@ struct ScreenPortal: Sendable {
     private static func unavailable(_ failure: DesktopBus.Failure) -> DesktopError {
         let absences = ["ServiceUnknown", "NameHasNoOwner", "UnknownMethod", "UnknownInterface", "UnknownObject"]
         let name = failure.errorName ?? ""
-        guard absences.contains(where: { name.hasSuffix(".\($0)") }) || name.contains(".Spawn.") else {
+        guard absences.contains(where: { name.ends(with: ".\($0)") }) || name.has(".Spawn.") else {
             return DesktopError(.failed, "the desktop portal gives no picture: \(failure.description)")
         }
         return DesktopError(
@@ -75,7 +76,7 @@ struct ScreenPortal: Sendable {
         default: throw DesktopError(.failed, "the desktop portal gave no picture")
         }
         guard case .hints(let results)? = response.body.last, case .string(let uri)? = results["uri"],
-            uri.hasPrefix("file://"), let url = URL(string: uri)
+            uri.begins(with: "file://"), let url = URL(string: uri)
         else { throw DesktopError(.failed, "the desktop portal gave no file") }
         defer { unlink(url.path) }
         do {

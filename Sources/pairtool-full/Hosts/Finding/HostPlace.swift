@@ -11,8 +11,7 @@ struct HostPlace: Sendable, Hashable {
 
     /// - Returns: nil for a text that is no address.
     init?(_ text: String) {
-        var rest = text
-        if rest.lowercased().hasPrefix("https://") { rest = String(rest.dropFirst("https://".count)) }
+        let rest = text.dropping(prefix: "https://", ignoringCase: true).map(String.init) ?? text
         guard let endpoint = CompanionEndpoint(rest, defaultPort: 0) else { return nil }
         address = endpoint.address
         port = endpoint.port == 0 ? nil : endpoint.port

@@ -1,4 +1,5 @@
 import CommandCore
+import CompanionWire
 
 extension DBusMessage {
     /// The message as it goes to the bus.
@@ -228,7 +229,7 @@ private struct DBusReader {
                 var texts: [String] = []
                 while position < end { texts.append(try text()) }
                 values.append(.strings(texts))
-            case "a" where rest.hasPrefix("{sv}"):
+            case "a" where rest.begins(with: "{sv}"):
                 rest.removeFirst("{sv}".count)
                 values.append(.hints(try hints()))
             default: return values

@@ -1,4 +1,5 @@
 import CommandCore
+import CompanionWire
 import Discovery
 import FoundationEssentials
 import Glibc
@@ -28,7 +29,7 @@ struct DesktopBus: Sendable {
         if let address = environment["DBUS_SESSION_BUS_ADDRESS"], !address.isEmpty {
             return DaemonReport.socketPath(inAddress: address)
         }
-        guard let directory = environment["XDG_RUNTIME_DIR"], directory.hasPrefix("/") else { return nil }
+        guard let directory = environment["XDG_RUNTIME_DIR"], directory.begins(with: "/") else { return nil }
         return FileManager.default.fileExists(atPath: directory + "/bus") ? directory + "/bus" : nil
     }
 

@@ -109,12 +109,19 @@ struct NotificationService: Sendable {
     private func text(_ body: String) -> String {
         let text = TerminalText.block(body)
         guard capabilities.contains("body-markup") else { return text }
-        return text.reduce(into: "") { result, character in
-            switch character {
+        return Self.escaped(text)
+    }
+
+    /// Text that means itself in markup. By scalars, as a reader of markup goes: one that joins with `<` does not hide it.
+    static func escaped(_ text: String) -> String {
+        text.unicodeScalars.reduce(into: "") { result, scalar in
+            switch scalar {
             case "&": result += "&amp;"
             case "<": result += "&lt;"
             case ">": result += "&gt;"
-            default: result.append(character)
+            case "\"": result += "&quot;"
+            case "'": result += "&#39;"
+            default: result.unicodeScalars.append(scalar)
             }
         }
     }

@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// The parts of a pattern.
 indirect enum LinePatternNode {
     case instruction(LinePattern.Instruction)
@@ -74,7 +76,7 @@ struct LinePatternParser {
     private mutating func bounds() throws(SyntaxError) -> (least: Int, most: Int?)? {
         guard let end = rest.firstIndex(of: "}") else { return nil }
         let text = String(String.UnicodeScalarView(rest[rest.index(after: rest.startIndex)..<end]))
-        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        let parts = text.parts(",", omittingEmpty: false)
         guard let least = parts.first.flatMap({ Int($0) }), least >= 0, parts.count <= 2 else { return nil }
         let most: Int? = parts.count == 1 ? least : parts[1].isEmpty ? nil : Int(parts[1])
         guard parts.count == 1 || parts[1].isEmpty || most != nil else { return nil }

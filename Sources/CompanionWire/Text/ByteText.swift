@@ -1,0 +1,99 @@
+/// Decisions on text of others, made on its bytes as files, peers and other programs make them.
+///
+/// Swift's own comparisons go by what people see: U+0600 and `/` are one `Character`, so a slash behind U+0600 is not
+/// found, and both spellings of `é` are equal. `scripts/check-text` finds such comparisons.
+extension StringProtocol {
+    /// Whether both have the same bytes.
+    package func isSame(as other: some StringProtocol) -> Bool {
+        utf8.elementsEqual(other.utf8)
+    }
+
+    /// Whether the text begins with these bytes.
+    package func begins(with prefix: some StringProtocol) -> Bool {
+        utf8.starts(with: prefix.utf8)
+    }
+
+    /// Whether the text ends with these bytes.
+    package func ends(with suffix: some StringProtocol) -> Bool {
+        utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
+    }
+
+    /// Whether these bytes occur in the text. Every text has the empty one.
+    package func has(_ part: some StringProtocol) -> Bool {
+        guard let first = part.utf8.first else { return true }
+        var rest = utf8[...]
+        while let start = rest.firstIndex(of: first) {
+            if rest[start...].starts(with: part.utf8) { return true }
+            rest = rest[rest.index(after: start)...]
+        }
+        return false
+    }
+
+    /// What follows these bytes; nil for a text that does not begin with them.
+    ///
+    /// - Parameter ignoringCase: Whether letters of ASCII may be of the other case.
+    package func dropping(prefix: some StringProtocol, ignoringCase: Bool = false) -> SubSequence? {
+        func folded(_ byte: UInt8) -> UInt8 {
+            ignoringCase && (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+        }
+        guard utf8.starts(with: prefix.utf8, by: { folded($0) == folded($1) }) else { return nil }
+        return self[utf8.index(startIndex, offsetBy: prefix.utf8.count)...]
+    }
+
+    /// What these bytes follow; nil for a text that does not end with them.
+    package func dropping(suffix: some StringProtocol) -> SubSequence? {
+        guard ends(with: suffix) else { return nil }
+        return self[..<utf8.index(startIndex, offsetBy: utf8.count - suffix.utf8.count)]
+    }
+
+    /// The parts between separators.
+    ///
+    /// - Parameter separator: An ASCII character.
+    package func parts(
+        _ separator: Unicode.Scalar,
+        maxSplits: Int = .max,
+        omittingEmpty: Bool = true
+    ) -> [SubSequence] {
+        let byte = UInt8(ascii: separator)
+        return utf8.split(separator: byte, maxSplits: maxSplits, omittingEmptySubsequences: omittingEmpty).map {
+            self[$0.startIndex..<$0.endIndex]
+        }
+    }
+
+    /// What comes before and after the first of a separator; nil where there is none.
+    ///
+    /// - Parameter separator: An ASCII character.
+    package func cut(at separator: Unicode.Scalar) -> (before: SubSequence, after: SubSequence)? {
+        guard let place = utf8.firstIndex(of: UInt8(ascii: separator)) else { return nil }
+        return (self[..<place], self[utf8.index(after: place)...])
+    }
+
+    /// What comes before and after the last of a separator; nil where there is none.
+    ///
+    /// - Parameter separator: An ASCII character.
+    package func cut(atLast separator: Unicode.Scalar) -> (before: SubSequence, after: SubSequence)? {
+        let byte = UInt8(ascii: separator)
+        var last: Index?
+        for place in utf8.indices where utf8[place] == byte { last = place }
+        guard let place = last else { return nil }
+        return (self[..<place], self[utf8.index(after: place)...])
+    }
+}
+
+/// A text that equals only the same bytes, as a path does: for sets and dictionaries.
+package struct ByteText: Sendable, Hashable {
+    package let text: String
+
+    package init(_ text: some StringProtocol) {
+        self.text = String(text)
+    }
+
+    package static func == (left: ByteText, right: ByteText) -> Bool {
+        left.text.isSame(as: right.text)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}

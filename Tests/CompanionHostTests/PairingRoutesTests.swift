@@ -52,7 +52,7 @@ struct PairingRoutesTests {
                 "POST",
                 "/companion/pairing/start",
                 body: #"{"ttlSeconds":60}"#,
-                type: "text/plain"
+                type: "application/octet-stream"
             )
             let start = try reply.decoded(PairingStartResponse.self)
             #expect(abs(start.expiresAt.timeIntervalSince(clock.now) - 300) < 0.002)

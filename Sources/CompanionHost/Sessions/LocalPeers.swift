@@ -1,0 +1,59 @@
+import CompanionWire
+import Glibc
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+
+/// Which user of this machine is at the other end of a connection over the loopback interface, which all share.
+final class LocalPeers: Sendable {
+    /// What was found out, until the connection is closed.
+    private let known = NIOLockedValueBox<[ObjectIdentifier: UInt32]>([:])
+    /// Who paired the device of version 1 that is connected; gone when the host ends.
+    private let paired = NIOLockedValueBox<(device: String, user: UInt32)?>(nil)
+
+    /// The user at the other end; nil for a peer elsewhere, and where it cannot be told.
+    func user(of channel: any Channel) async -> UInt32? {
+        let id = ObjectIdentifier(channel)
+        if let user = known.withLockedValue({ $0[id] }) { return user }
+        guard let client = channel.remoteAddress.flatMap(TCPSocketTable.Place.init(of:)),
+            let server = channel.localAddress.flatMap(TCPSocketTable.Place.init(of:)),
+            client.address.scope == .loopback,
+            let user = try? await NIOThreadPool.singleton.runIfActive({
+                TCPSocketTable.current().owner(of: client, connectedTo: server)
+            })
+        else { return nil }
+        known.withLockedValue { $0[id] = user }
+        channel.closeFuture.whenComplete { _ in self.known.withLockedValue { $0[id] = nil } }
+        return user
+    }
+
+    /// Whether the user who runs this host is at the other end, or root.
+    func isOwner(_ channel: any Channel) async -> Bool {
+        guard let user = await user(of: channel) else { return false }
+        return user == 0 || user == geteuid()
+    }
+
+    /// Notes who has just paired a device.
+    func notePairing(of device: String, _ channel: any Channel) async {
+        let user = await user(of: channel)
+        paired.withLockedValue { $0 = user.map { (device, $0) } }
+    }
+
+    /// Whether a device that was paired over the loopback interface is at the other end: the user who paired it, the
+    /// one who runs this host, or root.
+    func isUser(of device: String, _ channel: any Channel) async -> Bool {
+        guard let user = await user(of: channel) else { return false }
+        if user == 0 || user == geteuid() { return true }
+        return paired.withLockedValue { $0.map { $0.device == device && $0.user == user } ?? false }
+    }
+}
+
+extension TCPSocketTable.Place {
+    /// nil for what has no IP address.
+    init?(of address: SocketAddress) {
+        guard let port = address.port.flatMap(UInt16.init(exactly:)), let ip = IPAddress(raw: address) else {
+            return nil
+        }
+        self.init(address: ip, port: port)
+    }
+}

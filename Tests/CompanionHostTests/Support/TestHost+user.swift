@@ -1,0 +1,30 @@
+import Glibc
+import Subprocess
+
+extension TestHost {
+    /// Sends a request as another user of this machine, who needs root to be.
+    ///
+    /// - Parameter user: A user id; nil is the host's own.
+    func raw(_ method: String, _ path: String, body: String = "", as user: UInt32?) async throws -> Reply {
+        let lines = [
+            "\(method) \(path) HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json",
+            "Content-Length: \(body.utf8.count)", "Connection: close", "", body,
+        ]
+        var options = PlatformOptions()
+        options.userID = user
+        let result = try await Subprocess.run(
+            .name("bash"),
+            arguments: [
+                "-c", #"exec 3<>/dev/tcp/127.0.0.1/$0 && printf %s "$1" >&3 && cat <&3"#, "\(port)",
+                lines.joined(separator: "\r\n"),
+            ],
+            platformOptions: options,
+            output: .string(limit: 1 << 20),
+            error: .string(limit: 64 << 10)
+        )
+        guard result.terminationStatus.isSuccess else { throw TestFailure("\(result.standardError)") }
+        return try Reply(http: result.standardOutput)
+    }
+}
+
+let isRoot = geteuid() == 0

@@ -1,0 +1,35 @@
+import GRDB
+import NIOCore
+
+extension CompanionHostStore {
+    /// The listed projects as the JSON of ``CompanionProjectsResponse``, the one that was worked in last first. Projects
+    /// that are no longer listed keep their chats in the database, and are not served.
+    ///
+    /// Written straight from SQLite's memory: all come in one answer, and there may be very many.
+    func projectsList() async throws(CompanionHostError) -> ByteBuffer {
+        try await database.read { [catalog] database in
+            let statement = try database.cachedStatement(
+                sql: "SELECT id, name, path, updatedAt FROM project ORDER BY updatedAt DESC, name"
+            )
+            var buffer = ByteBufferAllocator().buffer(capacity: 16 << 10)
+            buffer.writeStaticString(#"{"ok":true,"projects":["#)
+            let rows = try Row.fetchCursor(statement)
+            var isFirst = true
+            while let row = try rows.next() {
+                guard catalog.project(id: row[0]) != nil else { continue }
+                buffer.writeStaticString(isFirst ? #"{"id":"# : #",{"id":"#)
+                isFirst = false
+                try Self.write(column: 0, of: row, to: &buffer)
+                buffer.writeStaticString(#","name":"#)
+                try Self.write(column: 1, of: row, to: &buffer)
+                buffer.writeStaticString(#","localPath":"#)
+                try Self.write(column: 2, of: row, to: &buffer)
+                buffer.writeStaticString(#","lastUpdatedAt":"#)
+                try Self.write(column: 3, of: row, to: &buffer)
+                buffer.writeStaticString("}")
+            }
+            buffer.writeStaticString("]}")
+            return buffer
+        }
+    }
+}

@@ -9,9 +9,13 @@ struct FakeJarvisCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var options: FakeOptions
+    @Option(help: "The bearer token that it wants. Default: none.")
+    var token: String?
 
     func run() async throws {
-        try await withFakeJarvis(port: options.port) { jarvis in
+        var script = FakeJarvisScript()
+        script.token = token
+        try await withFakeJarvis(script, port: options.port) { jarvis in
             try await options.serve(.jarvis, address: jarvis.address, port: jarvis.port)
         }
     }

@@ -1,4 +1,5 @@
 import CompanionWire
+import Logging
 import NIOHTTP1
 
 /// What is decided about a request for approval.
@@ -24,7 +25,7 @@ extension JarvisClient {
     /// Decides a request that nobody has decided, once.
     ///
     /// Where the request stands is read first, for a daemon takes a second decision as gladly as the first one, and
-    /// read again where the answer to the decision is a refusal, or is lost.
+    /// read again afterwards: what it is then has won. Callers keep decisions of this machine from coming in between.
     ///
     /// - Returns: What the daemon says of the request now; nil for `message` where only its state tells.
     /// - Throws: ``JarvisDecisionError``, ``CompanionClientError``.
@@ -51,7 +52,9 @@ extension JarvisClient {
                 throw error
             }
         }
-        if receipt.id.uppercased == id.uppercased, receipt.status == decision.status { return receipt }
+        if receipt.id.uppercased == id.uppercased, receipt.status == decision.status {
+            return try await winner(receipt, decision, before.id)
+        }
         return try await confirm(decision, for: before.id) {
             JarvisDecisionError(
                 .undecided,
@@ -60,6 +63,30 @@ extension JarvisClient {
                 "the daemon at \(base) took the decision, but calls the request \($0.status)"
             )
         }
+    }
+
+    /// Reads who has won: somebody else may have decided between the look and the decision, or after it.
+    ///
+    /// Where that cannot be read, or the daemon has the decided request no more, what it said of the decision counts.
+    private func winner(
+        _ receipt: JarvisReceipt,
+        _ decision: JarvisDecision,
+        _ id: JarvisApprovalID
+    ) async throws -> JarvisReceipt {
+        let after: JarvisApprovalState?
+        do {
+            after = try await state(of: id)
+        } catch let error as CompanionClientError {
+            logger.debug("the look after a decision failed", metadata: ["error": "\(error)"])
+            return receipt
+        }
+        guard let after, after.status != decision.status else { return receipt }
+        throw JarvisDecisionError(
+            .overruled,
+            id,
+            status: after.status,
+            "the daemon at \(base) took the decision, but somebody else's won: the request \(id) is \(after.status)"
+        )
     }
 
     private func send(_ decision: JarvisDecision, for id: JarvisApprovalID) async throws -> JarvisReceipt {

@@ -3,6 +3,14 @@ package import CompanionWire
 package import Logging
 import NIOConcurrencyHelpers
 
+/// One of a daemon's two base URLs.
+package enum JarvisPlace: String, CaseIterable, Sendable {
+    /// The local address.
+    case local
+    /// The second base URL.
+    case cloud
+}
+
 /// A client of one Jarvis daemon: its requests for approval, read and decided.
 ///
 /// Speaks to the local address; to the second base URL only where one is configured and nothing answers at the address.
@@ -15,6 +23,8 @@ package struct JarvisClient: Sendable {
     package let configuration: CompanionClientConfiguration
     let local: JarvisBase
     let fallback: JarvisBase?
+    /// What the daemon, or what stands before it, wants to see with every request; nil where it wants nothing.
+    let token: String?
     let http: HTTPClient
     let logger: Logger
     private let inUse: NIOLockedValueBox<JarvisBase>
@@ -30,11 +40,15 @@ package struct JarvisClient: Sendable {
     /// - Parameters:
     ///   - endpoint: Where the daemon is looked for first.
     ///   - fallback: The second base URL. Default: none.
+    ///   - token: Sent as a bearer token with every request, to either base URL. Default: none.
+    ///   - via: The one base URL that is asked, whatever the other answers. Default: the one that answers.
     /// - Throws: ``CompanionClientError/Code/refusedAddress`` before anything is sent when the address is not local;
     ///   where there is a second base URL and neither answers, what kept the first from answering; what `body` throws.
     package static func withClient<Result>(
         endpoint: CompanionEndpoint,
         fallback: JarvisBase? = nil,
+        token: String? = nil,
+        via: JarvisPlace? = nil,
         configuration: CompanionClientConfiguration = .default,
         logger: Logger = Logger(label: "jarvis-client", factory: { _ in SwiftLogNoOpLogHandler() }),
         isolation: isolated (any Actor)? = #isolation,
@@ -48,10 +62,12 @@ package struct JarvisClient: Sendable {
             let client = JarvisClient(
                 configuration: configuration,
                 local: local,
-                fallback: fallback,
+                // Without a second one, nothing changes where the daemon is spoken to.
+                fallback: via == nil ? fallback : nil,
+                token: token,
                 http: http,
                 logger: logger,
-                inUse: NIOLockedValueBox(local)
+                inUse: NIOLockedValueBox(via == .cloud ? fallback ?? local : local)
             )
             try await client.locate()
             return try await body(client)
@@ -80,7 +96,7 @@ package struct JarvisClient: Sendable {
     ///
     /// - Returns: Whether it did.
     func returnToLocal() async throws -> Bool {
-        guard usesFallback else { return false }
+        guard fallback != nil, usesFallback else { return false }
         do {
             _ = try await at(local).daemonHealth()
         } catch let error as CompanionClientError {
@@ -97,6 +113,7 @@ package struct JarvisClient: Sendable {
             configuration: configuration,
             local: base,
             fallback: nil,
+            token: token,
             http: http,
             logger: logger,
             inUse: NIOLockedValueBox(base)

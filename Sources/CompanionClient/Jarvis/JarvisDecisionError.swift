@@ -1,7 +1,7 @@
 /// A request for approval was not decided as it was meant to be.
 package struct JarvisDecisionError: Error, Sendable, CustomStringConvertible {
     package struct Code: Sendable, Hashable, CustomStringConvertible {
-        private enum Value: String { case alreadyDecided, gone, undecided }
+        private enum Value: String { case alreadyDecided, gone, overruled, undecided }
 
         private let value: Value
 
@@ -11,6 +11,8 @@ package struct JarvisDecisionError: Error, Sendable, CustomStringConvertible {
         package static let alreadyDecided = Code(.alreadyDecided)
         /// The daemon has no such request, or has it no more.
         package static let gone = Code(.gone)
+        /// The daemon took the decision, and another one after it: ``JarvisDecisionError/status`` is what won.
+        package static let overruled = Code(.overruled)
         /// The daemon took the decision and still calls the request something else.
         package static let undecided = Code(.undecided)
 

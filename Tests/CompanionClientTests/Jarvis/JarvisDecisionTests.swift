@@ -16,14 +16,34 @@ import Testing
                 jarvis.requests.map { "\($0.method) \($0.path)" } == [
                     "GET /api/v1/approval/status/\(FakeJarvisScript.deploy)",
                     "POST /api/v1/approval/approve/\(FakeJarvisScript.deploy)",
+                    "GET /api/v1/approval/status/\(FakeJarvisScript.deploy)",
                     "GET /api/v1/approval/status/\(FakeJarvisScript.mail)",
                     "POST /api/v1/approval/reject/\(FakeJarvisScript.mail)",
+                    "GET /api/v1/approval/status/\(FakeJarvisScript.mail)",
                 ]
             )
             #expect(jarvis.requests[1].body.isEmpty)
-            #expect(jarvis.requests[3].text == #"{"reason":"not \"today\""}"#)
-            #expect(jarvis.requests[3].header("Content-Type") == "application/json")
+            #expect(jarvis.requests[4].text == #"{"reason":"not \"today\""}"#)
+            #expect(jarvis.requests[4].header("Content-Type") == "application/json")
             #expect(jarvis.status(of: FakeJarvisScript.deploy) == "approved")
+        }
+    }
+
+    @Test("Where somebody else decides after a decision was taken, what won is told")
+    func overruled() async throws {
+        let faster = FakeJarvisFault.Kind.decidesFirst(id: FakeJarvisScript.deploy, status: "rejected")
+        let script = FakeJarvisScript.with {
+            $0.faults = [
+                // The look before the decision is answered as it should be.
+                FakeJarvisFault(.drip, on: "/approval/status", times: 1),
+                FakeJarvisFault(faster, on: "/approval/status"),
+            ]
+        }
+        try await withJarvis(script) { jarvis, client in
+            let error = try await decisionError { try await client.decide(.deploy, .approve) }
+            #expect(error.code == .overruled && error.status == .rejected, "\(error)")
+            #expect(error.description.contains("somebody else's won"))
+            #expect(jarvis.requests("POST", "/").count == 1)
         }
     }
 

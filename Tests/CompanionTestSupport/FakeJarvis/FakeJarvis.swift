@@ -49,6 +49,11 @@ package struct FakeJarvis: Sendable {
         try await state.gates.pass("reached \(gate)")
     }
 
+    /// Waits until a path behind `/api/v1` has been asked so many times.
+    package func received(_ count: Int, _ method: String, _ path: String) async throws {
+        try await state.gates.pass("\(method) /api/v1\(path) \(count)")
+    }
+
     static func time(_ date: Date) -> String {
         date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }

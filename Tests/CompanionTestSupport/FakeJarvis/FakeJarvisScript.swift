@@ -36,6 +36,8 @@ package struct FakeJarvisScript: Sendable {
     package var listsTwice = false
     /// Entries that come first in the list of waiting requests, as JSON.
     package var strangeEntries: [String] = []
+    /// The bearer token without which nothing but the health is told; nil: anybody may ask.
+    package var token: String?
     /// What is not as it should be, first match first. Paths are behind `/api/v1`.
     package var faults: [FakeJarvisFault] = []
 

@@ -16,6 +16,9 @@ extension FakeJarvisState.Contents {
     mutating func answer(to request: FakeMac.Request) -> [FakeMacAction] {
         let words = request.path.split(separator: "/").map(String.init)
         guard words.prefix(2) == ["api", "v1"] else { return refuse(404, "Not Found") }
+        if let token = script.token, words.last != "health", request.header("Authorization") != "Bearer \(token)" {
+            return refuse(401, "Unauthorized")
+        }
         switch (request.method, Array(words.dropFirst(2))) {
         case ("GET", ["health"]):
             return json(

@@ -20,6 +20,8 @@ final class FakeJarvisState: ConnectionAnswering {
     func answer(to request: FakeMac.Request) -> [FakeMacAction] {
         contents.withLockedValue { contents in
             contents.requests.append(request)
+            let number = contents.requests.count { $0.method == request.method && $0.path == request.path }
+            gates.open("\(request.method) \(request.path) \(number)")
             guard let index = contents.script.faults.firstIndex(where: { $0.hits(request) }) else {
                 return contents.answer(to: request)
             }

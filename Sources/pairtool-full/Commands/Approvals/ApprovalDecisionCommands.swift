@@ -11,10 +11,11 @@ struct ApprovalApproveCommand: AsyncParsableCommand {
     @Argument(help: "The request's id, or how it begins.")
     var id: String
     @OptionGroup var host: HostOptions
+    @OptionGroup var place: ApprovalPlaceOption
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        try await host.withJarvis(options) { session in
+        try await host.withJarvis(options, via: place.via) { session in
             try await ApprovalDecision(session: session).decide(id, .approve)
         }
     }
@@ -31,6 +32,7 @@ struct ApprovalRejectCommand: AsyncParsableCommand {
     @Option(help: "Why; whoever has asked is told.")
     var reason: String
     @OptionGroup var host: HostOptions
+    @OptionGroup var place: ApprovalPlaceOption
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
@@ -38,7 +40,7 @@ struct ApprovalRejectCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await host.withJarvis(options) { session in
+        try await host.withJarvis(options, via: place.via) { session in
             try await ApprovalDecision(session: session).decide(id, .reject(reason: reason.trimmingBlanks()))
         }
     }
@@ -50,7 +52,7 @@ struct ApprovalDecision {
 
     func decide(_ word: String, _ decision: JarvisDecision) async throws {
         let request = try await ApprovalLookup(client: session.client).find(word)
-        let receipt = try await session.client.decide(request.id, decision)
+        let receipt = try await session.decide(request.id, decision)
         let row = ApprovalReceiptRow(receipt, action: request.action, at: session.client.base)
         session.output.result(row, id: row.id.description) {
             TerminalText.line(

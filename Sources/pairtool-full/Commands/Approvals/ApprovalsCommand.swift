@@ -4,6 +4,17 @@ import CompanionClient
 import CompanionWire
 import FoundationEssentials
 
+/// `--via`, of all that is asked of a Jarvis daemon.
+struct ApprovalPlaceOption: ParsableArguments {
+    @Option(
+        help:
+            "Ask only at this base URL: local, or cloud, which is the second one. Default: the second one where nothing answers at the first."
+    )
+    var via: JarvisPlace?
+}
+
+extension JarvisPlace: ExpressibleByArgument {}
+
 struct ApprovalsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "approvals",
@@ -36,6 +47,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
         var interval = Seconds(2)
 
         @OptionGroup var host: HostOptions
+        @OptionGroup var place: ApprovalPlaceOption
         @OptionGroup var options: OutputOptions
 
         func validate() throws {
@@ -43,7 +55,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            try await host.withJarvis(options) { session in
+            try await host.withJarvis(options, via: place.via) { session in
                 guard watch else { return try await list(session) }
                 try await ApprovalDesk(session: session, interval: interval.duration).run(notifies: notify)
             }

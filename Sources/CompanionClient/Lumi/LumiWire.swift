@@ -44,13 +44,10 @@ extension LumiAnswer: Decodable {
 
 /// The generations of Lumi hosts, by their answer to the first `ping` (lumi, Approval).
 package enum LumiGeneration: Int, Sendable, Hashable, Codable {
-    /// Takes anybody, and has no sync.
+    /// Takes anybody, or has accepted the connection by itself.
     case open = 1
     /// Wants six digits that the Mac shows.
     case code = 2
     /// Wants the Mac's user to accept each connection.
     case approval = 3
-
-    /// Whether `get_sync_data` is known.
-    package var hasSync: Bool { self != .open }
 }

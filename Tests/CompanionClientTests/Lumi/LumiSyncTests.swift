@@ -189,12 +189,33 @@ import Testing
         }
     }
 
-    @Test func `the first generation has no sync, and is not asked`() async throws {
-        try await withFakeLumi(.with { $0.generation = .open }) { host in
+    @Test func `a host without sync says so when it is asked, and is asked once`() async throws {
+        let script = FakeLumiScript.with {
+            $0.generation = .open
+            $0.hasSync = false
+        }
+        try await withFakeLumi(script) { host in
             try await withTemporaryDirectory { directory in
                 let error = try await clientError { try await pull(host, into: directory) }
                 #expect(error.code == .unsupportedVersion)
-                #expect(host.commands.map(\.name) == ["ping"])
+                #expect(host.commands.map(\.name) == ["ping", "get_sync_data"])
+            }
+        }
+    }
+
+    @Test(arguments: [FakeLumiScript.Generation.open, .approval])
+    func `a host that says pong at once has sync like any other`(generation: FakeLumiScript.Generation) async throws {
+        let script = FakeLumiScript.with {
+            $0.generation = generation
+            $0.user = .accepts(atPing: 1)
+        }
+        try await withFakeLumi(script) { host in
+            try await withTemporaryDirectory { directory in
+                let outcomes = try await pull(host, into: directory)
+                guard case .stored = outcomes[.agents] else {
+                    Issue.record("\(outcomes)")
+                    return
+                }
             }
         }
     }

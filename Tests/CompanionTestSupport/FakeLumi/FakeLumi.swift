@@ -41,6 +41,11 @@ package struct FakeLumi: Sendable {
         try await state.gates.pass("read \(count)")
     }
 
+    /// Waits until a connection has ended; the first is 1.
+    package func hasLost(connection number: Int) async throws {
+        try await state.gates.pass("left \(number)")
+    }
+
     /// Lets a held answer go.
     package func release(_ gate: String) {
         state.gates.open("release \(gate)")

@@ -118,10 +118,10 @@ extension FakeLumiScript {
     private mutating func answerSync(_ command: String, _ parameters: [String: String]) -> FakeLumiReply {
         let name = parameters["file"] ?? "agents.json"
         switch command {
-        case "get_sync_data" where generation != .open:
+        case "get_sync_data" where hasSync:
             guard let bytes = files[name] else { return .failure("File \(name) not found") }
             return FakeLumiReply(result: "Sync data for \(name)|updatedAt:785410800.0", data: bytes)
-        case "push_sync_data" where generation != .open:
+        case "push_sync_data" where hasSync:
             files[name] = parameters["data"].flatMap { Data(base64Encoded: $0) }.map { Array($0) }
             return FakeLumiReply(result: "Synced \(name) to Mac")
         default:

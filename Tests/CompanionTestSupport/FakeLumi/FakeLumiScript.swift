@@ -1,7 +1,7 @@
 /// What a ``FakeLumi`` has and does.
 package struct FakeLumiScript: Sendable {
     package enum Generation: Int, Sendable {
-        /// Takes anybody; knows no sync.
+        /// Takes anybody.
         case open = 1
         /// Wants six digits.
         case code = 2
@@ -21,6 +21,8 @@ package struct FakeLumiScript: Sendable {
 
     package var generation = Generation.approval
     package var user = User.accepts(atPing: 2)
+    /// Whether `get_sync_data` is known, as it is to hosts of every generation but the oldest.
+    package var hasSync = true
     /// What hosts of the second generation show.
     package var code = "314159"
     /// Whether a frame that comes in two reads is lost, and two frames in one read end the app.

@@ -69,6 +69,7 @@ final class FakeLumiState: Sendable {
 
     func disconnect(_ number: Int) {
         content.withLockedValue { $0.connections[number] = nil }
+        gates.open("left \(number + 1)")
     }
 
     func noteRead() {

@@ -94,14 +94,29 @@ import Testing
         }
     }
 
-    @Test("A host without sync is told apart")
+    @Test(
+        "Whether a host has sync is found out by asking, however it accepts connections",
+        arguments: [FakeLumiScript.Generation.open, .approval]
+    )
+    func accepting(generation: FakeLumiScript.Generation) async throws {
+        var script = FakeLumiScript()
+        script.generation = generation
+        script.user = .accepts(atPing: 1)
+        try await withPairedLumi(script) { host, user async throws in
+            let result = await user.run("sync")
+            #expect(result.status == 0 && result.out.contains("agents.json"), "\(result)")
+        }
+    }
+
+    @Test("A host without sync is told apart by its answer")
     func firstGeneration() async throws {
         var script = FakeLumiScript()
         script.generation = .open
+        script.hasSync = false
         try await withPairedLumi(script) { host, user async throws in
             let result = await user.run("sync")
-            #expect(result.status == 12, "\(result)")
-            #expect(host.commands("get_sync_data").isEmpty)
+            #expect(result.status == 12 && result.err.contains("has no sync"), "\(result)")
+            #expect(host.commands("get_sync_data").count == 1)
         }
     }
 }

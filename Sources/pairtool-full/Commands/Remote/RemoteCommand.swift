@@ -10,13 +10,14 @@ struct RemoteCommand: AsyncParsableCommand {
         abstract: "Look at a Mac with Lumi and control it.",
         discussion: """
             Lumi hosts prove nothing and speak without encryption. Newer ones ask their user for each connection: the command \
-            waits up to a minute for that.
+            waits up to a minute for that, and keeps the connection for those that follow (remote disconnect closes it).
             """,
         subcommands: [
             RemotePingCommand.self, RemoteInfoCommand.self, RemoteScreenshotCommand.self, RemoteVolumeCommand.self,
             RemoteMuteCommand.self, RemoteBrightnessCommand.self, RemoteMediaCommand.self, RemoteAppsCommand.self,
             RemoteOpenCommand.self, RemoteQuitCommand.self, RemoteNotifyCommand.self, RemoteTypeCommand.self,
             RemoteKeyCommand.self, RemoteMouseCommand.self, RemoteShellCommand.self, RemoteAppleScriptCommand.self,
+            RemoteDisconnectCommand.self, RemoteHoldCommand.self,
         ]
     )
 }

@@ -2,12 +2,15 @@ import CommandCore
 import CompanionWire
 import Discovery
 import FoundationEssentials
+import PairingAgent
 
 /// Finds the one host that is meant, on the network.
 struct PairingTargetFinder: Sendable {
     let output: Output
     let client: CompanionDiscoveryClient
     let limit: Duration
+    /// The hosts that are recorded.
+    let known: PairedHosts
 
     /// - Parameters:
     ///   - word: What the user called the host; nil where there should be one only.
@@ -18,18 +21,39 @@ struct PairingTargetFinder: Sendable {
         among families: [HostFamily] = HostFamily.allCases,
         expiresAt: Date?
     ) async throws -> PairingTarget {
+        let recorded = recorded(word, among: families)
+        // Nothing advertises a daemon of Jarvis: its record is all that there is.
+        if let word, let silent = recorded.first, recorded.count == 1, silent.family == .jarvis, silent.matches(word) {
+            return silent
+        }
         let types = ServiceType.all.filter { $0.family.map(families.contains) ?? true }
         let found = try await survey(types, expiresAt: expiresAt) { survey in
-            survey.isSettled && !survey.hosts.flatMap(PairingTarget.targets).filter { wanted($0, word) }.isEmpty
+            survey.isSettled && !wanted(survey.hosts.flatMap(PairingTarget.targets), word).isEmpty
         }
         let all = found.hosts.flatMap(PairingTarget.targets)
-        let targets = Self.preferred(all.filter { wanted($0, word) }, isNamed: word != nil)
-        if let target = targets.first, targets.count == 1 { return target }
+        let targets = Self.preferred(wanted(all, word), isNamed: word != nil)
+        if let target = targets.first, targets.count == 1 {
+            if let word, !target.matches(word) {
+                output.say(TerminalText.line("“\(word)” is \(target.name) (\(target.family.displayName))."))
+            }
+            return target
+        }
         guard targets.isEmpty else { return try await choose(among: targets) }
         if let host = found.hosts.first(where: { PairingTarget.targets(of: $0).isEmpty && isNamed($0, word) }) {
             throw noAddress(host)
         }
-        throw nothingFound(word.map { "no host called “\($0)” was found" } ?? "no host was found", all)
+        if let target = recorded.first {
+            return recorded.count == 1 ? target : try await choose(among: recorded)
+        }
+        let what = word.map { "no host called “\($0)” was found" } ?? "no host was found"
+        throw nothingFound(what, all, families.count == 1 ? families[0] : nil)
+    }
+
+    /// The recorded hosts of other families than CopilotForge that a word means.
+    private func recorded(_ word: String?, among families: [HostFamily]) -> [PairingTarget] {
+        guard let word else { return [] }
+        let others = known.hosts.filter { $0.family != .copilotforge && families.contains($0.family) }
+        return PairingTarget.named(word, in: others.map { PairingTarget($0) })
     }
 
     /// Hosts of other families have to be named where one of CopilotForge's is in sight: a pairing is with those first.
@@ -64,14 +88,17 @@ struct PairingTargetFinder: Sendable {
         }
     }
 
-    private func nothingFound(_ what: String, _ all: [PairingTarget]) -> CommandError {
+    /// - Parameter family: The only family that would have done.
+    private func nothingFound(_ what: String, _ all: [PairingTarget], _ family: HostFamily? = nil) -> CommandError {
         let seen =
             all.isEmpty ? "no host advertises itself" : "in sight are: \(all.map(\.name).joined(separator: ", "))"
         return CommandError(
             .nothingFound,
             "pairing.no_host",
             what == "no host was found" ? what : "\(what); \(seen)",
-            next: "name it by address: pairtool pair --url http://ADDRESS:7878"
+            next: "name it by address: "
+                + (family ?? .copilotforge).pairCommand(at: "http://ADDRESS:\((family ?? .copilotforge).usualPort)")
+                + (family == nil ? ", with --family for hosts of another family" : "")
         )
     }
 
@@ -93,12 +120,13 @@ struct PairingTargetFinder: Sendable {
             .nothingFound,
             "pairing.no_address",
             "\(host.name) is in sight, but \(why); nothing was sent",
-            next: "ask whoever runs it for its address: pairtool pair --url http://ADDRESS:7878"
+            next: "ask whoever runs it for its address: "
+                + host.family.pairCommand(at: "http://ADDRESS:\(host.family.usualPort)")
         )
     }
 
-    private func wanted(_ target: PairingTarget, _ word: String?) -> Bool {
-        word.map(target.matches) ?? true
+    private func wanted(_ targets: [PairingTarget], _ word: String?) -> [PairingTarget] {
+        word.map { PairingTarget.named($0, in: targets) } ?? targets
     }
 
     private func choose(among targets: [PairingTarget]) async throws -> PairingTarget {

@@ -9,11 +9,10 @@ struct AddressedHost: Sendable {
     let place: HostPlace
     let paired: PairedHosts
 
-    /// The row of the host that answers there.
+    /// The rows of the hosts that answer there: one machine may have hosts of several families.
     ///
-    /// Asks `GET /health` in plain HTTP, else by HTTPS, where the port may be either's; neither carries a secret.
     /// - Throws: ``CommandError`` where none answers.
-    func row() async throws -> DiscoveredRow {
+    func rows() async throws -> [DiscoveredRow] {
         guard place.address.isLocal else {
             throw CommandError(
                 .usage,
@@ -21,6 +20,85 @@ struct AddressedHost: Sendable {
                 "\(place.address) is not an address on this machine, your network or your VPN; nothing was sent"
             )
         }
+        // A Lumi host takes no HTTP: older ones do not survive it.
+        guard place.port != HostFamily.lumi.usualPort else { return [try await row(of: .lumi)] }
+        guard place.port == nil else {
+            // Several families may be what is behind one port: one is asked after the other.
+            do { return [try await companionRow()] } catch let error as CommandError {
+                for family in [HostFamily.aicli, .jarvis] where error.code != "host.unreachable" {
+                    if let row = try? await row(of: family) { return [row] }
+                }
+                throw error
+            }
+        }
+        // nil stands for CopilotForge's row, which says best why nobody is there.
+        let families: [HostFamily?] = [nil, .aicli, .jarvis, .lumi]
+        let results = try await withThrowingTaskGroup(of: (Int, Result<DiscoveredRow, any Error>).self) { group in
+            for (number, family) in families.enumerated() {
+                group.addTask { (number, await result(of: family)) }
+            }
+            var results: [Int: Result<DiscoveredRow, any Error>] = [:]
+            for try await (number, result) in group { results[number] = result }
+            return results
+        }
+        let found = families.indices.compactMap { number in results[number].flatMap { try? $0.get() } }
+        if found.isEmpty, let first = results[0] { return [try first.get()] }
+        return found
+    }
+
+    private func result(of family: HostFamily?) async -> Result<DiscoveredRow, any Error> {
+        do {
+            guard let family else { return .success(try await companionRow()) }
+            return .success(try await row(of: family))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// The row of a host of another family than CopilotForge's. What it is asked holds no secret, and a Lumi host is
+    /// asked nothing: each connection in which something is said is a question on its screen.
+    private func row(of family: HostFamily) async throws -> DiscoveredRow {
+        let endpoint = place.endpoint(family.usualPort)
+        let record = paired.hosts.first { $0.family == family && $0.endpoint == endpoint }
+        var health: FamilyHealth
+        do {
+            health = try await FamilyHealth.ask(family, at: endpoint, timeouts: HostFinder.timeouts)
+        } catch let error as CompanionClientError where family == .aicli && error.code != .unreachable {
+            health = try await FamilyHealth.ask(family, at: endpoint, speaksTLS: true, timeouts: HostFinder.timeouts)
+        }
+        if family == .lumi { health.service = nil }
+        var row = DiscoveredRow(
+            DiscoveredHost(
+                id: record?.id ?? PairedHost.id(for: endpoint),
+                name: record?.name ?? "\(endpoint)",
+                instanceName: "",
+                family: family,
+                types: [],
+                endpoints: [
+                    DiscoveredEndpoint(
+                        endpoint: endpoint,
+                        interface: "",
+                        type: family.usualType,
+                        hostName: ""
+                    )
+                ]
+            ),
+            paired: paired
+        )
+        row.paired = record != nil
+        row.trust = record?.trust
+        row.probe = ProbeResult(
+            state: .up,
+            service: health.service,
+            version: health.version,
+            address: "\(endpoint)",
+            reason: health.trouble
+        )
+        return row
+    }
+
+    /// Asks `GET /health` in plain HTTP, else by HTTPS, where the port may be either's; neither carries a secret.
+    private func companionRow() async throws -> DiscoveredRow {
         let plain = place.endpoint(CompanionEndpoint.defaultPort)
         do {
             let health = try await health(at: plain, .plain)

@@ -133,14 +133,14 @@ import Testing
         }
     }
 
-    @Test("By v2 a tunnel that goes in the handshake is no stranger; nothing was sent", arguments: [0, 1, 5, 130, 300])
+    @Test("By v2 a tunnel that goes in the handshake is a break, not a stranger", arguments: [0, 1, 5, 130, 300])
     func handshake(offset: Int) async throws {
         try await withHost { host, executed in
             try await withCutRelay(before: host.port) { relay in
                 relay.cut(after: offset, then: .gone)
                 let error = try await clientError { try await send(through: relay, to: host) }
-                #expect(error.code == .unreachable, "\(error.debugDescription)")
-                #expect(error.delivery == .notSent && error.isCut)
+                // Whether the handshake had ended cannot always be told, so that the prompt may have run.
+                #expect([.unreachable, .streamInterrupted].contains(error.code), "\(error.debugDescription)")
                 #expect(executed.withLockedValue { $0.isEmpty })
             }
         }

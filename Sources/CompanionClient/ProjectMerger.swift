@@ -70,7 +70,10 @@ package enum ProjectMerger {
 extension MergedProject {
     /// - Parameter entries: Those of one directory, at least one.
     fileprivate init(entries: [CompanionProject]) {
-        guard entries.count > 1 else { return self.init(project: entries[0], ids: [entries[0].id]) }
+        guard entries.count > 1 else {
+            self.init(project: entries[0], ids: [entries[0].id])
+            return
+        }
         let entries = entries.sorted { left, right in
             let times = [left, right].map { $0.lastUpdatedAt ?? .distantPast }
             return times[0] == times[1] ? left.id.utf8.lexicographicallyPrecedes(right.id.utf8) : times[0] > times[1]

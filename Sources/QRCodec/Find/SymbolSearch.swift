@@ -64,10 +64,10 @@ struct SymbolSearch: ~Copyable {
     }
 
     /// Lets zbar look for symbols by itself: it finds some whose finder patterns are not seen here. First in the size
-    /// that is seen at a glance, then in the picture's own.
+    /// that is seen at a glance, then in the next finer one: 2,400 pixels a side at most, along every other line.
     private mutating func readWhole(in order: [Int]) throws(QRCodecError) {
         guard let first = order.first else { return }
-        for index in first > 0 ? [first, 0] : [0] {
+        for index in first > 0 ? [first, first - 1] : [0] {
             let level = level(index)
             let shades = UnsafeBufferPointer(start: level.grey, count: level.width * level.height)
             let image = QRImage(width: level.width, height: level.height, luminance: Array(shades))

@@ -195,11 +195,15 @@ import Testing
             #expect(given.first?["errorCorrection"]?.string == "M")
             // The window has 80 columns and 40 rows.
             let long = String(repeating: "x", count: 600)
-            let dense = await user.run("qr", "--json", stdin: long, terminal: true)
+            let dense = await user.run("qr", "--json", "--dense", stdin: long, terminal: true)
             #expect(try dense.json.first?["style"]?.string == "sextants")
-            let said = await user.run("qr", stdin: long, terminal: true)
+            let said = await user.run("qr", "--dense", stdin: long, terminal: true)
             #expect(said.err.contains("pairtool qr -o code.png"))
-            #expect(await user.run("qr", stdin: long, environment: ["TERM": "linux"], terminal: true).status == 1)
+            // Without the option, and on the console, which has none of them, there are only characters of every font.
+            for (more, environment) in [([], [:]), (["--dense"], ["TERM": "linux"])] as [([String], [String: String])] {
+                let refused = await user.run(["qr"] + more, stdin: long, environment: environment, terminal: true)
+                #expect(refused.status == 1 && refused.err.contains("make the window larger"))
+            }
         }
     }
 

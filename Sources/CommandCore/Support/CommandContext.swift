@@ -58,8 +58,12 @@ package struct CommandContext: Sendable {
 
     /// Whether colours may be used on standard output (https://no-color.org).
     package var colour: Bool {
-        stdoutIsTerminal && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
+        takesColour && environment["NO_COLOR", default: ""].isEmpty
     }
+
+    /// Whether standard output takes colours that are content rather than decoration, as black on white is of a QR code:
+    /// `NO_COLOR` does not ask for a code that nobody can scan.
+    package var takesColour: Bool { stdoutIsTerminal && environment["TERM"] != "dumb" }
 
     package var paths: Paths { Paths(environment: environment) }
 }

@@ -48,6 +48,29 @@ package struct PairingPayload: Sendable, Hashable {
         self.addr = addr
     }
 
+    /// The port of HTTPS where a payload names none (companion-v2, Ports and adverts).
+    package static let defaultPort = CompanionEndpoint.defaultPort + 1
+
+    /// The payload, and the same without what a reader can do without, each smaller than the one before.
+    ///
+    /// The host says itself when the code ends and what its id is, once the connection to its key is there. Without the
+    /// token the six digits are the proof, as where they are typed. What names no key, or no address, stays whole.
+    package var sizes: [PairingPayload] {
+        guard spki != nil, addr != nil else { return [self] }
+        var smaller = self
+        smaller.expiresAt = nil
+        if port == Self.defaultPort { smaller.port = nil }
+        var smallest = smaller
+        smallest.token = nil
+        smallest.host = nil
+        return [self, smaller, smallest]
+    }
+
+    /// Whether another payload is one of the same host, so that the newer of both counts.
+    package func isOfSameHost(as other: PairingPayload) -> Bool {
+        spki == nil && other.spki == nil ? host == other.host : spki == other.spki
+    }
+
     /// Whether a text is a pairing code: exactly six ASCII digits.
     package static func isCode(_ text: String) -> Bool {
         text.utf8.count == 6 && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }

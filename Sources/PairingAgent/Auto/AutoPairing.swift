@@ -202,7 +202,7 @@ package struct AutoPairing: Sendable {
         if payload.hasExpired(at: now) { return [.report(.expired)] }
         // A host has one code at a time, so a newer one takes the place of the last; not of the one that is in use.
         let first = isBusy ? 1 : 0
-        if let index = codes.indices.dropFirst(first).first(where: { codes[$0].payload.host == payload.host }) {
+        if let index = codes.indices.dropFirst(first).first(where: { codes[$0].payload.isOfSameHost(as: payload) }) {
             codes.remove(at: index)
         }
         codes.append(Waiting(payload: payload))
@@ -298,7 +298,7 @@ package struct AutoPairing: Sendable {
     private func name(of destination: Destination) -> String {
         switch destination {
         case .host(let id): hosts[id]?.name ?? id
-        case .named: codes.first?.payload.host ?? ""
+        case .named: codes.first.flatMap { $0.payload.host ?? $0.payload.addr } ?? ""
         }
     }
 }

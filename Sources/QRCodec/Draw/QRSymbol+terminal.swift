@@ -20,7 +20,7 @@ extension QRSymbol {
     ///   - columns: The width of the window, or `nil` if it does not matter.
     ///   - rows: The height of the window, or `nil` if it does not matter.
     ///   - invert: Without colour, draws the dark modules instead, for light backgrounds. No effect with colour.
-    ///   - styles: Those that the terminal can show.
+    ///   - styles: Those that the terminal can show, and that are wanted.
     ///   - rowsBelow: The rows that are needed below the drawing in a style. Default: none.
     /// - Throws: ``QRCodecError`` with the code `windowTooSmall`, or `encoderFailed` where what was drawn does not read
     ///   back.
@@ -72,6 +72,11 @@ extension QRSymbol {
         // In colour the ink is black. Without, it is the terminal's foreground, taken to be the lighter one.
         let inkIsDark = colour || invert
         let quiet = Self.measure(quietZone: quietZone)
+        // Where characters reach beyond the modules, the finder patterns begin with a whole character if they can, and not
+        // in its lower half, of whose glyph fonts leave the last row free.
+        let spare = needed.rows * style.rows - size - 2 * quiet
+        let missing = (style.rows - quiet % style.rows) % style.rows
+        let top = quiet + (missing <= spare ? missing : 0)
         let characters = style.characters
         var lines: [[Character]] = []
         for row in 0..<needed.rows {
@@ -80,30 +85,46 @@ extension QRSymbol {
                     var bits = 0
                     for part in 0..<style.rows * style.columns {
                         let x = column * style.columns + part % style.columns - quiet
-                        let y = row * style.rows + part / style.columns - quiet
+                        let y = row * style.rows + part / style.columns - top
                         if self[x, y] == inkIsDark { bits |= 1 << part }
                     }
                     return characters[bits]
                 }
             )
         }
-        try check(lines, style, quietZone: quiet, inkIsDark: inkIsDark)
-        let (begin, end) = colour ? (Self.blackOnWhite, "\u{1B}[0m\n") : ("", "\n")
-        return lines.map { begin + String($0) + end }.joined()
+        try check(lines, style, quietZone: quiet, top: top, inkIsDark: inkIsDark)
+        guard colour else { return lines.map { String($0) + "\n" }.joined() }
+        return lines.map { Self.blackOnWhite + Self.blackened($0) + "\u{1B}[0m\n" }.joined()
     }
 
     /// Entries 16 and 231 of the 256-colour palette: black and white in every terminal, unlike the first sixteen.
     private static let blackOnWhite = "\u{1B}[38;5;16;48;5;231m"
 
+    /// Puts black behind full blocks, too: the glyphs of many fonts leave a row of the cell free, and white lines through
+    /// its dark modules make a code unreadable.
+    private static func blackened(_ line: [Character]) -> String {
+        var text = ""
+        var isBlack = false
+        for character in line {
+            if (character == "█") != isBlack {
+                isBlack.toggle()
+                text += isBlack ? "\u{1B}[48;5;16m" : "\u{1B}[48;5;231m"
+            }
+            text.append(character)
+        }
+        return text
+    }
+
     private func check(
         _ lines: [[Character]],
         _ style: QRTerminalStyle,
         quietZone: Int,
+        top: Int,
         inkIsDark: Bool
     ) throws(QRCodecError) {
         let bits = Dictionary(uniqueKeysWithValues: zip(style.characters, 0...))
         try QRProof.check(self) { x, y in
-            let (column, row) = (x + quietZone, y + quietZone)
+            let (column, row) = (x + quietZone, y + top)
             guard column >= 0, row >= 0, row / style.rows < lines.count,
                 column / style.columns < lines[row / style.rows].count
             else { return false }

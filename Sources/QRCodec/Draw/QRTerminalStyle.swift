@@ -1,6 +1,6 @@
 /// How many modules share a character of a terminal.
 package enum QRTerminalStyle: String, Sendable, Hashable, CaseIterable {
-    /// One beside another, two above one another: square on most terminals.
+    /// One beside another, two above one another: square on most terminals, in characters that every font has.
     case halves
     /// Two by two: half as wide, so that the drawing looks squeezed.
     case quadrants

@@ -32,6 +32,8 @@ struct QRCommand: AsyncParsableCommand {
     @Flag(help: "For terminals without colour and with a light background: draw the dark modules.")
     var invert = false
 
+    @OptionGroup var density: DensityOption
+
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
@@ -44,8 +46,24 @@ struct QRCommand: AsyncParsableCommand {
     }
 
     private var drawing: QRDrawing {
-        QRDrawing(file: file, output: output, format: format, level: level, scale: scale, invert: invert)
+        QRDrawing(
+            file: file,
+            output: output,
+            format: format,
+            level: level,
+            scale: scale,
+            invert: invert,
+            dense: density.dense
+        )
     }
+}
+
+/// `--dense`, of the commands that draw on the terminal.
+struct DensityOption: ParsableArguments {
+    @Flag(
+        help: "Where the window is small, draw the code in smaller characters, which not every terminal's font has."
+    )
+    var dense = false
 }
 
 extension QRErrorCorrection: ExpressibleByArgument {}

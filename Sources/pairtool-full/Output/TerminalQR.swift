@@ -26,11 +26,14 @@ struct TerminalQR {
 
     private let output: Output
     private let invert: Bool
+    /// Whether several modules may share a character, in characters that not every font has.
+    private let dense: Bool
     /// Rows that come later and have to be in the window with the drawing: a prompt, a countdown.
     private let rowsAfter: Int
 
-    init(output: Output, rowsAfter: Int, invert: Bool = false) {
+    init(output: Output, rowsAfter: Int, dense: Bool, invert: Bool = false) {
         self.output = output
+        self.dense = dense
         self.rowsAfter = rowsAfter
         self.invert = invert
     }
@@ -66,13 +69,24 @@ struct TerminalQR {
         let isConsole = context.environment["TERM"] == "linux"
         let rows = QRTerminalStyle.allCases.map { ($0, rowsAfter + (rowsBelow[$0] ?? 0)) }
         return try symbol.terminalDrawing(
-            colour: context.colour,
+            colour: context.takesColour,
             columns: window?.columns,
             rows: window?.rows,
             invert: invert,
-            styles: isConsole ? [.halves] : QRTerminalStyle.allCases,
+            styles: dense && !isConsole ? QRTerminalStyle.allCases : [.halves],
             rowsBelow: Dictionary(uniqueKeysWithValues: rows)
         )
+    }
+
+    /// Whether the window has room for one of the pages.
+    func fits(_ symbol: QRSymbol, pages: [QRTerminalStyle: [Page]]) -> Bool {
+        let rowsBelow = pages.mapValues { $0.map(rows).min() ?? 0 }
+        do {
+            _ = try draw(symbol, rowsBelow: rowsBelow)
+            return true
+        } catch {
+            return false
+        }
     }
 
     private var window: CommandContext.WindowSize? {

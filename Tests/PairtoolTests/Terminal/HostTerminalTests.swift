@@ -86,7 +86,8 @@ import Testing
             name: "Shed",
             lan: false,
             picture: nil,
-            showSecrets: false
+            showSecrets: false,
+            dense: false
         )
     }
 
@@ -120,7 +121,7 @@ import Testing
         await screen.show(
             .challenge(PairingStartResponse(code: "482913", expiresAt: now + 300, qrPayload: payload.text))
         )
-        #expect(sink.text.contains("Make the window larger, use --qr-file, or type the digits."))
+        #expect(sink.text.contains("Make the window larger, add --dense, use --qr-file, or type the digits."))
         let before = sink.text.count
         await screen.tick()
         #expect(!sink.text.dropFirst(before).contains("█"))

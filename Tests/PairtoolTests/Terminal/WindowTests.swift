@@ -38,7 +38,7 @@ import Testing
         ] as [(String, Int, Int)]
     )
     func prompt(text: String, columns: Int, rows: Int) async throws {
-        let (status, written) = try await draw(text, columns: columns, rows: rows)
+        let (status, written) = try await draw(text, columns: columns, rows: rows, ["--dense"])
         #expect(status == .done, "\(written)")
         let screen = ShownScreen(written + "$ ", columns: columns, rows: rows)
         #expect(screen.drawnRows.all > 6 && screen.drawnRows.visible == screen.drawnRows.all, "\(screen.visible)")
@@ -52,14 +52,15 @@ import Testing
     func places() async throws {
         let roomy = try await draw("hello", columns: 80, rows: 24).written
         #expect(roomy.contains("The QR code above has "))
-        let tight = try await draw("hello", columns: 24, rows: 9).written
+        let tight = try await draw("hello", columns: 24, rows: 9, ["--dense"]).written
         #expect(tight.hasPrefix("The QR code below has "))
     }
 
     @Test("A window that not even the densest drawing fits into is said to be too small, with its real size")
     func tooSmall() async throws {
-        let (status, written) = try await draw("hello", columns: 24, rows: 8)
+        let (status, written) = try await draw("hello", columns: 24, rows: 8, ["--dense"])
         #expect(status == .failed)
+        #expect(written.contains("make the window larger, or draw a picture: pairtool qr -o code.png"), "\(written)")
         #expect(ShownScreen(written, columns: 24, rows: 8).drawnRows.all == 0)
         #expect(written.contains("needs 12 columns and 9 rows; the window has 24 columns and 8 rows"), "\(written)")
     }
@@ -86,7 +87,7 @@ import Testing
                 "host", "--name", "Hut \(columns)", "--project", host.directory + "/garden",
                 "--port",
                 "0",
-                "--engine", "embedded",
+                "--engine", "embedded", "--dense",
             ]
             try await host.atTerminal(arguments, columns: columns, rows: 24) { terminal in
                 try await terminal.shows("Advertised as ")

@@ -92,10 +92,12 @@ import Testing
             }
             for number in ["0", "1", "2"] { #expect(files[number] == "/dev/null") }
             #expect(files.values.count { $0.hasPrefix("socket:") } == 2, "\(files)")
-            #expect(
-                files.values.allSatisfy { $0.hasPrefix("socket:") || $0.hasPrefix("anon_inode:") || $0 == "/dev/null" },
-                "\(files)"
-            )
+            // A pipe of its own has both ends here.
+            let inherited = files.values.filter { name in
+                name != "/dev/null" && !name.hasPrefix("socket:") && !name.hasPrefix("anon_inode:")
+                    && !(name.hasPrefix("pipe:") && files.values.count { $0 == name } == 2)
+            }
+            #expect(inherited.isEmpty, "\(files)")
             #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/cwd") == "/")
         }
     }

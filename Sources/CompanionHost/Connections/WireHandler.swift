@@ -25,6 +25,7 @@ final class WireHandler: ChannelInboundHandler, RemovableChannelHandler {
     private let gate: ConnectionGate
     private let peer: IPAddress?
     private var state: State
+    private var isNoted = false
     private var context: ChannelHandlerContext?
 
     init(gate: ConnectionGate, peer: IPAddress?, isSecure: Bool) {
@@ -46,8 +47,11 @@ final class WireHandler: ChannelInboundHandler, RemovableChannelHandler {
         context?.close(promise: nil)
     }
 
+    /// Notes what came here that is no request: once, whatever follows from it.
     func note(_ reason: String) {
-        if let peer { gate.note(reason, of: peer) }
+        guard let peer, !isNoted else { return }
+        isNoted = true
+        gate.note(reason, of: peer)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

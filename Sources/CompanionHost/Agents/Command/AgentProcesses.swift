@@ -98,7 +98,7 @@ final class AgentProcesses: Sendable {
             let left = signalLeft()
             // A killed process is gone in an instant, unless the kernel waits for a disk.
             guard left > 0, .now < end + .seconds(1) else { return left }
-            await uncancellableDelay(milliseconds: 20)
+            await uncancellableDelay(milliseconds: 50)
         }
     }
 

@@ -40,19 +40,27 @@ struct ProcessTable: Sendable {
             let nameEnd = line.lastIndex(of: UInt8(ascii: ")"))
         else { return nil }
         // From the third field on: state, parent, group, session, … and, as the twenty-second, the start.
-        let fields = line[(nameEnd + 1)...].split(separator: UInt8(ascii: " "))
-            .map { String(decoding: $0, as: UTF8.self) }
-        guard fields.count > 19, let parent = pid_t(fields[1]), let group = pid_t(fields[2]),
-            let session = pid_t(fields[3]), let startedAt = UInt64(fields[19])
+        let fields = line[(nameEnd + 1)...].split(separator: UInt8(ascii: " "), maxSplits: 20)
+        guard fields.count > 19, let parent = number(fields[1]), let group = number(fields[2]),
+            let session = number(fields[3]), let startedAt = number(fields[19])
         else { return nil }
         return Entry(
             id: id,
-            parent: parent,
-            group: group,
-            session: session,
+            parent: pid_t(clamping: parent),
+            group: pid_t(clamping: group),
+            session: pid_t(clamping: session),
             startedAt: startedAt,
-            isZombie: fields[0] == "Z" || fields[0] == "X"
+            isZombie: fields[0].first == UInt8(ascii: "Z") || fields[0].first == UInt8(ascii: "X")
         )
+    }
+
+    private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
+        var value: UInt64 = 0
+        for digit in digits {
+            guard UInt8(ascii: "0")...UInt8(ascii: "9") ~= digit, value < .max / 10 - 1 else { return nil }
+            value = value * 10 + UInt64(digit - UInt8(ascii: "0"))
+        }
+        return value
     }
 
     /// What the environment of a process was when its program began; empty where that may not be read.

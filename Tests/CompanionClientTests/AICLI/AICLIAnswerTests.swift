@@ -60,7 +60,7 @@ import Testing
     func accumulated() {
         var answer = AICLIAnswer()
         _ = answer.add("First I look at the login.")
-        #expect(answer.add("First I look at the login.\n\nThen I mend it.") == ".\n\nThen I mend it.")
+        #expect(answer.add("First I look at the login.\n\nThen I mend it.") == "\n\nThen I mend it.")
         #expect(answer.complete(with: "First I look at the login.\n\nThen I mend it.") == "")
         var next = AICLIAnswer(isBehind: true)
         #expect(next.add("More.") == "\n\nMore." && next.shown == "More.")

@@ -24,8 +24,10 @@ struct AICLIAnswer: Sendable, Hashable {
         if letters.count >= Self.longEnough, new.count > letters.count, new.starts(with: letters),
             let rest = missing(from: piece)
         {
+            // What ends the last sentence was shown.
+            let ending = String(shown.reversed().prefix { !Self.counts($0) && !$0.isWhitespace }.reversed())
             (shown, letters) = (piece, new)
-            return rest
+            return String(rest.utf8.starts(with: ending.utf8) ? rest.dropFirst(ending.count) : rest[...])
         }
         // Servers cut an answer at its blank lines, and leave these out.
         let needsGap = shown.last?.isWhitespace == false && piece.first?.isWhitespace == false

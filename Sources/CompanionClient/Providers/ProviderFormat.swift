@@ -40,8 +40,7 @@ struct ProviderFailure: Error, Sendable, Hashable {
         if kind.has("overload") || kind.has("unavailable") || kind == "503" || kind == "529" {
             return .overloaded
         }
-        if kind.has("rate_limit") || kind.has("resource_exhausted") || kind.has("quota") || kind == "429"
-        {
+        if kind.has("rate_limit") || kind.has("resource_exhausted") || kind.has("quota") || kind == "429" {
             return .rateLimited
         }
         if kind.has("authentication") || kind.has("invalid_api_key") || kind.has("unauthenticated") {

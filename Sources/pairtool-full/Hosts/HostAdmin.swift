@@ -55,7 +55,7 @@ struct AdminDeviceRow: Encodable {
 
     /// What the device may do, for people.
     var rights: String {
-        isRevoked == true
-            ? "nothing: shut out, but not stored yet" : permissions.isEmpty ? "read" : permissions.joined(separator: ", ")
+        if isRevoked == true { return "nothing: shut out, but not stored yet" }
+        return permissions.isEmpty ? "read" : permissions.joined(separator: ", ")
     }
 }

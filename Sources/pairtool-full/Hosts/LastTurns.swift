@@ -23,7 +23,8 @@ struct LastTurns: Sendable {
 
     /// The id of the last turn that this machine began in a chat.
     func last(chatID: String, host: PairedHost) throws -> String? {
-        guard let bytes = try PrivateFile.readRecord(path(chatID, host), limit: 1 << 10), !bytes.isEmpty else { return nil }
+        let bytes = try PrivateFile.readRecord(path(chatID, host), limit: 1 << 10)
+        guard let bytes, !bytes.isEmpty else { return nil }
         return String(decoding: bytes, as: UTF8.self)
     }
 }

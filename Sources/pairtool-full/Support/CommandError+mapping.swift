@@ -138,7 +138,8 @@ extension CommandError {
                 .pairingLocked,
                 "pairing.locked",
                 error.message,
-                next: "scan the QR code (pairtool pair --qr FILE), or unlock the digits at the host: pairtool host unlock"
+                next: "scan the QR code (pairtool pair --qr FILE), or unlock the digits at the host: "
+                    + "pairtool host unlock"
             )
         case .rateLimited:
             CommandError(.failed, "pairing.rate_limited", error.message, next: "wait a minute, then try again")

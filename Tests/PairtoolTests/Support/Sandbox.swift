@@ -51,7 +51,8 @@ struct Sandbox: Sendable {
     var environment: [String: String] {
         [
             "HOME": directory, "XDG_DATA_HOME": directory + "/data", "XDG_STATE_HOME": directory + "/state",
-            "XDG_RUNTIME_DIR": directory + "/run", "PAIRTOOL_REMOTE_KEEP": "0", "PATH": "/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no",
+            "XDG_RUNTIME_DIR": directory + "/run", "PAIRTOOL_REMOTE_KEEP": "0", "PATH": "/usr/bin:/bin",
+            "SWIFT_BACKTRACE": "enable=no",
         ]
     }
 

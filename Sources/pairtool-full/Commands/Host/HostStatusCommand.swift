@@ -69,7 +69,8 @@ struct HostStatusRow: Encodable {
 
     private func pairingText(now: Date) -> String {
         if pairing.locked {
-            return "the digits are locked after \(pairing.failuresInARow) wrong codes, QR codes work: pairtool host unlock"
+            return "the digits are locked after \(pairing.failuresInARow) wrong codes, QR codes work: "
+                + "pairtool host unlock"
         }
         guard let end = pairing.expiresAt else { return "no code at the moment: pairtool host pair" }
         let left = TimeText.countdown(end.timeIntervalSince(now))

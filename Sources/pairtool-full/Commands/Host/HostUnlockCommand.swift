@@ -18,7 +18,8 @@ struct HostUnlockCommand: AsyncParsableCommand {
             before?.pairingLocked == false
                 ? "The digits were not locked; wrong codes are counted from none again."
                 : "The digits are unlocked. "
-                    + (status.challengeExpiresAt == nil ? "For a code: pairtool host pair" : "The host shows a new code.")
+                    + (status.challengeExpiresAt == nil
+                        ? "For a code: pairtool host pair" : "The host shows a new code.")
         }
     }
 }

@@ -56,7 +56,7 @@ struct XTermTests {
     }
 
     @Test(
-        "At 80 × 24 a host with the usual port shows its code, its digits and the time left, and a device pairs with it"
+        "At 80 × 24 a host with the usual port shows its code and its digits"
     )
     func small() async throws {
         try await withProject { host, _ in

@@ -62,8 +62,13 @@ struct TCPSocketTableTests {
         #expect(found == nil)
     }
 
-    @Test("What is no table has no sockets", arguments: ["", "\n\n", "0: 0: 0: 0: 0: 0: 0: 0: 0: 0:"])
-    func nonsense(text: String) {
-        #expect(TCPSocketTable(Array(text.utf8)).rows.isEmpty)
+    @Test(
+        "What is no table has no sockets",
+        arguments: ["", "\n\n", ":E24A ", "0: 0100007F:E24A 0100007F:1EC6 ", "0: 0: 0: 0: 0: 0: 0: 0: 0: 0:"]
+    )
+    func nonsense(text: String) throws {
+        let table = TCPSocketTable(Array(text.utf8))
+        let (client, server) = (try Self.place("127.0.0.1", 0xE24A), try Self.place("127.0.0.1", 0x1EC6))
+        #expect(table.owner(of: client, connectedTo: server) == nil)
     }
 }

@@ -1,3 +1,4 @@
+import CLinux
 import CompanionWire
 import Glibc
 
@@ -24,11 +25,11 @@ struct TCPSocketTable: Sendable {
         var inode: UInt64
     }
 
-    let rows: [Row]
+    /// Both tables' lines.
+    private let text: [UInt8]
 
-    /// Reads both tables' lines; what is no socket, such as the heading, is left out.
-    init(_ text: some Collection<UInt8>) {
-        rows = text.split(separator: UInt8(ascii: "\n")).compactMap { Row($0) }
+    init(_ text: [UInt8]) {
+        self.text = text
     }
 
     /// The sockets of the network that this process is in.
@@ -42,8 +43,29 @@ struct TCPSocketTable: Sendable {
     ///
     /// - Returns: nil where no process has it, and where that cannot be told for sure.
     func owner(of client: Place, connectedTo server: Place) -> UInt32? {
-        let owners = Set(rows.filter { $0.local == client && $0.remote == server && $0.inode != 0 }.map(\.owner))
+        let ends = rows(withPort: client.port).filter { $0.local == client && $0.remote == server && $0.inode != 0 }
+        let owners = Set(ends.map(\.owner))
         return owners.count == 1 ? owners.first : nil
+    }
+
+    /// The sockets with a port at either end. A busy machine has tens of thousands of others, which are not parsed.
+    private func rows(withPort port: UInt16) -> [Row] {
+        let digits = String(port, radix: 16, uppercase: true)
+        let mark = Array((":" + String(repeating: "0", count: 4 - digits.utf8.count) + digits + " ").utf8)
+        let lineEnd = UInt8(ascii: "\n")
+        return text.withUnsafeBytes { text in
+            var (rows, start): ([Row], Int) = ([], 0)
+            while let base = text.baseAddress, start < text.count,
+                let hit = pairtool_find(base + start, text.count - start, mark, mark.count)
+            {
+                let place = base.distance(to: hit)
+                let begin = text[..<place].lastIndex(of: lineEnd).map { $0 + 1 } ?? 0
+                let end = text[place...].firstIndex(of: lineEnd) ?? text.count
+                if let row = Row(text[begin..<end]) { rows.append(row) }
+                start = end
+            }
+            return rows
+        }
     }
 
     private static func contents(of path: String) -> [UInt8] {

@@ -6,7 +6,7 @@ import NIOConcurrencyHelpers
 import Testing
 
 /// Questions of the agent, over real sockets.
-@Suite struct AICLIQuestionTests {
+@Suite(.timeLimit(.minutes(3))) struct AICLIQuestionTests {
     private static let turn = FakeAICLITurn([
         .text("I would run it."), .ask("Run rm?", options: ["y", "n"], tool: "Bash", copies: 3), .text("Done."),
         .result,
@@ -98,7 +98,11 @@ import Testing
             return "y"
         }
         try await withAICLI(.turns(Self.turn), permissions: permissions) { peers in
-            async let sending = peers.send("go")
+            async let sending = {
+                // Where it fails before the question, nobody waits for that.
+                defer { asked.finish() }
+                return try await peers.send("go")
+            }()
             for await _ in questions { break }
             await peers.server.resetAll()
             broke.yield()

@@ -44,10 +44,16 @@ extension AICLIClient {
         return try await withThrowingDiscardingTaskGroup { group in
             defer { group.cancelAll() }
             group.addTask {
-                let end = try await socket.run(sending: requests, limit: configuration.limits.answer) {
-                    sink.yield(.frame($0))
+                do {
+                    let end = try await socket.run(sending: requests, limit: configuration.limits.answer) {
+                        sink.yield(.frame($0))
+                    }
+                    sink.yield(.closed(end))
+                } catch {
+                    // After the reply nobody asks how the connection ended; thrown, it would take the reply's place.
+                    guard !Task.isCancelled else { return }
+                    throw error
                 }
-                sink.yield(.closed(end))
             }
             @Sendable func wait(_ time: Duration, _ then: Happening) async {
                 try? await ContinuousClock().sleep(for: time)

@@ -21,12 +21,22 @@ struct AICLIPeers: Sendable {
     var store: AICLIStore { host.store }
 
     /// Sends a prompt to the project `web` and gives all that is shown.
-    func send(_ prompt: String, to path: String = "/Users/ada/web", tools: [String]? = []) async throws -> AICLIShown {
+    ///
+    /// - Parameter watch: Gets each output as it is shown.
+    func send(
+        _ prompt: String,
+        to path: String = "/Users/ada/web",
+        tools: [String]? = [],
+        watch: (ChatTurn.Output) -> Void = { _ in }
+    ) async throws -> AICLIShown {
         let chatID = AICLISessionKeeper.chatID(for: path)
         let request = TurnRequest(prompt: prompt, projectPath: path, allowedTools: tools)
         var shown = AICLIShown()
         do {
-            for try await output in host.turn(chatID: chatID, request) { shown.outputs.append(output) }
+            for try await output in host.turn(chatID: chatID, request) {
+                shown.outputs.append(output)
+                watch(output)
+            }
         } catch let error as CompanionClientError {
             shown.error = error
         }

@@ -10,15 +10,14 @@ import PairingAgent
 /// by itself.
 struct HeldConnection: Sendable {
     let path: String
-    private let socketName: String
     private let lockPath: String
     private let hostName: String
     private let context: CommandContext
 
     init(_ host: PairedHost, _ context: CommandContext) {
+        // Short: a path of a socket has 107 bytes at most.
         let name = "lumi-" + DeviceIdentity.shortHash("\(host.id) \(host.endpoint)").prefix(8)
-        socketName = "\(name).sock"
-        path = "\(context.paths.runtime)/\(socketName)"
+        path = "\(context.paths.runtime)/\(name).sock"
         lockPath = "\(context.paths.runtime)/\(name).lock"
         hostName = host.name
         self.context = context
@@ -126,20 +125,12 @@ struct HeldConnection: Sendable {
         return high >= 0 ? high : nil
     }
 
-    /// A path of a socket has 107 bytes at most: a longer one is reached by its directory's descriptor.
-    ///
-    /// - Returns: -1 where there is no such directory.
+    /// - Returns: -1 for a path that no socket can have.
     private func withAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        var bytes = Array(path.utf8)
-        var directory: Int32 = -1
-        defer { if directory >= 0 { close(directory) } }
-        if bytes.count >= MemoryLayout.size(ofValue: address.sun_path) {
-            directory = open(context.paths.runtime, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            guard directory >= 0 else { return -1 }
-            bytes = Array("/proc/self/fd/\(directory)/\(socketName)".utf8)
-        }
+        let bytes = Array(path.utf8)
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return -1 }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
         return withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {

@@ -42,7 +42,7 @@ struct Sandbox: Sendable {
 
     /// Runs a body in a new sandbox, which is gone afterwards.
     static func with<R>(_ body: (Sandbox) async throws -> R) async throws -> R {
-        let directory = FileManager.default.temporaryDirectory.path + "/pairtool-tests-\(UUID().uuidString)"
+        let directory = FileManager.default.temporaryDirectory.path + "/pt-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: directory) }
         return try await body(Sandbox(directory: directory))

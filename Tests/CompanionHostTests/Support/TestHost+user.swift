@@ -10,15 +10,17 @@ extension TestHost {
             "\(method) \(path) HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json",
             "Content-Length: \(body.utf8.count)", "Connection: close", "", body,
         ]
-        var options = PlatformOptions()
-        options.userID = user
+        // Not by `PlatformOptions.userID`: setuid(3) takes a lock that another thread may have had at the fork, and then
+        // the child waits for ever.
+        let identity = user.map { ["setpriv", "--reuid", "\($0)", "--clear-groups"] } ?? []
         let result = try await Subprocess.run(
-            .name("bash"),
-            arguments: [
-                "-c", #"exec 3<>/dev/tcp/127.0.0.1/$0 && printf %s "$1" >&3 && cat <&3"#, "\(port)",
-                lines.joined(separator: "\r\n"),
-            ],
-            platformOptions: options,
+            .name("env"),
+            arguments: Arguments(
+                identity + [
+                    "bash", "-c", #"exec 3<>/dev/tcp/127.0.0.1/$0 && printf %s "$1" >&3 && cat <&3"#, "\(port)",
+                    lines.joined(separator: "\r\n"),
+                ]
+            ),
             output: .string(limit: 1 << 20),
             error: .string(limit: 64 << 10)
         )

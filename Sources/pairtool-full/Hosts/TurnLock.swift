@@ -20,33 +20,21 @@ struct TurnLock {
         waitForEarlier: (Date) async throws -> Void,
         _ body: () async throws -> R
     ) async throws -> R {
-        let directory = output.context.paths.runtime
-        try PrivateFile.makeDirectory(directory)
-        let path = "\(directory)/turn-\(DeviceIdentity.shortHash("\(host.id) \(chatID)")).lock"
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw CommandError(.failed, "file", "\(path): \(PrivateFile.systemMessage())") }
-        // Closing the descriptor, also by the end of the process, releases the lock.
-        defer { close(descriptor) }
-        var hasSaid = false
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            guard errno == EWOULDBLOCK || errno == EINTR else {
-                throw CommandError(.failed, "file", "\(path): \(PrivateFile.systemMessage())")
+        let path = "\(output.context.paths.runtime)/turn-\(DeviceIdentity.shortHash("\(host.id) \(chatID)")).lock"
+        let notice = "Another pairtool is talking in this chat; waiting for its answer to end."
+        return try await FileLock.with(path, output, notice: notice) { descriptor in
+            let lock = TurnLock(descriptor: descriptor)
+            if let begin = lock.unfinishedTurn { try await waitForEarlier(begin) }
+            lock.mark(output.context.now())
+            do {
+                let result = try await body()
+                lock.mark(nil)
+                return result
+            } catch {
+                // A wait that was stopped leaves the turn running; an error ended it, or has said what is left of it.
+                if !Task.isCancelled, !(error is CancellationError) { lock.mark(nil) }
+                throw error
             }
-            if !hasSaid { output.say("Another pairtool is talking in this chat; waiting for its answer to end.") }
-            hasSaid = true
-            try await ContinuousClock().sleep(for: .milliseconds(100))
-        }
-        let lock = TurnLock(descriptor: descriptor)
-        if let begin = lock.unfinishedTurn { try await waitForEarlier(begin) }
-        lock.mark(output.context.now())
-        do {
-            let result = try await body()
-            lock.mark(nil)
-            return result
-        } catch {
-            // A wait that was stopped leaves the turn running; an error ended it, or has said what is left of it.
-            if !Task.isCancelled, !(error is CancellationError) { lock.mark(nil) }
-            throw error
         }
     }
 

@@ -38,23 +38,8 @@ struct HeldConnection: Sendable {
 
     /// Runs a body while no other process of this user has a command for the host.
     func withTurn<R>(_ output: Output, _ body: () async throws -> R) async throws -> R {
-        try PrivateFile.makeDirectory(context.paths.runtime)
-        let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else {
-            throw CommandError(.failed, "file", "\(lockPath): \(PrivateFile.systemMessage())")
-        }
-        // Closing the descriptor, also by the end of the process, releases the lock.
-        defer { close(descriptor) }
-        var hasSaid = false
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            guard errno == EWOULDBLOCK || errno == EINTR else {
-                throw CommandError(.failed, "file", "\(lockPath): \(PrivateFile.systemMessage())")
-            }
-            if !hasSaid { output.say("Another command for \(TerminalText.line(hostName)) runs; waiting for its end.") }
-            hasSaid = true
-            try await ContinuousClock().sleep(for: .milliseconds(50))
-        }
-        return try await body()
+        let notice = "Another command for \(TerminalText.line(hostName)) runs; waiting for its end."
+        return try await FileLock.with(lockPath, output, notice: notice) { _ in try await body() }
     }
 
     /// Has the connection of a client kept, unless that is not wanted, or of no use: who accepts by itself does so again.

@@ -4,13 +4,18 @@ internal import Glibc
 extension PortOwner {
     /// Who else has a UDP port of this machine open now. Other users' processes have no name unless root asks.
     package static func current(ofUDP port: Int) -> [PortOwner] {
-        let entries = ["/proc/net/udp", "/proc/net/udp6"].flatMap { UDPSocketEntry.parse(text(of: $0)) }
-            .filter { $0.port == port }
+        let entries = sockets(at: port)
         guard !entries.isEmpty else { return [] }
         let processes = processes(with: Set(entries.map(\.inode)))
-        // This process looks around by mDNS, too, maybe at the same time.
-        let others = entries.filter { processes[$0.inode]?.pid != getpid() }
+        // This process looks around by mDNS, too, maybe at the same time. A socket of its own that was closed before its
+        // owner was looked for would seem to be somebody else's.
+        let remaining = Set(sockets(at: port).map(\.inode))
+        let others = entries.filter { processes[$0.inode]?.pid != getpid() && remaining.contains($0.inode) }
         return owners(of: port, in: others, processes: processes)
+    }
+
+    private static func sockets(at port: Int) -> [UDPSocketEntry] {
+        ["/proc/net/udp", "/proc/net/udp6"].flatMap { UDPSocketEntry.parse(text(of: $0)) }.filter { $0.port == port }
     }
 
     private static func processes(with inodes: Set<UInt64>) -> [UInt64: (program: String, pid: Int32)] {

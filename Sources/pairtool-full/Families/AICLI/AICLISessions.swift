@@ -14,14 +14,7 @@ enum AICLISessions {
         _ body: (AICLIHost) async throws -> R
     ) async throws -> R {
         let context = output.context
-        return try await AICLIClient.withClient(
-            endpoint: host.endpoint,
-            security: try await security(of: host, configuration: configuration),
-            token: try HostSecretStore(directory: context.paths.data).load(hostID: host.id),
-            deviceID: host.deviceID,
-            configuration: configuration,
-            logger: LoggingSetup.logger("aicli", context: context)
-        ) { client in
+        return try await withClient(of: host, context: context, configuration: configuration) { client in
             var aicli = AICLIHost(
                 client: client,
                 store: store(of: host.id, context: context),
@@ -31,6 +24,23 @@ enum AICLISessions {
             aicli.notice = { output.say($0) }
             return try await body(aicli)
         }
+    }
+
+    private static func withClient<R>(
+        of host: PairedHost,
+        context: CommandContext,
+        configuration: CompanionClientConfiguration,
+        _ body: (AICLIClient) async throws -> R
+    ) async throws -> R {
+        try await AICLIClient.withClient(
+            endpoint: host.endpoint,
+            security: try await security(of: host, configuration: configuration),
+            token: try HostSecretStore(directory: context.paths.data).load(hostID: host.id),
+            deviceID: host.deviceID,
+            configuration: configuration,
+            logger: LoggingSetup.logger("aicli", context: context),
+            body
+        )
     }
 
     /// How the server is to be spoken to: one that was paired by TLS, with the key that it had then and no other.
@@ -60,14 +70,7 @@ enum AICLISessions {
         timeouts: CompanionClientConfiguration.Timeouts
     ) async throws -> FamilyHealth {
         let configuration = CompanionClientConfiguration(timeouts: timeouts)
-        return try await AICLIClient.withClient(
-            endpoint: host.endpoint,
-            security: try await security(of: host, configuration: configuration),
-            token: try HostSecretStore(directory: context.paths.data).load(hostID: host.id),
-            deviceID: host.deviceID,
-            configuration: configuration,
-            logger: LoggingSetup.logger("aicli", context: context)
-        ) { client in
+        return try await withClient(of: host, context: context, configuration: configuration) { client in
             var health = FamilyHealth(try await client.aicliHealth(), at: host.endpoint)
             do {
                 try await client.checkToken()

@@ -51,7 +51,10 @@ struct HeldConnection: Sendable {
             let connection = await client.duplicateTransport()
         else { return }
         defer { close(connection) }
-        guard let listener = listen() else { return }
+        guard let listener = listen() else {
+            output.say("The connection is not kept: no socket can be made at \(path). The next command connects anew.")
+            return
+        }
         defer { close(listener) }
         guard start(connection, listener, generation, seconds) else {
             unlink(path)

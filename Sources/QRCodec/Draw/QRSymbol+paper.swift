@@ -15,7 +15,7 @@ extension QRSymbol {
     /// The smallest symbol for a picture, which may be printed: paper gets dirty and creased, screens do not. So it has
     /// at least medium error correction, as long as that holds the bytes.
     ///
-    /// - Throws: ``QRCodecError`` with the code `empty`, `payloadTooLong`, `missingLibrary` or `encoderFailed`.
+    /// - Throws: ``QRCodecError`` with the code `empty`, `payloadTooLong` or `encoderFailed`.
     package init(paper bytes: [UInt8]) throws(QRCodecError) {
         try self.init(smallest: bytes, atLeast: bytes.count <= QRErrorCorrection.medium.maxBytes ? .medium : .low)
     }

@@ -2,16 +2,13 @@ extension QRErrorCorrection {
     /// The bytes that the largest symbol, version 40, holds in 8-bit mode.
     package var maxBytes: Int { capacities[39] }
 
-    /// The bytes that a symbol of a version holds in 8-bit mode.
-    func bytes(version: Int) -> Int { capacities[version - 1] }
-
     /// The smallest version that holds so many bytes in 8-bit mode; `nil` where none does.
     func version(holding count: Int) -> Int? {
         capacities.firstIndex { $0 >= count }.map { $0 + 1 }
     }
 
     /// The bytes that symbols of version 1 to 40 hold in 8-bit mode (ISO/IEC 18004, table 7).
-    private var capacities: [Int] {
+    var capacities: [Int] {
         switch self {
         case .low: Self.lowCapacities
         case .medium: Self.mediumCapacities

@@ -1,8 +1,10 @@
 import CQREncode
-import LateLibraries
 
 /// A QR code as a square of dark and light modules, ready to be drawn.
 package struct QRSymbol: Sendable, Hashable {
+    /// Light modules that the standard wants on each side.
+    package static let quietZone = 4
+
     /// Modules a side, without a quiet zone: 21 to 177.
     package let size: Int
     /// 1 to 40, by ISO/IEC 18004.
@@ -18,7 +20,7 @@ package struct QRSymbol: Sendable, Hashable {
     /// - Parameters:
     ///   - bytes: What the symbol says; any bytes, at least one.
     ///   - errorCorrection: Default: `medium`.
-    /// - Throws: ``QRCodecError`` with the code `empty`, `payloadTooLong`, `missingLibrary` or `encoderFailed`.
+    /// - Throws: ``QRCodecError`` with the code `empty`, `payloadTooLong` or `encoderFailed`.
     package init(bytes: [UInt8], errorCorrection: QRErrorCorrection = .medium) throws(QRCodecError) {
         guard !bytes.isEmpty else { throw QRCodecError(.empty, "There is nothing to put into a QR code.") }
         let most = errorCorrection.maxBytes
@@ -26,12 +28,6 @@ package struct QRSymbol: Sendable, Hashable {
             throw QRCodecError(
                 .payloadTooLong,
                 "\(bytes.count) bytes do not fit into a QR code: level \(errorCorrection.rawValue) holds \(most)."
-            )
-        }
-        guard late_qrencode_is_there() != 0 else {
-            throw QRCodecError(
-                .missingLibrary,
-                "To draw QR codes, libqrencode is needed and not installed (on Debian and Ubuntu: apt install libqrencode4)."
             )
         }
         guard let code = QRcode_encodeData(Int32(bytes.count), bytes, 0, errorCorrection.level) else {
@@ -53,7 +49,7 @@ package struct QRSymbol: Sendable, Hashable {
     /// - Parameters:
     ///   - bytes: What the symbol says; any bytes, at least one.
     ///   - least: What may not be gone below. For a screen, which nothing covers, `low` makes the smallest drawing.
-    /// - Throws: ``QRCodecError`` with the code `empty`, `payloadTooLong`, `missingLibrary` or `encoderFailed`.
+    /// - Throws: ``QRCodecError`` with the code `empty`, `payloadTooLong` or `encoderFailed`.
     package init(smallest bytes: [UInt8], atLeast least: QRErrorCorrection) throws(QRCodecError) {
         let version = least.version(holding: bytes.count)
         let strongest = QRErrorCorrection.allCases.last { $0.version(holding: bytes.count) == version }

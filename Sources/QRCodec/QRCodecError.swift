@@ -67,7 +67,7 @@ extension QRCodecError {
         package static let tooLarge = Code(kind: .tooLarge)
         /// A library that reads failed for a reason of its own, such as a lack of memory.
         package static let decoderFailed = Code(kind: .decoderFailed)
-        /// The library that reads this format, or that draws, is not installed; the message says which.
+        /// The library that reads this format is not installed; the message says which.
         package static let missingLibrary = Code(kind: .missingLibrary)
         /// A library that draws failed for a reason of its own, such as a lack of memory.
         package static let encoderFailed = Code(kind: .encoderFailed)

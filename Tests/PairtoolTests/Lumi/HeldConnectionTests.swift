@@ -4,7 +4,7 @@ import Glibc
 import PairingAgent
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// Commands of their own processes, and the process that keeps a connection between them.
 @Suite(.timeLimit(.minutes(2))) struct HeldConnectionTests {

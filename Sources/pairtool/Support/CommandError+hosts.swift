@@ -5,38 +5,8 @@ import Desktop
 import Discovery
 import PairingAgent
 
-extension CompanionClientError: CommandErrorConvertible {
-    var commandError: CommandError { .client(self) }
-}
-
-extension PairingError: CommandErrorConvertible {
-    var commandError: CommandError { .pairing(self) }
-}
-
-extension DesktopError: CommandErrorConvertible {
-    var commandError: CommandError { .desktop(self) }
-}
-
-extension CompanionHostError: CommandErrorConvertible {
-    var commandError: CommandError { .host(self) }
-}
-
-extension AdminError: CommandErrorConvertible {
-    var commandError: CommandError { .admin(self) }
-}
-
-extension LumiInputError: CommandErrorConvertible {
-    var commandError: CommandError { CommandError(.usage, "remote.input", message) }
-}
-
-extension JarvisDecisionError: CommandErrorConvertible {
-    var commandError: CommandError {
-        CommandError(.failed, "approval.\(code)", description, next: "pairtool approvals")
-    }
-}
-
 extension CommandError {
-    fileprivate static func client(_ error: CompanionClientError) -> CommandError {
+    static func client(_ error: CompanionClientError) -> CommandError {
         let (status, next): (ExitStatus, String?) =
             switch error.code {
             case .unreachable:
@@ -81,7 +51,7 @@ extension CommandError {
             ? "pair again, with proof this time: pairtool pair" : "update the app on the host"
     }
 
-    fileprivate static func pairing(_ error: PairingError) -> CommandError {
+    static func pairing(_ error: PairingError) -> CommandError {
         let newCode = "show a new code on the host, then: pairtool pair"
         return switch error.code {
         case .wrongCode:
@@ -164,7 +134,7 @@ extension CommandError {
         }
     }
 
-    fileprivate static func desktop(_ error: DesktopError) -> CommandError {
+    static func desktop(_ error: DesktopError) -> CommandError {
         let status: ExitStatus =
             switch error.code {
             case .noDirectory, .empty: .nothingFound
@@ -174,7 +144,7 @@ extension CommandError {
         return CommandError(status, "desktop.\(error.code)", error.message, next: error.remedy)
     }
 
-    fileprivate static func host(_ error: CompanionHostError) -> CommandError {
+    static func host(_ error: CompanionHostError) -> CommandError {
         switch error.code {
         case .invalidProject:
             CommandError(.usage, "host.\(error.code)", error.message, next: "pairtool host --project DIR")
@@ -192,7 +162,7 @@ extension CommandError {
         }
     }
 
-    fileprivate static func admin(_ error: AdminError) -> CommandError {
+    static func admin(_ error: AdminError) -> CommandError {
         switch error.code {
         case .anotherHost:
             CommandError(

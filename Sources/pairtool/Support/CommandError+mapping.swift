@@ -1,11 +1,9 @@
+import CompanionClient
+import CompanionHost
+import Desktop
 import Discovery
 import PairingAgent
 import QRCodec
-
-/// An error that says itself what it means at the command line.
-protocol CommandErrorConvertible: Error {
-    var commandError: CommandError { get }
-}
 
 extension CommandError {
     /// Says what an error of any module means at the command line.
@@ -19,7 +17,16 @@ extension CommandError {
                 CommandError(.failed, "hosts.unreadable", error.description, next: error.remedy)
             case let error as KeyStoreError: CommandError(.failed, "key.unusable", error.message, next: error.remedy)
             case let error as PrivateFile.Failure: CommandError(.failed, "file", error.description, next: error.remedy)
-            case let error as any CommandErrorConvertible: error.commandError
+            case let error as CompanionClientError: Self.client(error)
+            case let error as PairingError: Self.pairing(error)
+            case let error as DesktopError: Self.desktop(error)
+            case let error as CompanionHostError: Self.host(error)
+            case let error as AdminError: Self.admin(error)
+            case let error as ProviderError: Self.provider(error)
+            case let error as LumiStoreError: Self.lumiStore(error)
+            case let error as LumiInputError: CommandError(.usage, "remote.input", error.message)
+            case let error as JarvisDecisionError:
+                CommandError(.failed, "approval.\(error.code)", error.description, next: "pairtool approvals")
             default: CommandError(.failed, "failed", "\(error)")
             }
     }

@@ -1,16 +1,8 @@
 import CompanionClient
 
-extension ProviderError: CommandErrorConvertible {
-    var commandError: CommandError { .provider(self) }
-}
-
-extension LumiStoreError: CommandErrorConvertible {
-    var commandError: CommandError { .lumiStore(self) }
-}
-
 extension CommandError {
     /// What the error of a provider means at the command line.
-    fileprivate static func provider(_ error: ProviderError) -> CommandError {
+    static func provider(_ error: ProviderError) -> CommandError {
         let name = error.provider?.rawValue ?? "PROVIDER"
         let (status, next): (ExitStatus, String?) =
             switch error.code {
@@ -33,7 +25,7 @@ extension CommandError {
         return CommandError(status, "provider.\(error.code)", error.description, next: next)
     }
 
-    fileprivate static func lumiStore(_ error: LumiStoreError) -> CommandError {
+    static func lumiStore(_ error: LumiStoreError) -> CommandError {
         let status: ExitStatus = error.code == .neverPulled ? .nothingFound : .failed
         return CommandError(status, "store.\(error.code)", error.message, next: error.remedy)
     }

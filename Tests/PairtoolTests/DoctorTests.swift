@@ -6,8 +6,7 @@ import FoundationEssentials
 import PairingAgent
 import Testing
 
-@testable import CommandCore
-@testable import pairtool_full
+@testable import pairtool
 
 @Suite struct DoctorTests {
     @Test("Findings come in the order of the checks, however long each takes, and none is lost")

@@ -28,10 +28,10 @@ extension QRImage {
     ///
     /// - Parameters:
     ///   - size: Modules a side, without the quiet zone.
-    ///   - isDark: Whether a module is dark, by its column and row; also asked for the quiet zone, the four modules
-    ///     outside of the symbol on each side.
+    ///   - isDark: Whether a module is dark, by its column and row; also asked for the quiet zone around the
+    ///     symbol.
     init(modules size: Int, isDark: (Int, Int) -> Bool) {
-        let (scale, quietZone) = (2, SymbolText.quietZone)
+        let (scale, quietZone) = (2, QRSymbol.quietZone)
         let side = (size + 2 * quietZone) * scale
         self.init(width: side, height: side, filledWith: 255)
         luminance.withUnsafeMutableBufferPointer { pixels in

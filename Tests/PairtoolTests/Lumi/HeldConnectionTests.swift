@@ -87,8 +87,14 @@ import Testing
             let status = try #require(FileStatus(place + "/" + socket, followingLinks: false))
             #expect(status.permissions == 0o600 && status.owner == geteuid())
             #expect(getsid(process) == process && getsid(0) != process)
-            let files = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").reduce(into: [:]) {
-                $0[$1] = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/fd/\($1)")
+            // That of a command which has just ended is closed a moment later.
+            var files: [String: String] = [:]
+            for _ in 0..<250 {
+                files = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").reduce(into: [:]) {
+                    $0[$1] = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/fd/\($1)")
+                }
+                if files.values.count(where: { $0.hasPrefix("socket:") }) == 2 { break }
+                try await Task.sleep(for: .milliseconds(20))
             }
             for number in ["0", "1", "2"] { #expect(files[number] == "/dev/null") }
             #expect(files.values.count { $0.hasPrefix("socket:") } == 2, "\(files)")

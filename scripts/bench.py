@@ -169,7 +169,7 @@ def main() -> int:
              "discover": lambda _: discover(), "watch": partial(bench_watch.watch, row=row, tool=TOOL),
              "size": partial(bench_size.size, row=row, tool=TOOL),
              **{name: partial(getattr(bench_companion, name), row=row)
-                for name in ("host", "pairing", "commands", "streams", "ends")},
+                for name in ("host", "projects", "pairing", "commands", "streams", "ends")},
              "slow": partial(bench_slow.slow, row=row)}
     wanted = sys.argv[1:] or list(parts)
     if unknown := [name for name in wanted if name not in parts]:

@@ -48,7 +48,7 @@ package struct BuiltinAgent: Agent {
         case .help: []
         case .list, .tree: [.listDirectory]
         case .find: [.findFiles]
-        case .search, .searchPattern: [.search]
+        case .search: [.search]
         case .show: [.readFile]
         case .log: [.gitLog]
         case .about: [.listDirectory, .readFile]

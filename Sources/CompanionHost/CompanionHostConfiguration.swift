@@ -1,28 +1,9 @@
-package import CompanionWire
-
 /// What answers the prompts of a host's chats.
 package enum HostAgentKind: Sendable, Hashable {
     /// The read-only project explorer that needs no model.
     case builtin
     /// A command, as its argument list: prompt on standard input, answer on standard output.
     case command([String])
-}
-
-/// What a device may get from a pairing.
-package struct PairingGrant: Sendable, Hashable {
-    /// The permissions that it may have, of those that it asks for; nil for all. Empty makes it read-only.
-    package var permissions: [CompanionPermission]?
-    /// How long it may stay, from the pairing on; nil without end.
-    package var lifetime: Duration?
-
-    package init(permissions: [CompanionPermission]? = nil, lifetime: Duration? = nil) {
-        self.permissions = permissions
-        self.lifetime = lifetime
-    }
-
-    package static let everything = PairingGrant()
-    /// Reading only.
-    package static let readOnly = PairingGrant(permissions: [])
 }
 
 /// Everything that a host is started with.

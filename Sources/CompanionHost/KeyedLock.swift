@@ -1,8 +1,8 @@
 import NIOConcurrencyHelpers
 
-/// Lets work of the same key happen one after the other, and other work at the same time.
-final class KeyedSerial: Sendable {
-    /// Who waits, for each key that somebody works under.
+/// Runs work with the same key one after the other; work with other keys runs at the same time.
+final class KeyedLock: Sendable {
+    /// Who waits, for each key that is in use.
     private let waiting = NIOLockedValueBox<[String: [CheckedContinuation<Void, Never>]]>([:])
 
     func run<Value: Sendable>(

@@ -19,15 +19,15 @@ struct PatternTests {
         "UTF-8 comes out the same however it is cut",
         arguments: ["aé€🚀z", "🚀🚀", "\u{0}\u{7f}\u{80}\u{7ff}\u{800}\u{ffff}\u{10000}"]
     )
-    func carry(text: String) {
+    func decoder(text: String) {
         let bytes = Array(text.utf8)
         for size in 1...bytes.count {
-            var carry = UTF8Carry()
+            var decoder = UTF8StreamDecoder()
             var pieces: [String] = []
             for start in stride(from: 0, to: bytes.count, by: size) {
-                pieces.append(carry.decode(bytes[start..<min(start + size, bytes.count)]))
+                pieces.append(decoder.decode(bytes[start..<min(start + size, bytes.count)]))
             }
-            pieces.append(carry.finish())
+            pieces.append(decoder.finish())
             #expect(pieces.joined() == text)
             #expect(!pieces.contains { $0.contains("\u{fffd}") })
         }
@@ -42,15 +42,15 @@ struct PatternTests {
     )
     func repair(bytes: [UInt8]) {
         let whole = String(decoding: bytes, as: UTF8.self)
-        var carry = UTF8Carry()
-        #expect(carry.decodeAll(bytes) == whole)
+        var decoder = UTF8StreamDecoder()
+        #expect(decoder.decodeAll(bytes) == whole)
         var text = ""
-        for byte in bytes { text += carry.decodeOne(byte) }
-        #expect(text + carry.end() == whole)
+        for byte in bytes { text += decoder.decodeOne(byte) }
+        #expect(text + decoder.end() == whole)
     }
 }
 
-extension UTF8Carry {
+extension UTF8StreamDecoder {
     fileprivate mutating func decodeAll(_ bytes: [UInt8]) -> String { decode(bytes) + finish() }
     fileprivate mutating func decodeOne(_ byte: UInt8) -> String { decode([byte]) }
     fileprivate mutating func end() -> String { finish() }

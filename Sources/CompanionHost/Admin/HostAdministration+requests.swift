@@ -23,8 +23,8 @@ extension HostAdministration {
             case .audit: return try await readAudit(verify: request.verify ?? false)
             }
         } catch {
-            let answer = HostResponseError(describing: error)
-            return AdminResponse(error: answer.code ?? answer.codeOfStatus, answer.text)
+            let refusal = HostError(describing: error) ?? HostError(.internal, HostErrorText.internalError)
+            return AdminResponse(error: refusal.code, refusal.text)
         }
     }
 
@@ -41,7 +41,7 @@ extension HostAdministration {
         }
         var response = AdminResponse()
         response.challenge = await startPairing(ttlSeconds: request.ttlSeconds, grant: grant)
-        if await pairing.state.isLocked { response.digitsLocked = true }
+        if await pairingState.isLocked { response.digitsLocked = true }
         return response
     }
 
@@ -83,21 +83,8 @@ extension HostAdministration {
     }
 
     private func adminStatus() async -> AdminResponse {
-        let status = await status()
         var response = AdminResponse()
-        response.status = AdminStatus(
-            id: status.identity.id,
-            name: status.identity.name,
-            port: status.port,
-            tlsPort: status.tlsPort,
-            legacy: status.legacy,
-            lan: status.lan,
-            devices: status.devices,
-            pairingLocked: status.pairing.isLocked,
-            failuresInARow: status.pairing.failuresInARow,
-            challengeExpiresAt: status.pairing.expiresAt,
-            triesLeft: status.pairing.triesLeft
-        )
+        response.status = await status()
         return response
     }
 

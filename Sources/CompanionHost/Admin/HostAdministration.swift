@@ -3,18 +3,6 @@ import FoundationEssentials
 
 /// What somebody at the host may ask and do: for whatever only the owner of the host's files can reach.
 package struct HostAdministration: Sendable {
-    /// What the host is and how pairing stands.
-    package struct Status: Sendable, Hashable {
-        package var identity: HostIdentity
-        /// nil until the host listens.
-        package var port: Int?
-        package var tlsPort: Int?
-        package var legacy: Bool
-        package var lan: Bool
-        package var pairing: CompanionPairingService.State
-        package var devices: Int
-    }
-
     let identity: HostIdentity
     let legacy: Bool
     let lan: Bool
@@ -58,29 +46,26 @@ package struct HostAdministration: Sendable {
         try await control.setPermissions(permissions, of: id)
     }
 
-    package func status() async -> Status {
+    /// How pairing stands.
+    package var pairingState: CompanionPairingService.State {
+        get async { await pairing.state }
+    }
+
+    package func status() async -> AdminStatus {
         let ports = ports()
-        return Status(
-            identity: identity,
+        let pairing = await pairingState
+        return AdminStatus(
+            id: identity.id,
+            name: identity.name,
             port: ports?.plain,
             tlsPort: ports?.secure,
             legacy: legacy,
             lan: lan,
-            pairing: await pairing.state,
-            devices: devices().count
+            devices: devices().count,
+            pairingLocked: pairing.isLocked,
+            failuresInARow: pairing.failuresInARow,
+            challengeExpiresAt: pairing.expiresAt,
+            triesLeft: pairing.triesLeft
         )
-    }
-}
-
-/// Where a host listens.
-package struct HostPorts: Sendable, Hashable {
-    /// Plain HTTP.
-    package var plain: Int
-    /// HTTPS.
-    package var secure: Int
-
-    package init(plain: Int, secure: Int) {
-        self.plain = plain
-        self.secure = secure
     }
 }

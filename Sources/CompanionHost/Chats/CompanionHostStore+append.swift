@@ -89,7 +89,7 @@ extension CompanionHostStore {
     }
 
     /// Tells the live connections of a message. To be called once it is stored.
-    static func announce(_ draft: MessageDraft, projectID: String?, to live: LiveFeed) {
+    static func announce(_ draft: MessageDraft, projectID: String?, to live: LiveEventBroadcaster) {
         live.publish(
             LiveEvent(
                 .messageCreated,

@@ -1,3 +1,5 @@
+import CompanionWire
+import FoundationEssentials
 import GRDB
 import NIOCore
 
@@ -31,5 +33,24 @@ extension CompanionHostStore {
             buffer.writeStaticString("]}")
             return buffer
         }
+    }
+
+    /// Lists a project that a device made, within a transaction. One that is known already keeps its name.
+    func add(_ project: ProjectCatalog.Project, at now: Date, in database: Database) throws -> CompanionProject {
+        try database.execute(
+            sql: """
+                INSERT INTO project (id, name, path, updatedAt, isMade) VALUES (?, ?, ?, ?, 1)
+                ON CONFLICT (id) DO UPDATE SET isMade = 1
+                """,
+            arguments: [project.id, project.name, project.path, CompanionTimestamp.string(from: now)]
+        )
+        let statement = try database.cachedStatement(sql: "SELECT name, updatedAt FROM project WHERE id = ?")
+        let row = try Row.fetchOne(statement, arguments: [project.id])
+        return CompanionProject(
+            id: project.id,
+            name: row?[0] ?? project.name,
+            localPath: project.path,
+            lastUpdatedAt: (row?[1] as String?).flatMap(CompanionTimestamp.date(from:)) ?? now
+        )
     }
 }

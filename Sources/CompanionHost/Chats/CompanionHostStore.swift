@@ -8,7 +8,7 @@ package final class CompanionHostStore: Sendable {
     let database: HostDatabase
     let catalog: ProjectCatalog
     let clock: HostClock
-    let live: LiveFeed
+    let live: LiveEventBroadcaster
 
     /// - Parameter mayKeep: Whether a project that a device made earlier is still listed, by its path.
     /// - Throws: ``CompanionHostError`` when the database cannot be written.
@@ -16,7 +16,7 @@ package final class CompanionHostStore: Sendable {
         database: HostDatabase,
         catalog: ProjectCatalog,
         clock: HostClock,
-        live: LiveFeed,
+        live: LiveEventBroadcaster,
         mayKeep: (String) -> Bool = { _ in false }
     ) throws(CompanionHostError) {
         self.database = database
@@ -42,6 +42,8 @@ package final class CompanionHostStore: Sendable {
         }
     }
 
+    /// Bytes that the id of a chat may have; devices choose ids.
+    static let maximumChatIDSize = 200
     /// What a chat that has neither a title nor a prompt yet is called.
     static let untitled = "New chat"
 
@@ -77,6 +79,54 @@ package final class CompanionHostStore: Sendable {
                 arguments: [id]
             )
         }
+    }
+
+    /// Adds an empty chat, within a transaction. Without a title it takes one from its first prompt.
+    func add(_ chat: CompanionChat, in database: Database) throws {
+        let statement = try database.cachedStatement(
+            sql: "INSERT INTO chat (id, project, title, updatedAt) VALUES (?, ?, ?, ?)"
+        )
+        let time = CompanionTimestamp.string(from: chat.lastUpdatedAt ?? .distantPast)
+        try statement.execute(arguments: [chat.id, chat.projectId, chat.title, time])
+    }
+
+    /// The project of a chat, listed or not; nil for an unknown chat. Within a transaction.
+    func projectID(ofChat id: String, in database: Database) throws -> String? {
+        try String.fetchOne(
+            database.cachedStatement(sql: "SELECT project FROM chat WHERE id = ?"),
+            arguments: [id]
+        )
+    }
+
+    /// Where a turn works: at `projectPath` when it is inside a listed project, else at the chat's project.
+    ///
+    /// - Throws: ``HostError``: `request.forbidden`, `request.invalid`; ``CompanionHostError``.
+    func workplace(
+        chatID: String,
+        projectPath: String?
+    ) async throws -> (project: ProjectCatalog.Project, directory: String) {
+        let known = try await projectID(ofChat: chatID)
+        let ofChat = known.flatMap(catalog.project(id:))
+        if known != nil, ofChat == nil {
+            throw Self.refusal(.requestForbidden, HostErrorText.projectNotListed)
+        }
+        if let projectPath, !projectPath.isEmpty {
+            guard projectPath.begins(with: "/") else {
+                throw Self.refusal(.requestInvalid, HostErrorText.projectPathRelative)
+            }
+            guard let place = catalog.locate(projectPath) else {
+                throw Self.refusal(.requestForbidden, HostErrorText.projectNotListed)
+            }
+            return place
+        }
+        guard let project = ofChat ?? catalog.projects.first else {
+            throw Self.refusal(.requestInvalid, HostErrorText.noProject)
+        }
+        return (project, project.path)
+    }
+
+    private static func refusal(_ code: CompanionErrorCode, _ text: String) -> HostError {
+        HostError(code, text, variant: .textOnlyInV1)
     }
 
     /// The title of a chat that begins with a prompt: white space folded, over 48 UTF-16 units cut to 45 and `...`.

@@ -1,7 +1,6 @@
 import CompanionWire
 import Dispatch
 import Glibc
-import HTTPTypes
 import PairingAgent
 
 /// Makes the projects that devices ask for: a directory of their own below one that the host's owner chose, or a
@@ -23,8 +22,8 @@ struct ProjectMaker: Sendable {
         self.directory = directory
     }
 
-    /// - Throws: ``HostResponseError``: 400 for a name that is none, 403 for a path outside of the listed projects, 409
-    ///   for a directory that is there already.
+    /// - Throws: ``HostError``: `request.invalid` for an unusable name and for a directory that exists already,
+    ///   `request.forbidden` for a path outside of the listed projects.
     func make(name: String, localPath: String?, catalog: ProjectCatalog) async throws -> Made {
         let (project, isNew) = try await blocking {
             try makeNow(name: name, localPath: localPath, catalog: catalog)
@@ -47,25 +46,23 @@ struct ProjectMaker: Sendable {
     ) throws -> (project: ProjectCatalog.Project, isNew: Bool) {
         let name = name.trimmingWhitespace()
         guard !name.isEmpty, name.unicodeScalars.allSatisfy(Self.isShown) else {
-            throw HostResponseError(
-                .badRequest,
-                "A project's name is not blank, and has no line breaks and no control characters",
-                code: .requestInvalid
+            throw HostError(
+                .requestInvalid,
+                "A project's name is not blank, and has no line breaks and no control characters"
             )
         }
         if let localPath, !localPath.isEmpty {
             guard let place = catalog.locate(localPath) else {
-                throw HostResponseError(.forbidden, HostErrorText.projectNotListed, code: .requestForbidden)
+                throw HostError(.requestForbidden, HostErrorText.projectNotListed)
             }
             // A directory is one project, by whatever name.
             if let known = catalog.project(path: place.directory) { return (known, false) }
             return (ProjectCatalog.Project(madeAt: place.directory, name: name), false)
         }
         guard !name.begins(with: "."), !name.has("/") else {
-            throw HostResponseError(
-                .badRequest,
-                "The name of a new directory has no slash, and does not begin with a dot",
-                code: .requestInvalid
+            throw HostError(
+                .requestInvalid,
+                "The name of a new directory has no slash, and does not begin with a dot"
             )
         }
         return (ProjectCatalog.Project(madeAt: try makeDirectory(name, catalog: catalog), name: name), true)
@@ -97,7 +94,7 @@ struct ProjectMaker: Sendable {
     private func makeDirectory(_ name: String, catalog: ProjectCatalog) throws -> String {
         try PrivateFile.makeDirectory(directory)
         guard let base = ProjectCatalog.canonical(directory) else {
-            throw HostResponseError(.internalServerError, HostErrorText.internalError, code: .internal)
+            throw HostError(.internal, HostErrorText.internalError)
         }
         let path = base + "/" + name
         // Never follows a link: what is there already is not made.
@@ -106,7 +103,7 @@ struct ProjectMaker: Sendable {
             errno == EEXIST && Self.isCanonical(path) && Self.isEmptyDirectory(path)
             && catalog.project(path: path) == nil
         guard isLeftOver else {
-            throw HostResponseError(.conflict, "There is a project of that name already", code: .requestInvalid)
+            throw HostError(.requestInvalid, "There is a project of that name already", variant: .alreadyExists)
         }
         return path
     }

@@ -142,7 +142,7 @@ final class HostDatabase: Sendable {
         do {
             return try await read(body)
         } catch {
-            throw error.underlying as? HostResponseError ?? error
+            throw error.underlying as? HostError ?? error
         }
     }
 
@@ -170,7 +170,7 @@ final class HostDatabase: Sendable {
                             value = try body(database)
                             return .commit
                         }
-                        guard let value else { preconditionFailure("the transaction's body has run") }
+                        guard let value else { throw CompanionHostError(.notStored, "The transaction did not run.") }
                         return value
                     }
                     if case .success(let value) = result { committed(value) }
@@ -191,7 +191,7 @@ final class HostDatabase: Sendable {
         do {
             return try await write(durably: durably, body, committed: committed)
         } catch {
-            throw error.underlying as? HostResponseError ?? error
+            throw error.underlying as? HostError ?? error
         }
     }
 

@@ -1,7 +1,6 @@
 import CompanionWire
 import FoundationEssentials
 import GRDB
-import HTTPTypes
 import NIOConcurrencyHelpers
 
 extension CompanionDeviceStore {
@@ -10,7 +9,7 @@ extension CompanionDeviceStore {
 
     /// Stores a device of v1 and connects it in place of the connected one, which stays listed.
     ///
-    /// - Throws: ``HostResponseError`` where the key is that of a device of v2: a pairing by v1 proves nothing about
+    /// - Throws: ``HostError`` where the key is that of a device of v2: a pairing by v1 proves nothing about
     ///   keys, so anybody could take that device's place.
     func connect(
         _ device: PairedDevice,
@@ -27,7 +26,7 @@ extension CompanionDeviceStore {
         let connection = Connection(device: connected, address: address, pairedAt: device.pairedAt)
         try await database.writeChecked(durably: true) { [self] database in
             if let known = self.device(id: device.id), known.protocolVersion >= 2, !known.isRevoked {
-                throw HostResponseError(.forbidden, HostErrorText.provenKey, code: .requestForbidden)
+                throw HostError(.requestForbidden, HostErrorText.provenKey)
             }
             try device.store(in: database)
             try database.execute(

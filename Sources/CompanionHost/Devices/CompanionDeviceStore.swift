@@ -125,12 +125,3 @@ extension CompanionDeviceStore.Connection {
         CompanionDevice(id: device.id, name: device.name, pairedAt: pairedAt, lastSeenAt: device.lastSeenAt)
     }
 }
-
-extension String {
-    /// The text without white space and line breaks at its ends.
-    func trimmingWhitespace() -> String {
-        guard let first = firstIndex(where: { !$0.isWhitespace }), let last = lastIndex(where: { !$0.isWhitespace })
-        else { return "" }
-        return String(self[first...last])
-    }
-}

@@ -4,7 +4,8 @@ import Logging
 import ServiceLifecycle
 
 /// Changes of what paired devices may do, with everything that follows from them: their sessions, streams and turns
-/// end at once (companion-v2, Revocation).
+/// end at once
+/// (companion-v2, Revocation).
 ///
 /// What takes access away takes effect before it is stored, and stays in effect while this process lives when it cannot
 /// be: a full disk keeps nobody in.
@@ -15,7 +16,8 @@ package struct DeviceControl: Sendable {
     let devices: CompanionDeviceStore
     let sessions: SessionStore
     let revocations: RevocationCenter
-    let turns: TurnRunner
+    /// Ends the turns of devices that may have none now.
+    let endTurns: @Sendable () -> Void
     let clock: HostClock
     let events: HostEventSink
     let logger: Logger
@@ -25,7 +27,7 @@ package struct DeviceControl: Sendable {
     /// - Parameter origin: Who did it, for the audit: `host`, the device's own id, or the address of somebody who
     ///   speaks v1.
     /// - Returns: Whether there was such a device.
-    /// - Throws: ``HostResponseError`` with `host.storage_failed`: the device is out, and a restart would let it in.
+    /// - Throws: ``HostError`` with `host.storage_failed`: the device is out, and a restart would let it in.
     @discardableResult
     package func revoke(_ id: String, by origin: String) async throws -> Bool {
         let start = ContinuousClock.now
@@ -39,7 +41,7 @@ package struct DeviceControl: Sendable {
                 "revocation not stored",
                 metadata: .failure(error, code: .hostStorageFailed, ["device": "\(id)"])
             )
-            throw HostResponseError.notStored(HostErrorText.revocationNotStored)
+            throw HostError.notStored(HostErrorText.revocationNotStored)
         }
         // What has come up since then, by a pairing that was under way.
         cutOff(id)
@@ -87,7 +89,7 @@ package struct DeviceControl: Sendable {
     /// Ends what a device has: its sessions' streams and sockets, and the turns that it may not have any more.
     private func cutOff(_ id: String) {
         revocations.end(id)
-        turns.endTurnsOfOthers()
+        endTurns()
     }
 
     /// Ends the sessions and streams of a device of v2, which stays paired.
@@ -115,7 +117,7 @@ package struct DeviceControl: Sendable {
     /// - Throws: ``CompanionHostError``: nobody is connected, and a restart would bring the device back.
     func disconnect() async throws {
         let device = devices.endConnection()
-        turns.endTurnsOfOthers()
+        endTurns()
         if let device { revocations.end(device.id) }
         try await devices.storeDisconnection()
         guard let device else { return }
@@ -126,7 +128,7 @@ package struct DeviceControl: Sendable {
     /// Changes what a device may do, from the next request on; turns that it may not have any more end.
     ///
     /// - Returns: Whether there is such a device.
-    /// - Throws: ``HostResponseError`` with `host.storage_failed`: what was taken away is gone until a restart, and
+    /// - Throws: ``HostError`` with `host.storage_failed`: what was taken away is gone until a restart, and
     ///   nothing was added.
     package func setPermissions(_ permissions: [CompanionPermission], of id: String) async throws -> Bool {
         let start = ContinuousClock.now
@@ -136,7 +138,7 @@ package struct DeviceControl: Sendable {
             "from": .array(old.map { .string($0.rawValue) }), "to": .array(permissions.map { .string($0.rawValue) }),
         ]
         devices.withdraw(allBut: permissions, of: id)
-        turns.endTurnsOfOthers()
+        endTurns()
         let known: Bool
         do {
             known = try await devices.setPermissions(permissions, of: id) { database in
@@ -147,10 +149,10 @@ package struct DeviceControl: Sendable {
                 "permissions not stored",
                 metadata: .failure(error, code: .hostStorageFailed, ["device": "\(id)"])
             )
-            throw HostResponseError.notStored(HostErrorText.permissionsNotStored)
+            throw HostError.notStored(HostErrorText.permissionsNotStored)
         }
         guard known else { return false }
-        turns.endTurnsOfOthers()
+        endTurns()
         logger.info(
             "permissions changed",
             metadata: .event("auth", outcome: "changed", latency: .now - start, device: id)

@@ -1,8 +1,6 @@
 import CompanionWire
 import FoundationEssentials
 import GRDB
-import HTTPTypes
-import Hummingbird
 import Logging
 import NIOConcurrencyHelpers
 import PairingAgent
@@ -25,7 +23,7 @@ struct DeviceGate: Sendable {
     let clock: HostClock
     let events: HostEventSink
     let logger: Logger
-    private let limiter = NIOLockedValueBox(AddressLimiter(burst: burst, interval: interval))
+    private let limiter = NIOLockedValueBox(RateLimiter(burst: burst, interval: interval))
     private let lastPrune = NIOLockedValueBox(Date.distantPast)
 
     init(
@@ -48,15 +46,16 @@ struct DeviceGate: Sendable {
 
     /// The device that a session token belongs to.
     ///
-    /// - Throws: ``HostResponseError``: `session.required` without a token, `session.expired` for one that is over or
+    /// - Parameter token: nil where the request has none.
+    /// - Throws: ``HostError``: `session.required` without a token, `session.expired` for one that is over or
     ///   unknown, `device.revoked`, `device.expired`.
-    func authenticate(_ headers: HTTPFields) async throws -> AuthenticatedDevice {
+    func authenticate(_ token: String?) async throws -> AuthenticatedDevice {
         let start = ContinuousClock.now
         var device: String?
         do {
-            return try await authenticate(headers, claims: &device)
+            return try await authenticate(token, claims: &device)
         } catch {
-            let code = HostResponseError(describing: error).code?.rawValue
+            let code = HostError(describing: error)?.code.rawValue
             logger.info(
                 "request",
                 metadata: .event("auth", outcome: "refused", code: code, latency: .now - start, device: device)
@@ -66,15 +65,15 @@ struct DeviceGate: Sendable {
     }
 
     /// - Parameter id: Gets the id of the device whose token it is, also if that is refused.
-    private func authenticate(_ headers: HTTPFields, claims id: inout String?) async throws -> AuthenticatedDevice {
-        guard let token = Self.token(in: headers) else { throw HostResponseError.sessionRequired }
+    private func authenticate(_ token: String?, claims id: inout String?) async throws -> AuthenticatedDevice {
+        guard let token else { throw HostError.sessionRequired }
         // Before the session: what ends it between the two is noticed by whoever waits for it.
-        guard let entry = sessions.entry(token: token) else { throw HostResponseError.sessionExpired }
+        guard let entry = sessions.entry(token: token) else { throw HostError.sessionExpired }
         id = entry.device
         let epoch = revocations.epoch(of: entry.device)
         let device = try activeDevice(entry.device)
         guard entry.expiresAt > clock.now(), sessions.entry(token: token) != nil else {
-            throw HostResponseError.sessionExpired
+            throw HostError.sessionExpired
         }
         await devices.touch(device.id)
         return AuthenticatedDevice(device, sessionEnd: entry.expiresAt, protocolVersion: 2, epoch: epoch)
@@ -82,23 +81,24 @@ struct DeviceGate: Sendable {
 
     /// A device of v2 that is paired, not revoked, and whose time is not over.
     ///
-    /// - Throws: ``HostResponseError``: `device.unknown`, `device.revoked`, `device.expired`.
+    /// - Throws: ``HostError``: `device.unknown`, `device.revoked`, `device.expired`.
     func activeDevice(_ id: String) throws -> PairedDevice {
         guard let device = devices.device(id: id), device.protocolVersion >= 2 else {
-            throw HostResponseError(.forbidden, HostErrorText.deviceUnknown, code: .deviceUnknown)
+            throw HostError(.deviceUnknown, HostErrorText.deviceUnknown)
         }
         guard !device.isRevoked else {
-            throw HostResponseError(.forbidden, HostErrorText.deviceRevoked, code: .deviceRevoked)
+            throw HostError(.deviceRevoked, HostErrorText.deviceRevoked)
         }
         guard device.isActive(at: clock.now()) else {
-            throw HostResponseError(.forbidden, HostErrorText.deviceExpired, code: .deviceExpired)
+            throw HostError(.deviceExpired, HostErrorText.deviceExpired)
         }
         return device
     }
 
-    /// Gives a device that signed for it a session. Nonce and session are stored together, before the answer.
+    /// Opens a session for a device that has signed the request. Nonce and session are stored together, before the
+    /// answer.
     ///
-    /// - Throws: ``SignedCommandError`` for the shape; ``HostResponseError``: as ``activeDevice(_:)``,
+    /// - Throws: ``SignedCommandError`` for the shape; ``HostError``: as ``activeDevice(_:)``,
     ///   `session.wrong_audience`, `session.bad_signature`, `session.expired` for a request from another time,
     ///   `session.rate_limited`, `session.replayed`.
     func open(_ body: [UInt8], address: String) async throws -> SessionGrant {
@@ -112,7 +112,7 @@ struct DeviceGate: Sendable {
             logger.info("session", metadata: .event("auth", outcome: "opened", latency: .now - start, device: device))
             return grant
         } catch {
-            let code = HostResponseError(describing: error).code?.rawValue
+            let code = HostError(describing: error)?.code.rawValue
             logger.notice(
                 "session",
                 metadata: .event("auth", outcome: "refused", code: code, latency: .now - start, device: device)
@@ -128,26 +128,26 @@ struct DeviceGate: Sendable {
     ) async throws -> SessionGrant {
         // A host that was asked may pass the request on.
         guard request.audience ?? hostID == hostID else {
-            throw HostResponseError(.forbidden, "The request is for another host", code: .sessionWrongAudience)
+            throw HostError(.sessionWrongAudience, "The request is for another host")
         }
         guard let key = Base64.decode(device.publicKey),
             Ed25519.verify(signature: request.signatureBytes, message: request.signedBytes, publicKey: key)
         else {
-            throw HostResponseError(.unauthorized, "The signature is not the device's", code: .sessionBadSignature)
+            throw HostError(.sessionBadSignature, "The signature is not the device's")
         }
         let now = clock.now()
         let age = now.timeIntervalSince(request.issuedAt)
         guard age <= Self.maximumAge, age >= -Self.maximumLead else {
-            throw HostResponseError(
-                .unauthorized,
+            throw HostError(
+                .sessionExpired,
                 "The request is from another time: set issuedAt by serverTime",
-                code: .sessionExpired,
+                variant: .signedRequest,
                 retryable: true
             )
         }
         // Behind the signature: nobody else uses up what a device may have.
         guard limiter.withLockedValue({ $0.take(device.id, now: now) }) else {
-            throw HostResponseError.sessionTooOften
+            throw HostError.sessionTooOften
         }
         await pruneIfDue()
         let session = SessionStore.Session(device: device.id, now: now)
@@ -155,7 +155,7 @@ struct DeviceGate: Sendable {
         let isNew = !sessions.hasSession(device.id, now: now)
         try await devices.database.writeChecked { database in
             guard try SeenNonces.note("session:" + request.nonce, of: device.id, until: end, in: database) else {
-                throw HostResponseError(.conflict, "The request was used before", code: .sessionReplayed)
+                throw HostError(.sessionReplayed, "The request was used before")
             }
             // Revoked since it was looked at: this is where revocations are, too.
             _ = try activeDevice(device.id)
@@ -183,12 +183,6 @@ struct DeviceGate: Sendable {
         }
     }
 
-    private static func token(in headers: HTTPFields) -> String? {
-        guard let value = headers[.authorization] else { return nil }
-        let parts = value.parts(" ", omittingEmpty: true)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-        return String(parts[1])
-    }
 }
 
 /// Nonces that were used, kept until what they came with is too old anyway.
@@ -219,30 +213,13 @@ enum SeenNonces {
     }
 }
 
-extension HostResponseError {
-    static let sessionRequired = HostResponseError(
-        .unauthorized,
-        HostErrorText.sessionRequired,
-        code: .sessionRequired,
-        headers: [.wwwAuthenticate: "Bearer"]
-    )
-    static let sessionExpired = HostResponseError(
-        .unauthorized,
-        HostErrorText.sessionExpired,
-        code: .sessionExpired,
-        retryable: true,
-        headers: [.wwwAuthenticate: "Bearer"]
-    )
-    static let sessionTooOften = HostResponseError(
-        .tooManyRequests,
+extension HostError {
+    static let sessionRequired = HostError(.sessionRequired, HostErrorText.sessionRequired)
+    static let sessionExpired = HostError(.sessionExpired, HostErrorText.sessionExpired, retryable: true)
+    static let sessionTooOften = HostError(
+        .sessionRateLimited,
         "This device opens sessions too often: try again in a few seconds",
-        code: .sessionRateLimited,
         retryable: true,
-        headers: [.retryAfter: "\(Int(DeviceGate.interval))"]
-    )
-    static let permissionDenied = HostResponseError(
-        .forbidden,
-        HostErrorText.permissionDenied,
-        code: .permissionDenied
+        retryAfter: Int(DeviceGate.interval)
     )
 }

@@ -1,7 +1,6 @@
 import CompanionWire
 import FoundationEssentials
 import GRDB
-import HTTPTypes
 import Logging
 import NIOConcurrencyHelpers
 
@@ -35,7 +34,7 @@ final class DeviceQuotas: Sendable {
 
     /// Counts what a device is about to have stored, within the transaction that stores it.
     ///
-    /// - Throws: ``HostResponseError`` with `quota.exceeded`.
+    /// - Throws: ``HostError`` with `quota.exceeded`.
     func charge(_ usage: DeviceUsage, to id: String, in database: Database) throws {
         let hour = Self.hour(clock.now())
         let statement = try database.cachedStatement(
@@ -61,6 +60,24 @@ final class DeviceQuotas: Sendable {
     func refund(_ usage: DeviceUsage, to id: String, in database: Database) throws {
         let back = DeviceUsage(chats: -usage.chats, messages: -usage.messages, bytes: -usage.bytes)
         try Self.add(back, of: id, hour: Self.hour(clock.now()), in: database)
+    }
+
+    /// Counts what a device is about to have stored, and takes it back where the body refuses it.
+    ///
+    /// - Throws: ``HostError`` with `quota.exceeded`, and what the body throws.
+    func charging<Value>(
+        _ usage: DeviceUsage,
+        to device: String,
+        in database: HostDatabase,
+        _ body: () async throws -> Value
+    ) async throws -> Value {
+        try await database.writeChecked { try self.charge(usage, to: device, in: $0) }
+        do {
+            return try await body()
+        } catch let refusal as HostError {
+            _ = try? await database.write { try self.refund(usage, to: device, in: $0) }
+            throw refusal
+        }
     }
 
     /// Counts what a device has had stored, within a transaction, however much that is: an answer is not thrown away.
@@ -95,14 +112,13 @@ final class DeviceQuotas: Sendable {
         if let device = device(id) { events.send(.quotaReached(device.companionDevice, what: excess.text)) }
     }
 
-    private static func refusal(_ excess: DeviceQuota.Excess) -> HostResponseError {
+    private static func refusal(_ excess: DeviceQuota.Excess) -> HostError {
         let way = excess.passes ? "Try again later, or ask" : "Ask"
-        return HostResponseError(
-            .tooManyRequests,
+        return HostError(
+            .quotaExceeded,
             "This device has reached \(excess.text), all that this host stores for it. \(way) the host's owner for more",
-            code: .quotaExceeded,
             retryable: excess.passes,
-            headers: excess.passes ? [.retryAfter: "3600"] : [:]
+            retryAfter: excess.passes ? 3600 : nil
         )
     }
 }

@@ -57,3 +57,30 @@ extension TCPSocketTable.Place {
         self.init(address: ip, port: port)
     }
 }
+
+extension IPAddress {
+    /// The address of a peer. IPv4 inside IPv6 counts as IPv4, and `::1` as `127.0.0.1`: one machine, one address.
+    init?(peer: SocketAddress) {
+        guard let full = IPAddress(raw: peer) else { return nil }
+        let isLoopback = full.isIPv6 && full.bytes.dropLast().allSatisfy { $0 == 0 } && full.bytes.last == 1
+        self = isLoopback ? IPAddress(bytes: [127, 0, 0, 1]) ?? full : full.unmapped
+    }
+
+    /// The address as the socket has it.
+    init?(raw address: SocketAddress) {
+        let raw = address.withSockAddr { pointer, size in
+            Array(UnsafeRawBufferPointer(start: pointer, count: size))
+        }
+        switch address {
+        case .v4:
+            // struct sockaddr_in: family, port, address.
+            self.init(bytes: Array(raw[4..<8]))
+        case .v6:
+            // struct sockaddr_in6: family, port, flow, address, scope.
+            let scope = raw[24..<28].withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
+            self.init(bytes: Array(raw[8..<24]), zone: scope == 0 ? nil : String(scope))
+        case .unixDomainSocket:
+            return nil
+        }
+    }
+}

@@ -1,9 +1,9 @@
 import FoundationEssentials
 
-/// How often an address may ask: a bucket of tokens for each, refilled with time. A value; times come in.
-struct AddressLimiter: Sendable {
-    /// Addresses that are told apart; beyond them all share one bucket.
-    static let addresses = 1024
+/// Limits how often an address or a device may ask, by a token bucket for each. A value; times come in.
+struct RateLimiter: Sendable {
+    /// How many have buckets of their own; all others share one.
+    static let maximumBuckets = 1024
 
     private struct Bucket {
         var tokens: Double
@@ -21,24 +21,29 @@ struct AddressLimiter: Sendable {
         self.interval = interval
     }
 
-    /// Takes a token of an address.
+    /// Takes a token.
     ///
+    /// - Parameter id: Of the address or the device.
     /// - Returns: Whether there was one.
-    mutating func take(_ address: String, now: Date) -> Bool {
-        if buckets[address] == nil, buckets.count >= Self.addresses {
+    mutating func take(_ id: String, now: Date) -> Bool {
+        if buckets[id] == nil, buckets.count >= Self.maximumBuckets {
             buckets = buckets.filter { filled($0.value, now: now) < Double(burst) }
         }
-        let key = buckets[address] != nil || buckets.count < Self.addresses ? address : ""
+        let key = key(id)
         let tokens = buckets[key].map { filled($0, now: now) } ?? Double(burst)
         guard tokens >= 1 else { return false }
         buckets[key] = Bucket(tokens: tokens - 1, filledAt: now)
         return true
     }
 
-    /// How many requests an address may make at once now.
-    func left(_ address: String, now: Date) -> Int {
-        let key = buckets[address] != nil || buckets.count < Self.addresses ? address : ""
+    /// How many requests it may make at once now.
+    func left(_ id: String, now: Date) -> Int {
+        let key = key(id)
         return Int(buckets[key].map { filled($0, now: now) } ?? Double(burst))
+    }
+
+    private func key(_ id: String) -> String {
+        buckets[id] != nil || buckets.count < Self.maximumBuckets ? id : ""
     }
 
     private func filled(_ bucket: Bucket, now: Date) -> Double {

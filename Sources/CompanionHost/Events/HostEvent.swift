@@ -47,10 +47,10 @@ package enum HostEvent: Sendable, Hashable {
 struct HostEventSink: Sendable {
     let stream: AsyncStream<HostEvent>
     /// What devices hear of.
-    let live: LiveFeed
+    let live: LiveEventBroadcaster
     private let continuation: AsyncStream<HostEvent>.Continuation
 
-    init(live: LiveFeed) {
+    init(live: LiveEventBroadcaster) {
         self.live = live
         // Nobody has to listen: the newest thousand are kept, so that a host without a terminal does not grow.
         (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1000))

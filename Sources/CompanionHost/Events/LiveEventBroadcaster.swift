@@ -4,7 +4,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 
 /// Tells all live connections what happens at the host. An event is encoded once, and its bytes are shared.
-final class LiveFeed: Sendable {
+final class LiveEventBroadcaster: Sendable {
     /// Events that may wait for one connection; one that is slower is cut off.
     static let waitingLimit = 256
 
@@ -69,7 +69,7 @@ final class LiveFeed: Sendable {
     }
 }
 
-extension LiveFeed {
+extension LiveEventBroadcaster {
     /// Publishes what devices are to hear of an event at the host.
     func publish(_ event: HostEvent) {
         switch event {

@@ -8,7 +8,7 @@ import ServiceLifecycle
 
 /// The host's sockets, for plain HTTP and for HTTPS: one for IPv4 and IPv6 of all interfaces, or one for each loopback
 /// address.
-struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context == HostRequestContext {
+struct HostListener: Sendable {
     /// Which of the two servers.
     private enum Kind: Sendable {
         case plain, secure
@@ -16,16 +16,18 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
 
     /// Connections that the system keeps until they are looked at: where many come at once, a client that is not among
     /// them would have to try again a second later.
-    private static var backlog: Int { 4096 }
+    private static let backlog = 4096
     /// After so long without a request a connection is closed.
-    private static var idleTimeout: TimeAmount { .seconds(60) }
+    private static let idleTimeout = TimeAmount.seconds(60)
 
-    let configuration: CompanionHostConfiguration
+    /// TCP port of plain HTTP; 0 for any free one.
+    let port: Int
+    /// TCP port of HTTPS. nil: ``port`` + 1, or any free one where ``port`` is 0.
+    let tlsPort: Int?
+    /// Whether to listen on all interfaces.
+    let lan: Bool
     let certificate: HostCertificate
-    /// Answers plain HTTP.
-    let plain: Responder
-    /// Answers HTTPS.
-    let secure: Responder
+    let router: CompanionCommandRouter
     /// Serves the live feed.
     let socket: LiveSocket
     /// Lets connections of all sockets in.
@@ -49,14 +51,14 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
             group.addTask {
                 defer { plainPort.finish() }
                 return await ending {
-                    try await serve(.plain, port: configuration.port, servers) { plainPort.yield($0) }
+                    try await serve(.plain, port: port, servers) { plainPort.yield($0) }
                 }
             }
             group.addTask {
                 defer { securePort.finish() }
                 // A port that was not chosen beside one that was: any free one.
-                let port = configuration.tlsPort ?? (configuration.port == 0 ? 0 : configuration.port + 1)
-                return await ending { try await serve(.secure, port: port, servers) { securePort.yield($0) } }
+                let tlsPort = tlsPort ?? (port == 0 ? 0 : port + 1)
+                return await ending { try await serve(.secure, port: tlsPort, servers) { securePort.yield($0) } }
             }
             var listeners = 2
             if let port = await plainPorts.first(where: { _ in true }),
@@ -72,7 +74,7 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
                     await whileListening(ports)
                     return .follower
                 }
-                if !configuration.lan {
+                if !lan {
                     for (kind, port) in [(Kind.plain, port), (.secure, tlsPort)] {
                         group.addTask {
                             await serveIPv6Loopback(kind, port: port, servers)
@@ -135,7 +137,7 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
         _ servers: Servers,
         listening: @escaping @Sendable (Int) -> Void
     ) async throws {
-        guard configuration.lan else {
+        guard lan else {
             try await application(kind, host: "127.0.0.1", port: port, servers, listening: listening)
             return
         }
@@ -156,7 +158,10 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
         }
     }
 
-    private func builder(_ kind: Kind) throws -> HTTPServerBuilder {
+    private func builder(
+        _ kind: Kind,
+        _ router: some HTTPResponder<HostRequestContext>
+    ) throws -> HTTPServerBuilder {
         let http = HTTP1Channel.Configuration(
             idleTimeout: Self.idleTimeout,
             httpDecoderConfiguration: .init(
@@ -175,7 +180,7 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
             return HTTPServerBuilder { responder in
                 LiveChannel(
                     responder: responder,
-                    router: secure,
+                    router: router,
                     socket: socket,
                     gate: gate,
                     tls: tls,
@@ -196,9 +201,10 @@ struct HostListener<Responder: HTTPResponder>: Sendable where Responder.Context 
         // fails is thrown.
         var quiet = logger
         quiet.logLevel = logger.logLevel <= .debug ? .notice : .critical
+        let responder = router.router(isSecure: kind == .secure).buildResponder()
         let application = Application(
-            responder: kind == .plain ? plain : secure,
-            server: try builder(kind),
+            responder: responder,
+            server: try builder(kind, responder),
             configuration: ApplicationConfiguration(address: .hostname(host, port: port), backlog: Self.backlog),
             onServerRunning: { channel in
                 if let bound = channel.localAddress?.port { listening(bound) }

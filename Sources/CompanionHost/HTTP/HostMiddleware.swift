@@ -22,7 +22,7 @@ struct ErrorMiddleware: RouterMiddleware {
             var answer = HostResponseError(describing: error)
             // What v1 answers stays what it is.
             if answer.code == nil, VersionGate.version(of: request) == 2 { answer.code = answer.codeOfStatus }
-            if !(error is HostResponseError), answer.status.code >= 500 {
+            if !(error is HostResponseError), !(error is HostError), answer.status.code >= 500 {
                 logger.error("request failed", metadata: .failure(error))
             }
             return answer.response(isHead: isHead, serverTime: clock.now())
@@ -70,5 +70,23 @@ struct BrowserGuard: RouterMiddleware {
         var buffer = [CChar](repeating: 0, count: 256)
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return "localhost" }
         return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}
+
+/// Tells a client that the connection ends: where it asked for that, and where its request for an upgrade got another
+/// answer, for NIO's parser reads nothing behind such a request, so that the next one would never be answered.
+struct UpgradeMiddleware: RouterMiddleware {
+    func handle(
+        _ request: Request,
+        context: HostRequestContext,
+        next: (Request, HostRequestContext) async throws -> Response
+    ) async throws -> Response {
+        var response = try await next(request, context)
+        let isLast = request.headers[.upgrade] != nil || request.headers[.connection] == "close"
+        if isLast, response.status != .switchingProtocols {
+            let others = response.headers[.connection].map { $0 + ", " } ?? ""
+            response.headers[.connection] = others + "close"
+        }
+        return response
     }
 }

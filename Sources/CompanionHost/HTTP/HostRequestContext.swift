@@ -1,6 +1,7 @@
 import CompanionWire
 import HTTPTypes
 import Hummingbird
+import NIOConcurrencyHelpers
 import NIOCore
 
 /// What the routes know of a request, besides the request.
@@ -8,8 +9,8 @@ struct HostRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The connection, which has to be cut when its device's access ends.
     let channel: any Channel
-    /// Taken by the route of the live feed, where the connection can become a WebSocket.
-    var ticket: LiveTicket?
+    /// For the route of the live feed; nil where the connection cannot become a WebSocket.
+    var upgrade: LiveUpgrade?
     /// Who asks; nil when the connection is gone already.
     let peer: IPAddress?
     /// The body of a request with a JSON content type; nil for any other, which counts as `{}`.
@@ -43,30 +44,14 @@ struct HostRequestContext: RequestContext {
     }
 }
 
-extension IPAddress {
-    /// The address of a peer. IPv4 inside IPv6 counts as IPv4, and `::1` as `127.0.0.1`: one machine, one address.
-    init?(peer: SocketAddress) {
-        guard let full = IPAddress(raw: peer) else { return nil }
-        let isLoopback = full.isIPv6 && full.bytes.dropLast().allSatisfy { $0 == 0 } && full.bytes.last == 1
-        self = isLoopback ? IPAddress(bytes: [127, 0, 0, 1]) ?? full : full.unmapped
-    }
+/// How the route of the live feed tells a connection that its request may become a WebSocket.
+final class LiveUpgrade: Sendable {
+    private let box = NIOLockedValueBox<AuthenticatedDevice?>(nil)
 
-    /// The address as the socket has it.
-    init?(raw address: SocketAddress) {
-        let raw = address.withSockAddr { pointer, size in
-            Array(UnsafeRawBufferPointer(start: pointer, count: size))
-        }
-        switch address {
-        case .v4:
-            // struct sockaddr_in: family, port, address.
-            self.init(bytes: Array(raw[4..<8]))
-        case .v6:
-            // struct sockaddr_in6: family, port, flow, address, scope.
-            let scope = raw[24..<28].withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
-            self.init(bytes: Array(raw[8..<24]), zone: scope == 0 ? nil : String(scope))
-        case .unixDomainSocket:
-            return nil
-        }
+    /// The device that was let in.
+    var device: AuthenticatedDevice? {
+        get { box.withLockedValue { $0 } }
+        set { box.withLockedValue { $0 = newValue } }
     }
 }
 

@@ -4,12 +4,11 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Texts of errors that deployed hosts do not have.
-package enum HostErrorText {
+/// Texts of errors that only HTTP has.
+extension HostErrorText {
     package static let notFound = "Not found"
     package static let methodNotAllowed = "Method not allowed"
     package static let malformedJSON = "Malformed JSON"
-    package static let malformedBody = "The body is not JSON with the fields of this request"
     package static let pairingProven = "Version 2 pairs with pairing/hello, pairing/share and pairing/confirm"
     package static let malformedPath = "Malformed path"
     package static let bodyTooLarge = "Request body is over 1 MiB"
@@ -23,49 +22,16 @@ package enum HostErrorText {
     package static let otherUserManages = "Only the paired device or the user who runs this host may do this"
     package static let otherAddress = "Paired from another address: pair again from this machine"
     package static let otherAddressManages = "Only the paired device or the host machine itself may do this"
-    package static let projectNotListed = "projectPath is not inside a project of this host"
-    package static let pathNotListed =
-        "A project can only be made of a directory that is inside one of this host's projects"
-    package static let projectPathRelative = "projectPath has to be an absolute path"
-    package static let noProject = "This host lists no project: projectPath is required"
     package static let chatIDTooLong = "Chat id is over 200 bytes"
     package static let commandNotImplemented = "This host takes no signed commands"
-    package static let chatBusy = "Too many prompts wait for this chat: try again later"
-    package static let hostBusy = "Too many prompts wait at this host: try again later"
     package static let versionUnsupported =
         "This host does not speak that version of the protocol: update whichever side is older"
     package static let legacyRefused =
         "This host speaks version 2 over HTTPS. Update the companion, or start the host with --legacy"
     package static let httpsRequired = "Version 2 is spoken over HTTPS only: GET /health tells the port"
-    package static let pairingLocked =
-        "Pairing is locked after too many wrong codes. At the host: pairtool host unlock"
-    package static let sessionRequired = "A session is required: POST /companion/session"
-    package static let sessionExpired = "The session is over: POST /companion/session gives a new one"
-    package static let deviceUnknown = "This device is not paired with the host: pair first"
-    package static let deviceRevoked = "This device was revoked at the host: pair again"
-    package static let deviceExpired = "The time that this device was let in for is over: pair again"
-    package static let permissionDenied = "This device may not do that; the host's owner can allow it"
-    package static let provenKey =
-        "The key belongs to a device that was paired with proof: pair by protocol 2, or revoke that device at the host"
     package static let onlyAtHost = "Only the host machine itself may do this: pairtool host revoke"
-    package static let turnUnknown = "Unknown turn"
     package static let lastEventID = "Last-Event-ID is not the number of a frame of this turn"
     package static let webSocketRequired = "The live feed is a WebSocket (RFC 6455): upgrade to it"
-    package static let internalError = "The host could not do this"
-    package static let notStored =
-        "The host could not store this, so it was not done: its disk may be full. Try again later"
-    package static let revocationNotStored =
-        "The device is shut out, but that could not be stored: the host's disk may be full. The host keeps trying; "
-        + "if it is restarted before, the device is let in again"
-    package static let permissionsNotStored =
-        "What was taken away is taken away until the host restarts, but the change could not be stored: its disk may be full"
-    package static let agentUnavailable = "The agent of this host is unavailable"
-
-    /// The status and the text that an error of any type is answered with.
-    package static func answer(to error: any Error) -> (status: Int, text: String) {
-        let answer = HostResponseError(describing: error)
-        return (answer.status.code, answer.text)
-    }
 }
 
 /// An answer other than 200: `{ok:false, error:"text"}`, and for v2 a `code` and what belongs to it.
@@ -100,16 +66,44 @@ struct HostResponseError: HTTPResponseError {
         case let error as HTTPError:
             let text = error.status == .notFound ? HostErrorText.notFound : error.body ?? error.status.reasonPhrase
             self.init(error.status, text)
-        case let error as CompanionHostError where error.code == .notStored: self = .notStored()
-        case let error as SignedCommandError: self.init(.badRequest, error.message, code: error.code)
         case let error as any HTTPResponseError: self.init(error.status, error.status.reasonPhrase)
-        default: self.init(.internalServerError, HostErrorText.internalError)
+        default:
+            if let error = HostError(describing: error) {
+                self.init(error)
+            } else {
+                self.init(.internalServerError, HostErrorText.internalError)
+            }
         }
     }
 
-    /// The answer where the database takes nothing.
-    static func notStored(_ text: String = HostErrorText.notStored) -> HostResponseError {
-        HostResponseError(.serviceUnavailable, text, code: .hostStorageFailed, retryable: true)
+    /// The answer to a request that the host refuses.
+    init(_ error: HostError) {
+        self.init(Self.status(of: error), error.text, code: error.code, retryable: error.retryable)
+        // `ErrorMiddleware` gives it a code again for v2.
+        if error.variant == .textOnlyInV1 { code = nil }
+        if let seconds = error.retryAfter { headers[.retryAfter] = "\(seconds)" }
+        if error.variant == .usual, [.sessionRequired, .sessionExpired].contains(error.code) {
+            headers[.wwwAuthenticate] = "Bearer"
+        }
+        triesLeft = error.triesLeft
+    }
+
+    private static func status(of error: HostError) -> HTTPResponse.Status {
+        guard error.variant != .alreadyExists else { return .conflict }
+        switch error.code {
+        case .requestInvalid, .pairingBadShare, .commandBadShape, .commandBadTime, .commandExpired: return .badRequest
+        case .sessionRequired, .sessionExpired, .sessionBadSignature, .commandBadSignature: return .unauthorized
+        case .requestForbidden, .permissionDenied, .deviceUnknown, .deviceRevoked, .deviceExpired, .pairingWrongCode,
+            .pairingWrongToken, .sessionWrongAudience, .commandWrongAudience:
+            return .forbidden
+        case .requestNotFound, .turnUnknown: return .notFound
+        case .pairingNotActive, .sessionReplayed, .commandReplayed, .commandConflict, .chatBusy: return .conflict
+        case .pairingExpired: return .gone
+        case .pairingLocked: return HTTPResponse.Status(code: 423, reasonPhrase: "Locked")
+        case .pairingRateLimited, .sessionRateLimited, .quotaExceeded: return .tooManyRequests
+        case .hostStorageFailed, .hostAgentUnavailable: return .serviceUnavailable
+        default: return .internalServerError
+        }
     }
 
     /// The code of an answer that was made for v1, where a device of v2 gets it.

@@ -61,21 +61,20 @@ struct PairingStartBody: Decodable {
 }
 
 /// The body of `POST /companion/pairing/complete`.
-struct PairingCompleteBody: Decodable, Sendable {
-    var pairingCode: String
-    var pairingToken: String?
-    var deviceName: String
-    var devicePublicKey: String
+struct PairingCompleteBody: Decodable {
+    var request: PairingCompleteRequest
 
     private enum CodingKeys: String, CodingKey { case pairingCode, pairingToken, deviceName, devicePublicKey }
 
     init(from decoder: any Decoder) throws {
         let fields = try? decoder.container(keyedBy: CodingKeys.self)
         func text(_ key: CodingKeys) -> String? { try? fields?.decodeIfPresent(String.self, forKey: key) }
-        pairingCode = text(.pairingCode) ?? ""
-        pairingToken = text(.pairingToken)
-        deviceName = text(.deviceName) ?? ""
-        devicePublicKey = text(.devicePublicKey) ?? ""
+        request = PairingCompleteRequest(
+            pairingCode: text(.pairingCode) ?? "",
+            pairingToken: text(.pairingToken),
+            deviceName: text(.deviceName) ?? "",
+            devicePublicKey: text(.devicePublicKey) ?? ""
+        )
     }
 }
 

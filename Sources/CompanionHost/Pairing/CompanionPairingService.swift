@@ -1,7 +1,6 @@
 package import CompanionWire
 package import FoundationEssentials
 import GRDB
-import HTTPTypes
 import Logging
 import PairingAgent
 import ServiceLifecycle
@@ -27,11 +26,11 @@ package actor CompanionPairingService {
     var budget: PairingBudget
     var exchanges = PairingExchanges<PairingResponder>()
     /// 24 exchanges at once from one address, then one every 5 s.
-    var limiter = AddressLimiter(burst: 24, interval: 5)
+    var limiter = RateLimiter(burst: 24, interval: 5)
     /// Three wrong tokens at once from one address, then one every 30 s.
-    var tokenLimiter = AddressLimiter(burst: 3, interval: 30)
+    var tokenLimiter = RateLimiter(burst: 3, interval: 30)
     /// Guesses are counted, judged and stored one after the other.
-    let guesses = KeyedSerial()
+    let guesses = KeyedLock()
     /// Whether a guess is being stored: what comes of it is told before the next challenge.
     var isStoring = false
     var burntInARow = 0
@@ -170,30 +169,28 @@ package actor CompanionPairingService {
     var isPaused: Bool { pausedUntil != nil }
 
     /// Why nobody can pair now: for some seconds after several codes were burnt, else because no challenge runs.
-    func noChallenge(now: Date) -> HostResponseError {
+    func noChallenge(now: Date) -> HostError {
         guard let pausedUntil, pausedUntil > now else { return onDemand ? .pairingNoCode : .pairingNotActive }
         let seconds = Int(pausedUntil.timeIntervalSince(now).rounded(.up))
-        return HostResponseError(
-            .tooManyRequests,
+        return HostError(
+            .pairingRateLimited,
             "After so many wrong codes the next one comes in \(seconds) s",
-            code: .pairingRateLimited,
             retryable: true,
-            headers: [.retryAfter: "\(seconds)"]
+            retryAfter: seconds
         )
     }
 
     private func start(seconds: Int, grant: PairingGrant) -> PairingStartResponse {
         // Full milliseconds, so that the texts, the payload and the check agree.
         let now = Date(timeIntervalSince1970: (clock.now().timeIntervalSince1970 * 1000).rounded(.down) / 1000)
-        let replaced = challenge.start(
+        let (offer, isReplacement) = challenge.start(
             code: PairingSecrets.code(),
             token: PairingSecrets.token(),
             seconds: seconds,
             now: now
         )
         self.grant = grant
-        if replaced { events.send(.challengeEnded(reason: .replaced)) }
-        guard let offer = challenge.offer else { preconditionFailure("a challenge was just started") }
+        if isReplacement { events.send(.challengeEnded(reason: .replaced)) }
         let payload = PairingPayload(
             code: offer.code,
             token: offer.token,
@@ -235,13 +232,13 @@ package actor CompanionPairingService {
     }
 
     /// Looks at what runs, and at what there is to do next.
-    func goOn() {
+    func renewAndWake() {
         renew()
         wake.yield()
     }
 
-    /// Does the same as ``goOn()``, behind what is said now.
-    func goOnLater() {
+    /// Does the same as ``renewAndWake()``, behind what is said now.
+    func wakeSoon() {
         wake.yield()
     }
 }

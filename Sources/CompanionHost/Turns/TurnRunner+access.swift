@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 final class TurnWatches: Sendable {
     struct Watch: Sendable, Hashable {
         var device: String
-        /// Tells it from an earlier one of the device.
+        /// Distinguishes it from an earlier one of the same device.
         var number: UInt64
     }
 

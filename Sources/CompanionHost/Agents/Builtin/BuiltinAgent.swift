@@ -1,4 +1,5 @@
 package import CompanionWire
+import NIOConcurrencyHelpers
 import NIOPosix
 
 /// The agent that is always there: it explores a project's files without a model, read-only, and never leaves the
@@ -64,5 +65,18 @@ package struct BuiltinAgent: Agent {
             flag.set()
         }
         try Task.checkCancellation()
+    }
+}
+
+/// Tells blocking work that nobody waits for it any more.
+struct CancellationFlag: Sendable {
+    private let value = NIOLockedValueBox(false)
+
+    var isSet: Bool {
+        value.withLockedValue { $0 }
+    }
+
+    func set() {
+        value.withLockedValue { $0 = true }
     }
 }

@@ -1,6 +1,6 @@
 /// Decodes UTF-8 that arrives in pieces: a character that a piece ends in is carried over to the next one, bytes
 /// that are no UTF-8 become U+FFFD.
-package struct UTF8Carry: Sendable {
+package struct UTF8StreamDecoder: Sendable {
     private var carried: [UInt8] = []
 
     package init() {}

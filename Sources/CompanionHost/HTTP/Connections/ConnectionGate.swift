@@ -22,7 +22,7 @@ final class ConnectionGate: Sendable {
     private struct State: Sendable {
         var policy: ConnectionPolicy
         var held: [ConnectionPolicy.ID: Held] = [:]
-        var noise = NoiseLog()
+        var logLimiter = PeerLogLimiter()
     }
 
     /// Seconds between two looks at who is overdue.
@@ -92,14 +92,14 @@ final class ConnectionGate: Sendable {
     /// Notes something that a stranger has done, in one line for each peer and minute.
     func note(_ reason: String, of peer: IPAddress) {
         let now = clock.now()
-        guard let line = state.withLockedValue({ $0.noise.note(peer.description, now: now) }) else { return }
+        guard let line = state.withLockedValue({ $0.logLimiter.note(peer.description, now: now) }) else { return }
         log(reason, line)
     }
 
     /// Ends what is overdue, until the task is cancelled.
     func run() async {
         for await _ in wakes {
-            while !state.withLockedValue({ $0.held.isEmpty && $0.noise.isEmpty }) {
+            while !state.withLockedValue({ $0.held.isEmpty && $0.logLimiter.isEmpty }) {
                 let next = clock.now().addingTimeInterval(Self.interval)
                 guard (try? await clock.sleepUntil(next)) != nil else { return }
                 endOverdue()
@@ -116,7 +116,7 @@ final class ConnectionGate: Sendable {
         }
         for (held, phase) in overdue { end(held, .tooSlow, "too slow (\(phase))") }
         // Behind what was just said: that counts what was left out, too.
-        for line in state.withLockedValue({ $0.noise.takeOver(now: now) }) { log("more of the same", line) }
+        for line in state.withLockedValue({ $0.logLimiter.takeOver(now: now) }) { log("more of the same", line) }
     }
 
     private func end(_ held: Held, _ ending: Ending, _ reason: String) {
@@ -124,7 +124,7 @@ final class ConnectionGate: Sendable {
         note(reason, of: held.peer)
     }
 
-    private func log(_ reason: String, _ line: NoiseLog.Rest) {
+    private func log(_ reason: String, _ line: PeerLogLimiter.Rest) {
         logger.notice(
             "connection",
             metadata: .event(
@@ -134,19 +134,4 @@ final class ConnectionGate: Sendable {
             )
         )
     }
-}
-
-extension HostClock {
-    /// Runs evenly, whatever happens to the time of day.
-    package static let steady: HostClock = {
-        let start = ContinuousClock.now
-        let date = Date()
-        return HostClock(
-            now: { date.addingTimeInterval((ContinuousClock.now - start) / .seconds(1)) },
-            sleepUntil: { deadline in
-                let now = date.addingTimeInterval((ContinuousClock.now - start) / .seconds(1))
-                try await Task.sleep(for: .seconds(max(deadline.timeIntervalSince(now), 0)))
-            }
-        )
-    }()
 }

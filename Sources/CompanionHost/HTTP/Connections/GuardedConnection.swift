@@ -10,7 +10,7 @@ import NIOSSL
 /// The handlers of a connection that was let in. Belongs to the connection's event loop.
 struct GuardedConnection {
     let activity: ConnectionActivity
-    let wire: WireHandler
+    let socket: SocketHandler
 
     /// Lets a connection in, and puts the handlers into its pipeline that watch it.
     ///
@@ -19,8 +19,8 @@ struct GuardedConnection {
     init(_ channel: any Channel, gate: ConnectionGate, tls: NIOSSLContext?) throws {
         let peer = channel.remoteAddress.flatMap(IPAddress.init(peer:))
         activity = ConnectionActivity(gate: gate, channel: channel, isSecure: tls != nil)
-        wire = WireHandler(gate: gate, peer: peer, isSecure: tls != nil)
-        let plaintext = PlaintextHandler(activity: activity, wire: wire)
+        socket = SocketHandler(gate: gate, peer: peer, isSecure: tls != nil)
+        let plaintext = PlaintextHandler(activity: activity, socket: socket)
         let bound = NIOLoopBound(plaintext, eventLoop: channel.eventLoop)
         let eventLoop = channel.eventLoop
         let isOpen = gate.open(channel, isSecure: tls != nil) { ending in
@@ -31,7 +31,7 @@ struct GuardedConnection {
             throw ChannelError.operationUnsupported
         }
         let pipeline = channel.pipeline.syncOperations
-        try pipeline.addHandler(wire)
+        try pipeline.addHandler(socket)
         if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
         try pipeline.addHandler(plaintext)
     }
@@ -44,7 +44,7 @@ struct GuardedConnection {
         logger: Logger
     ) throws -> HTTP1Channel.Value {
         let pipeline = channel.pipeline.syncOperations
-        try pipeline.addHandler(RequestsHandler(activity: activity, wire: wire))
+        try pipeline.addHandler(RequestsHandler(activity: activity, socket: socket))
         try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: isSecure))
         try pipeline.addHandler(HTTPConnectionStateHandler(idleTimeout: idleTimeout.map { .init($0) }, logger: logger))
         return try NIOAsyncChannel(

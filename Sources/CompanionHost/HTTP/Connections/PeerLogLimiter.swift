@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// Bounds what strangers can write to the log: one line for each peer and minute, which says how many were left out
 /// since the last. A value; times come in.
-struct NoiseLog: Sendable {
+struct PeerLogLimiter: Sendable {
     /// Seconds between two lines of one peer.
     static let interval: TimeInterval = 60
     /// Peers that are told apart; beyond them all share one line.

@@ -9,15 +9,15 @@ final class PlaintextHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias OutboundOut = ByteBuffer
 
     /// How long a peer may take to read why its connection ends.
-    private static let patience = TimeAmount.seconds(1)
+    private static let closeTimeout = TimeAmount.seconds(1)
 
     private let activity: ConnectionActivity
-    private let wire: WireHandler
+    private let socket: SocketHandler
     private var context: ChannelHandlerContext?
 
-    init(activity: ConnectionActivity, wire: WireHandler) {
+    init(activity: ConnectionActivity, socket: SocketHandler) {
         self.activity = activity
-        self.wire = wire
+        self.socket = socket
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -42,16 +42,16 @@ final class PlaintextHandler: ChannelInboundHandler, RemovableChannelHandler {
         let isHandshake = activity.isInHandshake
         context.fireErrorCaught(error)
         guard isHandshake else { return }
-        wire.note("no TLS handshake")
-        wire.cut()
+        socket.note("no TLS handshake")
+        socket.cut()
     }
 
     /// Ends the connection.
     func end(_ ending: ConnectionGate.Ending) {
-        guard ending == .tooSlow, activity.mayBeAnswered, let context else { return wire.cut() }
+        guard ending == .tooSlow, activity.mayBeAnswered, let context else { return socket.cut() }
         let bytes = PlainAnswer.bytes(408, "Request Timeout", "The request took too long to arrive")
-        let wire = NIOLoopBound(wire, eventLoop: context.eventLoop)
-        context.writeAndFlush(Self.wrapOutboundOut(bytes)).whenComplete { _ in wire.value.cut() }
-        context.eventLoop.scheduleTask(in: Self.patience) { wire.value.cut() }
+        let socket = NIOLoopBound(socket, eventLoop: context.eventLoop)
+        context.writeAndFlush(Self.wrapOutboundOut(bytes)).whenComplete { _ in socket.value.cut() }
+        context.eventLoop.scheduleTask(in: Self.closeTimeout) { socket.value.cut() }
     }
 }

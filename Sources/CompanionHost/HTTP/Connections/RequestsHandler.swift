@@ -10,13 +10,13 @@ final class RequestsHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private let activity: ConnectionActivity
-    private let wire: WireHandler
+    private let socket: SocketHandler
     /// Whether the client speaks HTTP/1.0.
     private var isOld = false
 
-    init(activity: ConnectionActivity, wire: WireHandler) {
+    init(activity: ConnectionActivity, socket: SocketHandler) {
         self.activity = activity
-        self.wire = wire
+        self.socket = socket
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -56,7 +56,7 @@ final class RequestsHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // The connection broke off: nothing to tell.
-        if error is HTTPParserError, (error as? HTTPParserError) != .invalidEOFState { wire.note("no HTTP request") }
+        if error is HTTPParserError, (error as? HTTPParserError) != .invalidEOFState { socket.note("no HTTP request") }
         context.fireErrorCaught(error)
     }
 }

@@ -4,8 +4,9 @@ import NIOCore
 
 /// Next to the socket: ends a connection without ceremony, and looks at the first bytes that come to a port of HTTPS.
 ///
-/// Whoever speaks plain HTTP there is told so. (Bytes of a TLS handshake begin with 22: RFC 8446, section 5.1.)
-final class WireHandler: ChannelInboundHandler, RemovableChannelHandler {
+/// Whoever speaks plain HTTP there is told so. (Bytes of a TLS
+/// handshake begin with 22: RFC 8446, section 5.1.)
+final class SocketHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -18,7 +19,7 @@ final class WireHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     /// How long a peer that was answered may take to close.
-    private static let patience = TimeAmount.seconds(1)
+    private static let closeTimeout = TimeAmount.seconds(1)
     /// Bytes that are thrown away for it.
     private static let drainLimit = 64 << 10
 
@@ -95,7 +96,7 @@ final class WireHandler: ChannelInboundHandler, RemovableChannelHandler {
         context.writeAndFlush(Self.wrapOutboundOut(bytes), promise: nil)
         context.close(mode: .output, promise: nil)
         let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
-        context.eventLoop.scheduleTask(in: Self.patience) { handler.value.cut() }
+        context.eventLoop.scheduleTask(in: Self.closeTimeout) { handler.value.cut() }
     }
 }
 

@@ -11,17 +11,6 @@ import NIOSSL
 import NIOWebSocket
 import ServiceLifecycle
 
-/// What a request to the live feed gets for being let in.
-final class LiveTicket: Sendable {
-    private let box = NIOLockedValueBox<AuthenticatedDevice?>(nil)
-
-    /// The device that was let in.
-    var device: AuthenticatedDevice? {
-        get { box.withLockedValue { $0 } }
-        set { box.withLockedValue { $0 = newValue } }
-    }
-}
-
 /// HTTP/1.1 over TLS whose first request may become a WebSocket.
 ///
 /// A request to upgrade goes through the router, with everything that it checks; only what it answers with 101 is
@@ -52,14 +41,14 @@ struct LiveChannel<Router: HTTPResponder>: HTTPChannelHandler where Router.Conte
                 try GuardedConnection(channel, gate: gate, tls: tls),
                 eventLoop: channel.eventLoop
             )
-            let ticket = LiveTicket()
+            let upgrade = LiveUpgrade()
             let upgrader = NIOTypedWebSocketServerUpgrader<Negotiated>(
                 maxFrameSize: LiveSocket.maximumFrameSize,
                 // What comes here has been let in.
                 shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture(HTTPHeaders()) },
                 upgradePipelineHandler: { channel, _ in
                     channel.eventLoop.makeCompletedFuture {
-                        guard let device = ticket.device else { throw ChannelError.operationUnsupported }
+                        guard let device = upgrade.device else { throw ChannelError.operationUnsupported }
                         connection.value.activity.becameLive()
                         return .live(try LiveSocket.Channel(wrappingChannelSynchronously: channel), device)
                     }
@@ -68,9 +57,9 @@ struct LiveChannel<Router: HTTPResponder>: HTTPChannelHandler where Router.Conte
             let encoder = HTTPResponseEncoder()
             let decoder = configuration.decoder(leftOver: .forwardBytes)
             let negotiator = LiveNegotiator {
-                connection.value.wire.note("no HTTP request")
+                connection.value.socket.note("no HTTP request")
             } isGranted: { channel, head in
-                isGranted(head, on: channel, ticket, logger)
+                isGranted(head, on: channel, upgrade, logger)
             }
             let handler = NIOTypedHTTPServerUpgradeHandler<Negotiated>(
                 httpEncoder: encoder,
@@ -128,7 +117,7 @@ struct LiveChannel<Router: HTTPResponder>: HTTPChannelHandler where Router.Conte
     private func isGranted(
         _ head: HTTPRequestHead,
         on channel: any Channel,
-        _ ticket: LiveTicket,
+        _ upgrade: LiveUpgrade,
         _ logger: Logger
     ) -> EventLoopFuture<Bool> {
         guard let request = try? HTTPRequest(head, secure: true, splitCookie: false) else {
@@ -137,7 +126,7 @@ struct LiveChannel<Router: HTTPResponder>: HTTPChannelHandler where Router.Conte
         let promise = channel.eventLoop.makePromise(of: Bool.self)
         promise.completeWithTask {
             var context = HostRequestContext(source: ApplicationRequestContextSource(channel: channel, logger: logger))
-            context.ticket = ticket
+            context.upgrade = upgrade
             let request = Request(head: request, body: RequestBody(buffer: ByteBuffer()))
             let response = try await router.respond(to: request, context: context)
             return response.status == .switchingProtocols

@@ -46,7 +46,7 @@ struct LiveSocket: Sendable {
         }
     }
 
-    let feed: LiveFeed
+    let events: LiveEventBroadcaster
     let revocations: RevocationCenter
     let clock: HostClock
     let hostID: String
@@ -70,8 +70,8 @@ struct LiveSocket: Sendable {
         _ outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>,
         device: AuthenticatedDevice
     ) async -> Ending {
-        let (id, frames) = feed.subscribe()
-        defer { feed.end(id) }
+        let (id, frames) = events.subscribe()
+        defer { events.end(id) }
         let signs = NIOLockedValueBox(0)
         return await withTaskGroup(of: Ending.self) { group in
             group.addTask { await send(frames, to: outbound) }
@@ -99,13 +99,13 @@ struct LiveSocket: Sendable {
         to outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>
     ) async -> Ending {
         do {
-            if let hello = LiveFeed.encode(LiveEvent(.hello, at: clock.now(), hostId: hostID)) {
+            if let hello = LiveEventBroadcaster.encode(LiveEvent(.hello, at: clock.now(), hostId: hostID)) {
                 try await outbound.write(WebSocketFrame(fin: true, opcode: .text, data: hello))
             }
             for await frame in frames {
                 try await outbound.write(WebSocketFrame(fin: true, opcode: .text, data: frame))
             }
-            return feed.isFinished ? .shutdown : .tooSlow
+            return events.isFinished ? .shutdown : .tooSlow
         } catch {
             return .gone
         }

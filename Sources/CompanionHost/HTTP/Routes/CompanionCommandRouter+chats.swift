@@ -4,9 +4,6 @@ import Hummingbird
 import NIOCore
 
 extension CompanionCommandRouter {
-    /// Bytes that a chat id may have; ids are the clients' choice.
-    static let maximumChatIDSize = 200
-
     func addChatRoutes(to router: Router<HostRequestContext>) {
         add(.get, "/companion/projects", to: router) { request, context in
             try await admit(request, context)
@@ -58,10 +55,10 @@ extension CompanionCommandRouter {
         // A body takes as long as its sender likes: what counts is who may do what now.
         let sender = try await admit(request, context, for: .chatSend)
         let device = sender.id
-        guard agent.isAvailable() else { throw HostResponseError.agentUnavailable }
+        guard agent.isAvailable() else { throw HostError.agentUnavailable }
         let chatID = try context.parameter("id")
         guard !chatID.isEmpty else { throw HostResponseError(.badRequest, CompanionErrorResponse.Text.missingChatID) }
-        guard chatID.utf8.count <= Self.maximumChatIDSize else {
+        guard chatID.utf8.count <= CompanionHostStore.maximumChatIDSize else {
             throw HostResponseError(.badRequest, HostErrorText.chatIDTooLong)
         }
         let body = try HostJSON.decode(ContinueBody.self, from: context.json)
@@ -70,8 +67,8 @@ extension CompanionCommandRouter {
         }
         // A prompt to a chat that does not exist makes one.
         let isNew = try await store.projectID(ofChat: chatID) == nil
-        if isNew, !sender.permissions.contains(.chatCreate) { throw HostResponseError.permissionDenied }
-        let (project, directory) = try await workplace(chatID: chatID, projectPath: body.projectPath)
+        if isNew, !sender.permissions.contains(.chatCreate) { throw HostError.permissionDenied }
+        let (project, directory) = try await store.workplace(chatID: chatID, projectPath: body.projectPath)
         let turn = AgentTurn(
             chatID: chatID,
             prompt: body.prompt,
@@ -79,7 +76,7 @@ extension CompanionCommandRouter {
             allowedTools: body.allowedTools.map(Set.init)
         )
         let usage = DeviceUsage(chats: isNew ? 1 : 0, messages: 1, bytes: body.prompt.utf8.count)
-        let id = try await charging(usage, to: device) {
+        let id = try await quotas.charging(usage, to: device, in: store.database) {
             try await turns.submit(turn, project: project, model: body.model, device: device)
         }
         guard let frames = try await turns.log.reader(turnID: id) else {
@@ -87,55 +84,4 @@ extension CompanionCommandRouter {
         }
         return .eventStream(frames, until: access(of: sender, context))
     }
-
-    /// Counts what a device is about to have stored, and takes it back where it was refused.
-    ///
-    /// - Throws: 429 with `quota.exceeded`.
-    private func charging<Value>(
-        _ usage: DeviceUsage,
-        to device: String,
-        _ body: () async throws -> Value
-    ) async throws -> Value {
-        try await store.database.writeChecked { [quotas] in try quotas.charge(usage, to: device, in: $0) }
-        do {
-            return try await body()
-        } catch let refusal as HostResponseError {
-            try? await store.database.write { [quotas] in try quotas.refund(usage, to: device, in: $0) }
-            throw refusal
-        }
-    }
-
-    /// Where a turn works: at `projectPath` when it is inside a listed project, else at the chat's project.
-    func workplace(
-        chatID: String,
-        projectPath: String?
-    ) async throws -> (project: ProjectCatalog.Project, directory: String) {
-        let known = try await store.projectID(ofChat: chatID)
-        let ofChat = known.flatMap(store.catalog.project(id:))
-        if known != nil, ofChat == nil {
-            throw HostResponseError(.forbidden, HostErrorText.projectNotListed)
-        }
-        if let projectPath, !projectPath.isEmpty {
-            guard projectPath.begins(with: "/") else {
-                throw HostResponseError(.badRequest, HostErrorText.projectPathRelative)
-            }
-            guard let place = store.catalog.locate(projectPath) else {
-                throw HostResponseError(.forbidden, HostErrorText.projectNotListed)
-            }
-            return place
-        }
-        guard let project = ofChat ?? store.catalog.projects.first else {
-            throw HostResponseError(.badRequest, HostErrorText.noProject)
-        }
-        return (project, project.path)
-    }
-}
-
-extension HostResponseError {
-    static let agentUnavailable = HostResponseError(
-        .serviceUnavailable,
-        HostErrorText.agentUnavailable,
-        code: .hostAgentUnavailable,
-        retryable: true
-    )
 }

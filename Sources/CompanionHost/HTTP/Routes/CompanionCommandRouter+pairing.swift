@@ -34,9 +34,9 @@ extension CompanionCommandRouter {
         add(.post, "/companion/pairing/complete", bodyLimit: BodyLimit.anybody, to: router) { _, context in
             guard context.version == 1 else { throw HostResponseError(.forbidden, HostErrorText.pairingProven) }
             guard let peer = context.peer else { throw HostResponseError(.badRequest, HostErrorText.internalError) }
-            let body = try HostJSON.decode(PairingCompleteBody.self, from: context.json)
+            let request = try HostJSON.decode(PairingCompleteBody.self, from: context.json).request
             let before = devices.connection?.device.id
-            try await pairing.complete(body, address: peer)
+            try await pairing.complete(request, address: peer)
             if let device = devices.connection?.device.id {
                 await localPeers.notePairing(of: device, context.channel)
             }

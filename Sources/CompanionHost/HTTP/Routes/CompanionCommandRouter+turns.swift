@@ -10,11 +10,11 @@ extension CompanionCommandRouter {
             let number = try Self.lastEventID(request.headers[.lastEventID])
             let turnID = try context.parameter("turnId")
             guard try await isServed(turnID: turnID, chatID: context.parameter("id")) else {
-                throw HostResponseError.turnUnknown
+                throw HostError.turnUnknown
             }
             do {
                 guard let frames = try await turns.log.reader(turnID: turnID, after: number) else {
-                    throw HostResponseError.turnUnknown
+                    throw HostError.turnUnknown
                 }
                 return .turnEvents(frames, until: access(of: device, context))
             } catch is LastEventIDError {
@@ -45,10 +45,6 @@ extension CompanionCommandRouter {
         let project = try await store.projectID(ofChat: chatID)
         return project.map { store.catalog.project(id: $0) != nil } ?? true
     }
-}
-
-extension HostResponseError {
-    static let turnUnknown = HostResponseError(.notFound, HostErrorText.turnUnknown, code: .turnUnknown)
 }
 
 extension Response {

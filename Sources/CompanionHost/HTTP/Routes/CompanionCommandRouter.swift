@@ -70,6 +70,23 @@ package struct CompanionCommandRouter: Sendable {
         return router
     }
 
+    private func addLiveRoute(to router: Router<HostRequestContext>) {
+        add(.get, "/companion/live", hasHead: false, to: router) { request, context in
+            let device = try await authenticate(request, context)
+            guard let upgrade = context.upgrade else {
+                // RFC 9110, 15.5.22: an answer with 426 says what to upgrade to.
+                throw HostResponseError(
+                    .upgradeRequired,
+                    HostErrorText.webSocketRequired,
+                    code: .requestInvalid,
+                    headers: [.upgrade: "websocket", .connection: "Upgrade"]
+                )
+            }
+            upgrade.device = device
+            return Response(status: .switchingProtocols)
+        }
+    }
+
     /// Reads a command, which proves by its own signature who sends it. A larger one has to come with a session, so
     /// that nothing large is kept for strangers.
     ///
@@ -127,7 +144,7 @@ package struct CompanionCommandRouter: Sendable {
     ///   `device.expired`.
     func authenticate(_ request: Request, _ context: HostRequestContext) async throws -> AuthenticatedDevice {
         try requireV2(context)
-        return try await trusting(context) { try await gate.authenticate(request.headers) }
+        return try await trusting(context) { try await gate.authenticate(request.bearerToken) }
     }
 
     /// Notes at the connection whether the one who asks has proven to be a device: strangers give way to it.
@@ -159,7 +176,7 @@ package struct CompanionCommandRouter: Sendable {
             context.version >= 2
             ? try await authenticate(request, context)
             : try await trusting(context) { try await requireConnection(context) }
-        if let permission, !device.permissions.contains(permission) { throw HostResponseError.permissionDenied }
+        if let permission, !device.permissions.contains(permission) { throw HostError.permissionDenied }
         return device
     }
 
@@ -241,5 +258,15 @@ package struct CompanionCommandRouter: Sendable {
             throw HostResponseError(.internalServerError, HostErrorText.agentUnavailable)
         }
         return .json(CompanionModelsResponse(models: agent.models))
+    }
+}
+
+extension Request {
+    /// The token of the session that the request comes with.
+    fileprivate var bearerToken: String? {
+        guard let value = headers[.authorization] else { return nil }
+        let parts = value.parts(" ", omittingEmpty: true)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        return String(parts[1])
     }
 }

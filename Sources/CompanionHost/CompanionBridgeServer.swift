@@ -27,7 +27,7 @@ package final class CompanionBridgeServer: Service {
     private let ports: NIOLockedValueBox<HostPorts?>
     /// Who this host is to its devices.
     package let identity: HostIdentity
-    /// For somebody at this machine: nothing of it is reachable over the network.
+    /// For the owner at this machine: not reachable over the network.
     package let administration: HostAdministration
 
     /// Opens the database, looks at the projects and finds the agent. Listens to nothing yet.

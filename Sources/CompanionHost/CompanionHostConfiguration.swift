@@ -37,7 +37,7 @@ package struct CompanionHostConfiguration: Sendable {
     package var version: String
     /// How many seconds a challenge that the host starts by itself lives, clamped to 1…900. Default: 300.
     package var challengeSeconds: Int
-    /// Whether a challenge runs only while somebody at this machine has asked for it: for a host that nobody looks at.
+    /// Whether a challenge runs only after a request from this machine: for a host without a screen.
     /// Default: false, there is always one.
     package var challengesOnDemand: Bool
     /// How much each device may have stored. Default: ``DeviceQuota/usual``.

@@ -1,12 +1,12 @@
 import Glibc
 import PairingAgent
 
-/// What a host keeps besides its own key, as somebody else may look at it who changes nothing.
+/// Checks the files of a host besides its own key, without changing them.
 package enum HostFiles {
     /// What a database of SQLite begins with (its file format, section 1.3); one that was never written to is empty.
     private static let databaseMark = Array("SQLite format 3\0".utf8)
 
-    /// The paths of the files in the host's directory that are not what they should be, whoever else may use them.
+    /// The paths of the files in the host's directory that are damaged.
     package static func damaged(in directory: String) -> [String] {
         let certificate = "\(directory)/\(HostCertificate.fileName)"
         let database = "\(directory)/host.sqlite"

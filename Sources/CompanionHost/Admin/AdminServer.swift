@@ -67,7 +67,7 @@ package final class AdminServer: Service {
         } catch is CancellationError {
             // The end that was asked for.
         }
-        // Held until nobody listens any more.
+        // Kept until the listener has ended.
         _ = consume socket
     }
 

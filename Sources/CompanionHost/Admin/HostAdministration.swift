@@ -1,7 +1,7 @@
 package import CompanionWire
 import FoundationEssentials
 
-/// What somebody at the host may ask and do: for whatever only the owner of the host's files can reach.
+/// What the owner of the host may ask and do. Only interfaces that the owner alone can reach may offer it.
 package struct HostAdministration: Sendable {
     let identity: HostIdentity
     let legacy: Bool

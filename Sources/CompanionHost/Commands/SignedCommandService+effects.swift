@@ -111,7 +111,7 @@ extension SignedCommandService {
                 id: id
             )
         } catch let refusal as HostError {
-            // Nothing has begun. After any other error the turn may go on, and the command has to be known for it.
+            // Nothing has begun. After any other error the turn may run, so the command has to stay stored.
             try await forget(command, refunding: usage)
             throw Self.describingRefusal(refusal)
         }

@@ -61,7 +61,7 @@ final class HostDatabase: Sendable {
     }
 
     deinit {
-        // The pool closes itself. It must not be told to here: the last reference may go on one of its own queues,
+        // The pool closes itself. It must not be closed here: the last reference may go on one of its own queues,
         // which would wait for itself.
         unlock()
     }
@@ -146,7 +146,7 @@ final class HostDatabase: Sendable {
         }
     }
 
-    /// Runs a transaction. It is not affected by the cancellation of the calling task: what was said is stored.
+    /// Runs a transaction. Cancelling the calling task does not affect it.
     ///
     /// - Parameters:
     ///   - durably: Whether the disk has it, and all before it, when this returns: no power cut takes it back. For

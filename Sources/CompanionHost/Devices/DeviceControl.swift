@@ -3,12 +3,11 @@ import FoundationEssentials
 import Logging
 import ServiceLifecycle
 
-/// Changes of what paired devices may do, with everything that follows from them: their sessions, streams and turns
-/// end at once
+/// Changes what paired devices may do. Sessions, streams and turns that are no longer allowed end at once
 /// (companion-v2, Revocation).
 ///
-/// What takes access away takes effect before it is stored, and stays in effect while this process lives when it cannot
-/// be: a full disk keeps nobody in.
+/// Taking access away takes effect before it is stored. When it cannot be stored it stays in effect while this process
+/// runs: a full disk lets no device stay.
 package struct DeviceControl: Sendable {
     /// Seconds between two tries to store that a device is revoked.
     static let retryInterval: TimeInterval = 15

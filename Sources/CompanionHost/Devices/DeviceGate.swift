@@ -5,15 +5,15 @@ import Logging
 import NIOConcurrencyHelpers
 import PairingAgent
 
-/// Who may come in by v2: sessions, and the signatures that give new ones (companion-v2, Sessions).
+/// Authenticates devices of v2: by sessions, and by the signatures that open new ones (companion-v2, Sessions).
 struct DeviceGate: Sendable {
-    /// How old a request for a session may be, and how far ahead of the host's clock.
+    /// How old a request for a session may be, and how far ahead of the host's clock it may be.
     static let maximumAge: TimeInterval = 300
     static let maximumLead: TimeInterval = 60
     /// Sessions that a device may open at once, and seconds after which it may open one more.
     static let burst = 20
     static let interval: TimeInterval = 3
-    /// Seconds between two removals of what nobody can repeat any more.
+    /// Seconds between two removals of nonces and commands that can no longer be repeated.
     static let pruneInterval: TimeInterval = 30
 
     let hostID: String
@@ -67,7 +67,7 @@ struct DeviceGate: Sendable {
     /// - Parameter id: Gets the id of the device whose token it is, also if that is refused.
     private func authenticate(_ token: String?, claims id: inout String?) async throws -> AuthenticatedDevice {
         guard let token else { throw HostError.sessionRequired }
-        // Before the session: what ends it between the two is noticed by whoever waits for it.
+        // Before the session is read: an end between the two is noticed by the code that waits for it.
         guard let entry = sessions.entry(token: token) else { throw HostError.sessionExpired }
         id = entry.device
         let epoch = revocations.epoch(of: entry.device)
@@ -145,7 +145,7 @@ struct DeviceGate: Sendable {
                 retryable: true
             )
         }
-        // Behind the signature: nobody else uses up what a device may have.
+        // After the signature: others cannot use up the device's limit.
         guard limiter.withLockedValue({ $0.take(device.id, now: now) }) else {
             throw HostError.sessionTooOften
         }
@@ -167,7 +167,7 @@ struct DeviceGate: Sendable {
         return session.grant
     }
 
-    /// Removes the nonces and commands that nobody can repeat any more, every now and then.
+    /// Removes the nonces and commands that can no longer be repeated, every 30 seconds at most.
     func pruneIfDue() async {
         let now = clock.now()
         let isDue = lastPrune.withLockedValue { last in
@@ -205,7 +205,7 @@ enum SeenNonces {
         return try Bool.fetchOne(statement, arguments: [device, nonce]) ?? false
     }
 
-    /// Forgets what nobody can use any more. A minute is left to clocks.
+    /// Removes what can no longer be used. A minute is left for clocks that differ.
     static func prune(now: Date, in database: Database) throws {
         let time = CompanionTimestamp.string(from: now.addingTimeInterval(-60))
         try database.execute(sql: "DELETE FROM seenNonce WHERE expiresAt < ?", arguments: [time])

@@ -1,6 +1,6 @@
 /// How much a device may have the host store. nil: without a limit.
 ///
-/// A device that nobody stops fills a disk within minutes, and everything else fails on a full disk.
+/// Without a limit a device fills a disk within minutes, and everything else fails on a full disk.
 package struct DeviceQuota: Sendable, Hashable {
     /// Chats that it makes within 24 hours. Default: 500.
     package var chats: Int?

@@ -14,7 +14,7 @@ final class DeviceQuotas: Sendable {
     private let events: HostEventSink
     private let logger: Logger
     private let device: @Sendable (String) -> PairedDevice?
-    /// The hour in which the owner was told of a device last.
+    /// The hour in which the owner was last notified about a device.
     private let told = NIOLockedValueBox<[String: Int]>([:])
 
     /// - Parameter device: A device by its id, to tell the owner which one it is.
@@ -98,7 +98,7 @@ final class DeviceQuotas: Sendable {
 
     private static func hour(_ time: Date) -> Int { Int((time.timeIntervalSince1970 / 3600).rounded(.down)) }
 
-    /// Tells the owner, once an hour and device.
+    /// Notifies the owner, once per hour and device.
     private func tell(_ id: String, _ excess: DeviceQuota.Excess, hour: Int) {
         let isNew = told.withLockedValue { told in
             defer { told[id] = hour }

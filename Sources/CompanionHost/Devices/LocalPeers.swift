@@ -4,14 +4,14 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
-/// Which user of this machine is at the other end of a connection over the loopback interface, which all share.
+/// Finds which user of this machine is at the other end of a connection over the loopback interface.
 final class LocalPeers: Sendable {
     /// What was found out, until the connection is closed.
     private let known = NIOLockedValueBox<[ObjectIdentifier: UInt32]>([:])
     /// Who paired the device of version 1 that is connected; gone when the host ends.
     private let paired = NIOLockedValueBox<(device: String, user: UInt32)?>(nil)
 
-    /// The user at the other end; nil for a peer elsewhere, and where it cannot be told.
+    /// The user at the other end; nil for a peer on another machine, and where it cannot be determined.
     func user(of channel: any Channel) async -> UInt32? {
         let id = ObjectIdentifier(channel)
         if let user = known.withLockedValue({ $0[id] }) { return user }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Limits how often an address or a device may ask, by a token bucket for each. A value; times come in.
+/// Limits how often an address or a device may ask, by a token bucket for each. A value: the caller passes the time.
 struct RateLimiter: Sendable {
     /// How many have buckets of their own; all others share one.
     static let maximumBuckets = 1024

@@ -11,7 +11,8 @@ package enum AccessEnd: Sendable, Hashable {
     case sessionOver
 }
 
-/// Tells whoever serves a device that it is to stop: the device was revoked, disconnected, or its time is over.
+/// Notifies everything that serves a device when it has to stop: the device was revoked or disconnected, or its time
+/// is over.
 package final class RevocationCenter: Sendable {
     private struct Watcher: Sendable {
         var device: String

@@ -41,7 +41,7 @@ struct TCPSocketTable: Sendable {
 
     /// The user who has the client's end of a connection, as the server sees it.
     ///
-    /// - Returns: nil where no process has it, and where that cannot be told for sure.
+    /// - Returns: nil where no process has it, and where the owner is not certain.
     func owner(of client: Place, connectedTo server: Place) -> UInt32? {
         let ends = rows(withPort: client.port).filter { $0.local == client && $0.remote == server && $0.inode != 0 }
         let owners = Set(ends.map(\.owner))

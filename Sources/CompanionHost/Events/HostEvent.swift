@@ -13,7 +13,7 @@ package enum PairingChallengeEnd: String, Sendable, Hashable, CustomStringConver
     package var description: String { rawValue }
 }
 
-/// What happens at a host, for whoever shows it.
+/// What happens at a host, for the user interface.
 package enum HostEvent: Sendable, Hashable {
     /// The host answers on these ports: plain HTTP, and HTTPS.
     case listening(port: Int, tlsPort: Int)
@@ -23,7 +23,7 @@ package enum HostEvent: Sendable, Hashable {
     /// Someone sent a wrong code or token.
     case wrongCode(address: String, triesLeft: Int)
     case paired(CompanionDevice, address: String)
-    /// Too many wrong codes in a row: until somebody here unlocks pairing, no digits are taken, tokens alone.
+    /// Too many wrong codes in a row: until the owner unlocks pairing, only tokens are accepted.
     case pairingLocked(failures: Int)
     case pairingUnlocked
     /// A paired device has a session from now on.
@@ -43,10 +43,10 @@ package enum HostEvent: Sendable, Hashable {
     case turnFinished(chatID: String, turnID: String, ok: Bool)
 }
 
-/// Hands events on to the one who shows them.
+/// Passes events on to the user interface and to devices.
 struct HostEventSink: Sendable {
     let stream: AsyncStream<HostEvent>
-    /// What devices hear of.
+    /// Sends events to devices.
     let live: LiveEventBroadcaster
     private let continuation: AsyncStream<HostEvent>.Continuation
 

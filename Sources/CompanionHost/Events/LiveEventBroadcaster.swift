@@ -3,7 +3,7 @@ import FoundationEssentials
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// Tells all live connections what happens at the host. An event is encoded once, and its bytes are shared.
+/// Sends events at the host to all live connections. An event is encoded once; all share its bytes.
 final class LiveEventBroadcaster: Sendable {
     /// Events that may wait for one connection; one that is slower is cut off.
     static let waitingLimit = 256
@@ -30,7 +30,7 @@ final class LiveEventBroadcaster: Sendable {
         guard let frame = Self.encode(event) else { return }
         let subscribers = state.withLockedValue { $0.subscribers }
         for (id, subscriber) in subscribers {
-            // What was lost would be missed without a word: the client comes again and reads what there is.
+            // The client would not notice a lost event: it has to connect again and read the present state.
             guard case .dropped = subscriber.yield(frame) else { continue }
             end(id)
         }
@@ -70,7 +70,7 @@ final class LiveEventBroadcaster: Sendable {
 }
 
 extension LiveEventBroadcaster {
-    /// Publishes what devices are to hear of an event at the host.
+    /// Publishes an event at the host to devices, as far as they may see it.
     func publish(_ event: HostEvent) {
         switch event {
         case .paired(let device, _), .connected(let device, _):

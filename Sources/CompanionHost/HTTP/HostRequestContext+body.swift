@@ -3,10 +3,10 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// How much of a request's body is read. What nobody has proven anything for costs the host little memory; the body of
+/// How much of a request's body is read. Requests that prove nothing cost the host little memory; the body of
 /// a route that needs none, or of a path that there is not, is never kept.
 enum BodyLimit {
-    /// Bytes that whoever may send.
+    /// Bytes that any client may send.
     static let anybody = 8 << 10
     /// Bytes that a device may send: 1 MiB.
     static let device = 1 << 20

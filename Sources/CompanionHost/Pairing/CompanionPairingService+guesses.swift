@@ -37,7 +37,7 @@ extension CompanionPairingService {
         }
     }
 
-    /// Notes a wrong try that was counted against the challenge already; stored before it is told to anybody.
+    /// Notes a wrong try that was counted against the challenge already; stored before anyone is told.
     ///
     /// - Parameter start: When it came.
     /// - Throws: ``HostError`` with `host.storage_failed`.

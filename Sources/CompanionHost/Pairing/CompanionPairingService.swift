@@ -5,13 +5,13 @@ import Logging
 import PairingAgent
 import ServiceLifecycle
 
-/// Keeps a valid challenge running, and judges the devices that answer it, by v1 or v2.
+/// Keeps a valid challenge running, and verifies the devices that answer it, by v1 or v2.
 ///
 /// A challenge that expires, is used or is burnt is followed by a new one. After several burnt in a row the next one
-/// is held back (5 s, 10 s, 20 s … 5 minutes). After ten wrong codes in a row no digits are taken until somebody here
-/// unlocks pairing; the token of the QR code is. A start from this machine ends a pause, but not the lock.
+/// is delayed (5 s, 10 s, 20 s … 5 minutes). After ten wrong codes in a row no digits are accepted until the owner
+/// unlocks pairing; the token of the QR code still is. A start from this machine ends a pause, but not the lock.
 ///
-/// A host that nobody looks at (``onDemand``) opens no challenge by itself.
+/// A host without a screen (``onDemand``) starts no challenge by itself.
 package actor CompanionPairingService {
     /// What the running challenge gives, and how many guesses are left.
     package struct State: Sendable, Hashable {
@@ -31,7 +31,7 @@ package actor CompanionPairingService {
     var tokenLimiter = RateLimiter(burst: 3, interval: 30)
     /// Guesses are counted, judged and stored one after the other.
     let guesses = KeyedLock()
-    /// Whether a guess is being stored: what comes of it is told before the next challenge.
+    /// Whether a guess is being stored: its result is reported before the next challenge.
     var isStoring = false
     var burntInARow = 0
     /// What the running challenge gives.
@@ -47,7 +47,7 @@ package actor CompanionPairingService {
     let usualGrant: PairingGrant
     private var tlsPort: Int?
     private var pausedUntil: Date?
-    /// Whether a challenge runs only while somebody at this machine has asked for it.
+    /// Whether a challenge runs only after a request from this machine.
     let onDemand: Bool
     private let wakeups: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
@@ -153,7 +153,7 @@ package actor CompanionPairingService {
         wake.yield()
     }
 
-    /// Sees to it that a valid challenge runs, unless new ones are held back or come on demand.
+    /// Starts a challenge when none is valid, unless new ones are delayed or start on demand.
     func renew() {
         let now = clock.now()
         if challenge.expire(now: now) {
@@ -222,7 +222,7 @@ package actor CompanionPairingService {
         )
     }
 
-    /// Holds back the next challenge after several that were burnt in a row.
+    /// Delays the next challenge after several that were burnt in a row.
     func noteBurnt() {
         events.send(.challengeEnded(reason: .burnt))
         burntInARow += 1
@@ -231,13 +231,13 @@ package actor CompanionPairingService {
         pausedUntil = clock.now().addingTimeInterval(TimeInterval(pause))
     }
 
-    /// Looks at what runs, and at what there is to do next.
+    /// Renews the challenge, and has the next deadline computed.
     func renewAndWake() {
         renew()
         wake.yield()
     }
 
-    /// Does the same as ``renewAndWake()``, behind what is said now.
+    /// Does the same as ``renewAndWake()`` after the events that are being sent now.
     func wakeSoon() {
         wake.yield()
     }

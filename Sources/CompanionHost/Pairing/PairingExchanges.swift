@@ -1,7 +1,7 @@
 import CompanionWire
 import FoundationEssentials
 
-/// The pairings of v2 that are under way. A value; times come in.
+/// The pairings of v2 that are under way. A value: the caller passes the time.
 ///
 /// An exchange for the digits that got the host's share holds a guess: no more of them are open than guesses are left,
 /// so that parallel attempts gain nothing. When none is left, the exchange of an address that holds several, or one
@@ -11,9 +11,9 @@ struct PairingExchanges<Secret: Sendable>: Sendable {
     static var limit: Int { 16 }
     /// Seconds that a device may take between two steps once it has the host's share.
     static var stepTimeout: TimeInterval { 30 }
-    /// Seconds after which an exchange that only said hello gives way to another one.
+    /// Seconds after which an exchange that has only sent hello may be dropped for another one.
     static var idleTimeout: TimeInterval { 20 }
-    /// Seconds after which an exchange that holds a guess gives way to another one: a device needs milliseconds.
+    /// Seconds after which an exchange that holds a guess may be dropped for another one: a device needs milliseconds.
     static var guessTimeout: TimeInterval { 3 }
 
     struct Exchange: Sendable {
@@ -58,7 +58,7 @@ struct PairingExchanges<Secret: Sendable>: Sendable {
 
     func exchange(_ id: String) -> Exchange? { exchanges[id] }
 
-    /// Makes room for the guess of an exchange: whatever gives way for it can never be confirmed.
+    /// Makes room for the guess of an exchange: an exchange that is dropped for it can never be confirmed.
     ///
     /// - Parameter guesses: How many the challenge has left.
     /// - Returns: Whether there is a guess left for it.

@@ -199,7 +199,7 @@ package enum TurnState: String, Codable, Sendable, Hashable {
     package var isFinal: Bool { self != .waiting && self != .running }
 }
 
-/// A turn as the protocol tells of it.
+/// A turn as the protocol describes it.
 package struct TurnSummary: Codable, Sendable, Hashable {
     package var turnId: String
     package var chatId: String

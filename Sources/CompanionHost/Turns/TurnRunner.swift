@@ -36,7 +36,7 @@ package final class TurnRunner: Sendable {
         case tooLong
         case deviceGone
         case cancelled
-        /// The database does not take the turn's frames: nobody would hear of them.
+        /// The database cannot store the turn's frames, so no reader would see them.
         case notStored
         case shuttingDown
 

@@ -68,7 +68,7 @@ package struct BuiltinAgent: Agent {
     }
 }
 
-/// Tells blocking work that nobody waits for it any more.
+/// Tells blocking work that it was cancelled.
 struct CancellationFlag: Sendable {
     private let value = NIOLockedValueBox(false)
 

@@ -17,7 +17,7 @@ enum BuiltinText {
 
         """
 
-    /// What is said instead of an answer whose tools are not allowed.
+    /// The answer when its tools are not allowed.
     static func denied(_ command: BuiltinCommand, missing: [BuiltinAgent.Tool]) -> String {
         let names = missing.map { "`\($0.rawValue)`" }.joined(separator: " and ")
         let options = missing.map { "--allow-tool \($0.rawValue)" }.joined(separator: " ")

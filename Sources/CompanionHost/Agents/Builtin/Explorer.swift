@@ -1,4 +1,4 @@
-/// Carries out the project explorer's commands. Blocks; ends early when told to.
+/// Carries out the project explorer's commands. Blocks; ends early when it is cancelled.
 final class Explorer {
     /// Bytes of text that one piece of an answer has, roughly.
     static let pieceSize = 4 << 10

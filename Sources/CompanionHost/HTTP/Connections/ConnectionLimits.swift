@@ -15,7 +15,7 @@ package struct ConnectionLimits: Sendable, Hashable {
     package var head: Duration
     /// How long the body of a request may take from its head on. Default: 30 s.
     package var body: Duration
-    /// How long somebody who has proven nothing may take to read an answer. Default: 60 s.
+    /// How long a client that has proven nothing may take to read an answer. Default: 60 s.
     package var answer: Duration
 
     package init(

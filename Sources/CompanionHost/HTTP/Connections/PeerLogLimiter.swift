@@ -1,11 +1,11 @@
 import FoundationEssentials
 
-/// Bounds what strangers can write to the log: one line for each peer and minute, which says how many were left out
-/// since the last. A value; times come in.
+/// Limits what strangers can write to the log: one line per peer and minute, which says how many were left out
+/// since the last. A value: the caller passes the time.
 struct PeerLogLimiter: Sendable {
     /// Seconds between two lines of one peer.
     static let interval: TimeInterval = 60
-    /// Peers that are told apart; beyond them all share one line.
+    /// How many peers have a line of their own; all others share one.
     static let peers = 1024
 
     /// A line that says how many were left out.
@@ -23,7 +23,7 @@ struct PeerLogLimiter: Sendable {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Something is to be said of a peer.
+    /// Asks whether a line about a peer may be written.
     ///
     /// - Returns: What the line names as the peer, and how many were left out before it; nil when it is left out.
     mutating func note(_ peer: String, now: Date) -> Rest? {

@@ -2,9 +2,9 @@ import CompanionWire
 import FoundationEssentials
 import NIOCore
 
-/// Next to the socket: ends a connection without ceremony, and looks at the first bytes that come to a port of HTTPS.
+/// Next to the socket: closes a connection at once, and looks at the first bytes that come to a port of HTTPS.
 ///
-/// Whoever speaks plain HTTP there is told so. (Bytes of a TLS
+/// A client that speaks plain HTTP there gets an answer that says so. (Bytes of a TLS
 /// handshake begin with 22: RFC 8446, section 5.1.)
 final class SocketHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer

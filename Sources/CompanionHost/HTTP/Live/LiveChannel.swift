@@ -44,7 +44,7 @@ struct LiveChannel<Router: HTTPResponder>: HTTPChannelHandler where Router.Conte
             let upgrade = LiveUpgrade()
             let upgrader = NIOTypedWebSocketServerUpgrader<Negotiated>(
                 maxFrameSize: LiveSocket.maximumFrameSize,
-                // What comes here has been let in.
+                // The router has granted the request already.
                 shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture(HTTPHeaders()) },
                 upgradePipelineHandler: { channel, _ in
                     channel.eventLoop.makeCompletedFuture {
@@ -87,7 +87,7 @@ struct LiveChannel<Router: HTTPResponder>: HTTPChannelHandler where Router.Conte
 
     func handle(value: Value, logger: Logger) async {
         do {
-            // A connection that has not said anything yet does not hold up the end of the host.
+            // A connection that has not sent anything yet must not delay the end of the host.
             let negotiated = try await withGracefulShutdownHandler {
                 try await value.negotiated.get()
             } onGracefulShutdown: {

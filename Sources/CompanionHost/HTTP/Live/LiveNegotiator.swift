@@ -1,8 +1,8 @@
 import NIOCore
 import NIOHTTP1
 
-/// Decides whether a connection's first request becomes a WebSocket, before NIO's upgrade handler sees it: that one
-/// swallows requests whose upgrade it refuses, so that they would never be answered.
+/// Decides whether a connection's first request becomes a WebSocket, before NIO's upgrade handler sees it: that handler
+/// drops requests whose upgrade it refuses, and they would never be answered.
 ///
 /// What is not granted goes on without its `Upgrade`, as the connection's last request: NIO's parser reads nothing
 /// behind a request for an upgrade. A connection whose first bytes are no request is answered and closed.

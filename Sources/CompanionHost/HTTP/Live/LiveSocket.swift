@@ -29,7 +29,7 @@ struct LiveSocket: Sendable {
         case unexpectedData
         case unmasked
 
-        /// What the client is told (RFC 6455, section 7.4.1).
+        /// What is sent to the client (RFC 6455, section 7.4.1).
         var close: (code: WebSocketErrorCode, reason: String)? {
             switch self {
             case .closed(let code): (code, "")

@@ -51,7 +51,7 @@ extension CompanionCommandRouter {
             }
             // It takes no body; what says that it is JSON has to be.
             try await context.checkBody(ofRefused: request)
-            // Where nobody is connected there is nothing to protect, and disconnecting twice is no error.
+            // Without a connected device there is nothing to protect, and disconnecting twice is no error.
             if devices.connection != nil { try await requireManager(context) }
             try await control.disconnect()
             return await status(for: context)

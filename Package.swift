@@ -23,74 +23,35 @@ let systemLibraries: [Target] = [
     .systemLibrary(name: "CGif", path: "Sources/CGif"),
     .systemLibrary(name: "CSodium", path: "Sources/CSodium"),
     .systemLibrary(name: "CXCB", path: "Sources/CXCB"),
-    .systemLibrary(name: "CZlib", path: "Sources/CZlib"),
 ]
 
-/// See `program`.
+/// The tables by which a program reaches functions of libraries are filled at the start and read-only from then on. The
+/// package manager has no setting for it.
 let fullRELRO: LinkerSetting = .unsafeFlags(
     ["-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"]
 )
 
-/// How programs are linked: they offer no symbols to others, and the tables by which they reach functions of libraries
-/// are filled at the start and read-only from then on (full RELRO).
-///
-/// In a release most of a short command's time is its start, and most of that are pages that the loader writes to. So
-/// the C++ standard library is linked statically, as Swift's is, and relative relocations are packed (DT_RELR, glibc
-/// 2.36).
-let program: [LinkerSetting] = [
-    .unsafeFlags(["-Xlinker", "--no-export-dynamic"]),
-    fullRELRO,
-    .unsafeFlags(
-        [
-            "-use-ld=lld", "-L", Context.packageDirectory + "/scripts/link", "-Xclang-linker", "-static-libgcc",
-            "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
-        ],
-        .when(configuration: .release)
-    ),
-]
-
-/// The Avahi daemon's client library, of which a program offers nothing to others: see CAvahi's shim.h.
-let avahi: LinkerSetting = .unsafeFlags(
-    [
-        "-Xlinker", "-l:libavahi-client.a", "-Xlinker", "-l:libavahi-common.a",
-        "-Xlinker", "--exclude-libs=libavahi-client.a:libavahi-common.a",
-    ]
-)
-
-/// What Avahi's client and zbar refer to.
-let dbus: LinkerSetting = .unsafeFlags(["-Xlinker", "-l:libdbus-1.a", "-Xlinker", "--exclude-libs=libdbus-1.a"])
-
-/// Linked statically: it takes longer to load than to do its work.
-let zlib: LinkerSetting = .unsafeFlags(["-Xlinker", "-l:libz.a"])
-
 /// Our modules: each depends only on those above it.
 let modules: [Target] = [
     .target(name: "CConfinement"),
-    .target(name: "CProgram"),
-    .target(name: "DBusWithoutSystemd"),
-    .target(name: "LateLibraries"),
     .target(name: "CompanionWire", swiftSettings: strict),
     .target(
         name: "Discovery",
         dependencies: [
-            "CAvahi", "CAvahiCore", "CompanionWire", "DBusWithoutSystemd",
+            "CAvahi", "CAvahiCore", "CompanionWire",
             .product(name: "DequeModule", package: "swift-collections"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
         ],
-        swiftSettings: strict,
-        linkerSettings: [avahi, dbus]
+        swiftSettings: strict
     ),
-    .target(name: "ZBarSupport"),
     .target(
         name: "QRCodec",
         dependencies: [
-            "CConfinement", "CGif", "CHEIF", "CQREncode", "CSpng", "CTurboJPEG", "CWebP", "CZBar", "CZlib",
-            "DBusWithoutSystemd", "LateLibraries", "ZBarSupport",
+            "CConfinement", "CGif", "CHEIF", "CQREncode", "CSpng", "CTurboJPEG", "CWebP", "CZBar",
         ],
         // It goes over every pixel of pictures: unoptimised, a photograph takes it minutes.
-        swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))],
-        linkerSettings: [dbus, zlib]
+        swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
     ),
     .target(
         name: "Desktop",
@@ -129,6 +90,7 @@ let modules: [Target] = [
             "CLinux", "CompanionWire", "PairingAgent",
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "GRDB", package: "GRDB.swift"),
+            .product(name: "GRDBSQLite", package: "GRDB.swift"),
             .product(name: "HTTPTypes", package: "swift-http-types"),
             .product(name: "Hummingbird", package: "hummingbird"),
             .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -150,42 +112,11 @@ let modules: [Target] = [
         swiftSettings: strict
     ),
     .target(name: "LineEditor", dependencies: ["CEdit"], swiftSettings: strict),
-    .target(
-        name: "CommandCore",
-        dependencies: [
-            "CConfinement", "CompanionWire", "Discovery", "PairingAgent", "QRCodec",
-            .product(name: "Logging", package: "swift-log"),
-            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-        ],
-        swiftSettings: strict
-    ),
     .executableTarget(
         name: "pairtool",
-        dependencies: ["CProgram", "CQREncode", "CZlib", "LateLibraries"],
-        // Functions have sections of their own, and those that are not needed are left out: Unicode's tables with them.
-        swiftSettings: [
-            .enableExperimentalFeature("Embedded"),
-            .unsafeFlags(["-wmo", "-O", "-Xfrontend", "-function-sections"]),
-        ],
-        linkerSettings: [
-            zlib, .unsafeFlags(["-use-ld=lld", "-Xlinker", "--gc-sections", "-Xlinker", "--no-export-dynamic"]),
-            fullRELRO,
-        ]
-    ),
-    .executableTarget(
-        name: "pairtool-quick",
         dependencies: [
-            "CommandCore", "Discovery",
-            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-        ],
-        swiftSettings: strict,
-        linkerSettings: program
-    ),
-    .executableTarget(
-        name: "pairtool-full",
-        dependencies: [
-            "CompanionClient", "CompanionHost", "CompanionWire", "Desktop", "Discovery", "LineEditor",
-            "CommandCore", "PairingAgent", "QRCodec",
+            "CConfinement", "CompanionClient", "CompanionHost", "CompanionWire", "Desktop", "Discovery", "LineEditor",
+            "PairingAgent", "QRCodec",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -196,7 +127,7 @@ let modules: [Target] = [
             .product(name: "SystemPackage", package: "swift-system"),
         ],
         swiftSettings: strict,
-        linkerSettings: program
+        linkerSettings: [fullRELRO]
     ),
 ]
 
@@ -225,8 +156,7 @@ let tests: [Target] = [
             .product(name: "Logging", package: "swift-log"),
         ],
         path: "Tests/CompanionFakes",
-        swiftSettings: strict,
-        linkerSettings: program
+        swiftSettings: strict
     ),
     .testTarget(name: "CompanionWireTests", dependencies: ["CompanionWire"], swiftSettings: strict),
     .testTarget(
@@ -284,8 +214,8 @@ let tests: [Target] = [
     .testTarget(
         name: "PairtoolTests",
         dependencies: [
-            "pairtool-quick", "pairtool-full", "CompanionClient", "CompanionHost", "CompanionTestSupport",
-            "CompanionWire", "Discovery", "CommandCore", "PairingAgent", "QRCodec",
+            "pairtool", "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire", "Discovery",
+            "PairingAgent", "QRCodec",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -299,27 +229,25 @@ let tests: [Target] = [
 let package = Package(
     name: "pairtool",
     products: [
-        .executable(name: "pairtool", targets: ["pairtool"]),
-        .executable(name: "pairtool-quick", targets: ["pairtool-quick"]),
-        .executable(name: "pairtool-full", targets: ["pairtool-full"]),
+        .executable(name: "pairtool", targets: ["pairtool"])
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
-        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
-        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
-        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-asn1", exact: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-certificates", exact: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0", traits: []),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
+        .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", exact: "1.0.2", traits: []),
     ],
     targets: systemLibraries + modules + tests,
     swiftLanguageModes: [.v6]

@@ -2,10 +2,12 @@
 
 import asyncio
 import base64
+import hashlib
 import json
 import os
 import re
 import resource
+import shutil
 import signal
 import sqlite3
 import ssl
@@ -15,13 +17,14 @@ import sys
 import time
 import urllib.request
 import uuid
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOL = ROOT / ".build/release/pairtool"
 STREAMS = 1000
+PROJECTS = 100_000
 
 
 class Machine:
@@ -43,7 +46,7 @@ class Host:
 
     def __init__(self, work: Path, *arguments: str, prefix: tuple[str, ...] = ()):
         project = work / "project"
-        project.mkdir()
+        project.mkdir(exist_ok=True)
         self.machine = Machine(work / "host")
         self.command = [*prefix, str(TOOL), "host", "--name", "Bench", "--port", "0", "--project", str(project),
                         "--engine", "embedded", "--json", "--show-secrets", *arguments]
@@ -173,9 +176,7 @@ def host(work: Path, row) -> None:
 
         page = f"/companion/chats/{chat}/messages?cursor=50000&limit=50"
         plain, secure = f"http://127.0.0.1:{server.port}{page}", f"https://127.0.0.1:{server.tls_port}{page}"
-        rate = wrk(plain, 16, 5)
-        row("host, 16 connections, pages of 50", f"{rate:,.0f} requests/s", f"peak {server.peak_memory():.0f} MB", None,
-            "reported")
+        beside_node(plain, server, row)
         # In turn, so that both see the same machine.
         pairs = [(1 / wrk(secure, 1, 2, device.headers), 1 / wrk(plain, 1, 2)) for _ in range(5)]
         with_tls, without = (statistics.median(pair[i] for pair in pairs) for i in (0, 1))
@@ -194,6 +195,68 @@ def host(work: Path, row) -> None:
             sys.exit(f"only {count} messages were listed")
         memory = usage.ru_maxrss / 1024
         row("list 100,000 messages over TLS", f"{memory:.0f} MB, {taken:.1f} s", "", None, "< 200 MB", memory < 200)
+
+
+# What the real backend does for a page: it has its messages in memory.
+NODE = """
+const { createServer } = require("http");
+const messages = JSON.parse(require("fs").readFileSync(0, "utf8"));
+createServer((request, response) => {
+  const query = new URL(request.url, "http://localhost").searchParams;
+  const [cursor, limit] = [Number(query.get("cursor")), Number(query.get("limit"))];
+  response.writeHead(200, { "Content-Type": "application/json; charset=utf-8" });
+  response.end(JSON.stringify({ ok: true, chatId: "bench", messages: messages.slice(cursor, cursor + limit),
+                                nextCursor: String(cursor + limit) }));
+}).listen(0, "127.0.0.1", function () { console.log(this.address().port); });
+"""
+
+
+def beside_node(page: str, server: Host, row) -> None:
+    """A page of 50 messages of 100,000, beside Node with all of them in memory, in turn."""
+    if not shutil.which("node"):
+        rate = wrk(page, 16, 5)
+        row("host, 16 connections, pages of 50", f"{rate:,.0f} requests/s", "node is not installed", None, "reported")
+        return
+    with urllib.request.urlopen(page) as answer:
+        messages = json.load(answer)["messages"]
+    node = subprocess.Popen(["node", "-e", NODE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        json.dump(messages * (100_000 // len(messages)), node.stdin)
+        node.stdin.close()
+        theirs = f"http://127.0.0.1:{node.stdout.readline().strip()}/{page.partition('?')[1]}{page.partition('?')[2]}"
+        pairs = [(wrk(page, 16, 3), wrk(theirs, 16, 3)) for _ in range(5)]
+    finally:
+        node.kill()
+        node.wait()
+    ours, nodes = (statistics.median(pair[i] for pair in pairs) for i in (0, 1))
+    row("host, 16 connections, pages of 50", f"{ours:,.0f} requests/s, peak {server.peak_memory():.0f} MB",
+        f"Node, in memory {nodes:,.0f} requests/s", ours / nodes, "≥ 1.00", ours >= nodes)
+
+
+def projects(work: Path, row) -> None:
+    """The list of 100,000 projects that a device has made."""
+    with Host(work) as server:
+        database, folder = server.database, server.machine.data / "host/projects"
+    paths = [folder / str(number) for number in range(PROJECTS)]
+    for path in paths:
+        path.mkdir(parents=True, mode=0o700)
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.executemany(
+            "INSERT INTO project (id, name, path, updatedAt, isMade) VALUES (?, ?, ?, ?, 1)",
+            ((hashlib.sha1(str(path).encode()).hexdigest()[:16], path.name, str(path), "2026-01-01T00:00:00.000Z")
+             for path in paths))
+    companion = Machine(work / "companion")
+    with Host(work) as server:
+        server.pair(companion)
+        times = []
+        for _ in range(5):
+            start = time.perf_counter()
+            count = companion.run("projects", "-q").count("\n")
+            times.append(time.perf_counter() - start)
+            if count < PROJECTS:
+                sys.exit(f"only {count} projects were listed")
+    taken = statistics.median(times)
+    row(f"list {PROJECTS:,} projects", f"{taken:.2f} s", "", None, "< 2 s", taken < 2)
 
 
 def pairing(work: Path, row) -> None:

@@ -9,11 +9,3 @@
 #include <avahi-common/thread-watch.h>
 #include <avahi-common/timeval.h>
 #include <stddef.h>
-
-/*
- * The functions of libavahi-client.
- *
- * libavahi-client and libavahi-core both export `avahi_entry_group_free`, with different parameters. If a program offered
- * the one to the other, it would answer that library's calls too, and the process would abort or crash. So this one is
- * linked statically and offers nothing to others, and libavahi-core is opened with RTLD_LOCAL.
- */

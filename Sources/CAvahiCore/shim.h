@@ -5,7 +5,11 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
-/* The functions of libavahi-core, looked up instead of linked, for the reason given in CAvahi's shim.h. */
+/*
+ * The functions of libavahi-core, looked up instead of linked: it and libavahi-client, which is linked, both export
+ * `avahi_entry_group_free`, with different parameters. It is opened so that each calls its own (RTLD_LOCAL and
+ * RTLD_DEEPBIND); else the process would abort or crash.
+ */
 #define AVAHI_CORE_FUNCTIONS(F) \
     F(avahi_set_log_function) \
     F(avahi_server_config_init) \

@@ -61,14 +61,15 @@ static int apply_landlock(void) {
 static const int refused[] = {
 #ifdef SYS_open
     SYS_open, SYS_creat, SYS_fork, SYS_vfork, SYS_unlink, SYS_rename, SYS_mkdir, SYS_rmdir, SYS_link, SYS_symlink,
-    SYS_mknod, SYS_chmod, SYS_chown, SYS_lchown,
+    SYS_mknod, SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat,
 #endif
     SYS_openat, 437 /* openat2 */, SYS_open_by_handle_at, SYS_memfd_create, SYS_execve, SYS_execveat, SYS_socket,
     SYS_socketpair, SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4, SYS_unlinkat, SYS_renameat,
     SYS_renameat2, SYS_mkdirat, SYS_linkat, SYS_symlinkat, SYS_mknodat, SYS_fchmodat, SYS_fchownat, SYS_truncate,
+    SYS_utimensat, SYS_setxattr, SYS_lsetxattr, SYS_removexattr, SYS_lremovexattr,
     SYS_mount, SYS_unshare, SYS_setns, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_bpf,
     SYS_perf_event_open, SYS_userfaultfd, SYS_keyctl, 425 /* io_uring_setup */, 438 /* pidfd_getfd */,
-    452 /* fchmodat2 */,
+    452 /* fchmodat2 */, 463 /* setxattrat */, 466 /* removexattrat */, 469 /* file_setattr */,
 };
 enum { REFUSED = sizeof refused / sizeof refused[0] };
 

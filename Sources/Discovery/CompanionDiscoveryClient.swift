@@ -28,12 +28,6 @@ package struct CompanionDiscoveryClient: Sendable {
         self.logger = logger
     }
 
-    /// Starts to connect to the daemon on a thread of its own, for a program that has a few more things to do before it
-    /// browses: its first connection is this one.
-    package static func connectAhead() {
-        DaemonEngine.connectAhead()
-    }
-
     /// - Throws: ``DiscoveryError/Code/invalidInterface`` where this machine has no such interface.
     package func checkInterface() throws(DiscoveryError) {
         if let interface { _ = try interfaceIndex(interface) }

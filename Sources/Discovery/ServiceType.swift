@@ -29,11 +29,11 @@ package struct ServiceType: Hashable, Sendable {
     }
 
     /// CopilotForge's companion protocol.
-    package static let companion = ServiceType(known: UsualServiceType.companion)
+    package static let companion = ServiceType(known: "_copilotforge-companion._tcp")
     /// The same protocol under its short name, which fits the 15 bytes that some responders insist on.
-    package static let companionShort = ServiceType(known: UsualServiceType.companionShort)
-    package static let lumi = ServiceType(known: UsualServiceType.lumi)
-    package static let aicli = ServiceType(known: UsualServiceType.aicli)
+    package static let companionShort = ServiceType(known: "_cf-companion._tcp")
+    package static let lumi = ServiceType(known: "_lumiagent._tcp")
+    package static let aicli = ServiceType(known: "_aiclicode._tcp")
 
     /// Every type that pairtool looks for by itself.
     package static let all: [ServiceType] = [.companion, .companionShort, .lumi, .aicli]

@@ -1,15 +1,21 @@
-import CProgram
+import Glibc
 
-/// What every command line begins with. It is Embedded Swift, without a runtime to be started: a picture is drawn in
-/// less time than another program would need to start in. Whatever else is wanted, it becomes the program that can do
-/// it.
-@main enum Main {
-    static func main() {
-        let arguments = program_arguments()
-        // What is drawn may be a pairing code.
-        keep_memory_private()
-        if let drawing = PictureDrawing(arguments), drawing.run() { exit(EXIT_SUCCESS) }
-        DaemonQuery(arguments)?.send()
-        Successor.run(arguments)
+@main
+enum Main {
+    static func main() async {
+        StandardDescriptors.open()
+        ProcessMemory.keepPrivate()
+        // Writes to a closed pipe or socket are errors where they happen, not signals.
+        signal(SIGPIPE, SIG_IGN)
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        let command = Task { await CommandRunner.run(arguments) }
+        let signals = Interrupts.shared.install { _ in
+            // A second signal does not wait for a tidy end.
+            if command.isCancelled { AbruptEnd.exit(.interrupted) }
+            command.cancel()
+            return true
+        }
+        let status = FileSink.end(await command.value, json: arguments.contains("--json"))
+        withExtendedLifetime(signals) { exit(status.rawValue) }
     }
 }

@@ -53,6 +53,34 @@ struct LocalUserTests {
     }
 }
 
+@Suite(
+    "Users of one machine by its address in the network",
+    .timeLimit(.minutes(5)),
+    .enabled(if: isRoot && networkAddress() != nil, "needs root and a private network")
+)
+struct LocalUserByNetworkTests {
+    @Test("A device that one user has paired is no other user's", arguments: [65534, nil] as [UInt32?])
+    func device(user: UInt32?) async throws {
+        let address = try #require(networkAddress())
+        try await withHost {
+            $0.lan = true
+        } _: { host in
+            let code = try await host.challenge().code
+            let body = #"{"pairingCode":"\#(code)","deviceName":"d","devicePublicKey":"k"}"#
+            let complete = "/companion/pairing/complete"
+            #expect(try await host.raw("POST", complete, body: body, as: user, at: address).status == 200)
+            #expect(try await host.raw("GET", "/companion/projects", as: user, at: address).status == 200)
+            for (method, path) in [("GET", "/companion/projects"), ("POST", "/companion/disconnect")] {
+                let refused = try await host.raw(method, path, as: 65533, at: address)
+                #expect(refused.status == 403, "\(method) \(path)")
+            }
+            let status = try await host.raw("GET", "/companion/status", as: 65533, at: address)
+            #expect(status.body.contains(#""connected":true"#) && !status.body.contains(#""name":"d""#))
+            #expect(try await host.raw("POST", "/companion/disconnect", as: user, at: address).status == 200)
+        }
+    }
+}
+
 @Suite("Forms of web pages", .timeLimit(.minutes(5)))
 struct FormTests {
     @Test(

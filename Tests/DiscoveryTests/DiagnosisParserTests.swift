@@ -131,23 +131,6 @@ import Testing
         #expect(bytes == expected)
     }
 
-    @Test("The arguments of a call are its body, each in its place")
-    func arguments() throws {
-        var call = BusCall(member: "Ab", interface: "i.f", path: "/", destination: "d.e")
-        let bare = call.bytes(serial: 3)
-        call.arguments = [.integer(-1), .text("a"), .text(""), .number(258)]
-        let bytes = call.bytes(serial: 3)
-        #expect(try BusMessage.size(of: bytes) == bytes.count)
-        let signature: [UInt8] = [8, 1, 0x67, 0, 4, 0x69, 0x73, 0x73, 0x75, 0]
-        let body: [UInt8] =
-            [0xFF, 0xFF, 0xFF, 0xFF]
-            + [1, 0, 0, 0, 0x61, 0, 0, 0]
-            + [0, 0, 0, 0, 0, 0, 0, 0]
-            + [2, 1, 0, 0]
-        #expect(bytes[4] == UInt8(body.count) && bytes[12] == bare[12] + 4 + UInt8(signature.count))
-        #expect(Array(bytes[16...]) == bare[16...] + signature + [0, 0, 0, 0, 0, 0] + body)
-    }
-
     @Test(
         "The socket is taken out of a bus's address",
         arguments: [

@@ -4,7 +4,7 @@ import FoundationEssentials
 import PairingAgent
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// A host of protocol 2 has two adverts; whoever looks sees one host.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct AdvertTests {

@@ -4,7 +4,7 @@ import FoundationEssentials
 import PairingAgent
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// `send` and `watch` over connections that are cut, and to hosts that were restarted.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct BrokenLineTests {

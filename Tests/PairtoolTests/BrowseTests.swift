@@ -4,7 +4,7 @@ import CompanionWire
 import FoundationEssentials
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 @Suite struct BrowseTests {
     private func withPairedMac(

@@ -3,7 +3,7 @@ import CompanionWire
 import FoundationEssentials
 import Testing
 
-@testable import pairtool_full
+@testable import pairtool
 
 extension CrashTests {
     /// Characters of the answer after which the host is killed: in its first line, between lines, and in a flood.

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// `pairtool discover` against the real Avahi daemon and D-Bus, in namespaces of their own (see `netns-daemon.sh`).
 @Suite(

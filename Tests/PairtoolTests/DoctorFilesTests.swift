@@ -6,8 +6,7 @@ import Glibc
 import PairingAgent
 import Testing
 
-@testable import CommandCore
-@testable import pairtool_full
+@testable import pairtool
 
 /// What the doctor says of the tool's own files.
 @Suite struct DoctorFilesTests {

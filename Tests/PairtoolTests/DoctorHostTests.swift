@@ -4,7 +4,7 @@ import FoundationEssentials
 import PairingAgent
 import Testing
 
-@testable import pairtool_full
+@testable import pairtool
 
 /// What the built binary's doctor says of paired hosts that are not what they were, and of engines that do not start.
 @Suite(.timeLimit(.minutes(5))) struct DoctorHostTests {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// Every failure that `pairtool doctor` knows, produced on a LAN of network namespaces (see `lan.sh`).
 @Suite(

@@ -1,8 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@testable import CommandCore
-@testable import pairtool_full
+@testable import pairtool
 
 /// What docs/json.md promises to scripts.
 @Suite struct DocumentedCodesTests {

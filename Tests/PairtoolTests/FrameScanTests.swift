@@ -3,7 +3,7 @@ import FoundationEssentials
 import QRCodec
 import Testing
 
-@testable import pairtool_full
+@testable import pairtool
 
 /// Frames from files, pipes and a camera that is a file.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct FrameScanTests {

@@ -3,7 +3,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// `pairtool host` and the commands that speak to it, as the built binary.
 @Suite(.serialized) struct HostAdminTests {

@@ -1,8 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@testable import CommandCore
-@testable import pairtool_full
+@testable import pairtool
 
 /// `scripts/install`, with the built binary in place of a release.
 @Suite struct InstallTests {

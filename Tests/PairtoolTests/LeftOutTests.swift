@@ -2,7 +2,7 @@ import CompanionTestSupport
 import CompanionWire
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// What a Mac says that is hard or impossible to read, and who it says is connected.
 @Suite struct LeftOutTests {

@@ -4,7 +4,7 @@ import FoundationEssentials
 import PairingAgent
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// Both sides are ours, and what they speak is v1: `pairtool host --legacy`, and a user who was paired by v1.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct LegacyHostTests {

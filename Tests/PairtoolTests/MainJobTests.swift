@@ -5,7 +5,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// The main job with the built binary on both sides and the embedded mDNS engine on loopback: nothing is faked.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct MainJobTests {

@@ -3,7 +3,7 @@ import CompanionWire
 import FoundationEssentials
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// A directory that a host lists under several ids and names is one project, by whichever of them it is called.
 @Suite struct MergedProjectTests {

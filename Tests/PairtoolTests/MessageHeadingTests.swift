@@ -2,7 +2,7 @@ import CompanionTestSupport
 import CompanionWire
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// No line of a message can pass for a heading of the listing.
 @Suite struct MessageHeadingTests {

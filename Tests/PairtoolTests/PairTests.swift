@@ -4,7 +4,7 @@ import FoundationEssentials
 import QRCodec
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 @Suite struct PairTests {
     private func picture(_ mac: FakeMac, token: String = FakeMacScript().token, expiresIn: Double = 300) throws

@@ -7,8 +7,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
-@testable import CommandCore
-@testable import pairtool_full
+@testable import pairtool
 
 /// The built binary itself, as a user's shell runs it.
 @Suite struct ProcessTests {

@@ -3,7 +3,7 @@ import Glibc
 import PairingAgent
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// Records that other users can have written are refused, with the way out, as keys are.
 @Suite struct RecordFileTests {

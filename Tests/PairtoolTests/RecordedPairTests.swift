@@ -4,7 +4,7 @@ import FoundationEssentials
 import PairingAgent
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// What somebody has who recorded a pairing of the built host, and could even read what is inside of TLS.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct RecordedPairTests {

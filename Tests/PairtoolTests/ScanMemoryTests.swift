@@ -4,8 +4,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
-@testable import CommandCore
-@testable import pairtool_full
+@testable import pairtool
 
 /// How much memory the built binary takes for pictures that claim much.
 @Suite struct ScanMemoryTests {

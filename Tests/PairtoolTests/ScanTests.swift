@@ -2,8 +2,7 @@ import FoundationEssentials
 import QRCodec
 import Testing
 
-@testable import CommandCore
-@testable import pairtool_full
+@testable import pairtool
 
 @Suite struct ScanTests {
     private static let good =
@@ -114,6 +113,17 @@ import Testing
             #expect(await user.run(["scan", file]).status == 0)
             let svg = await user.run("qr", "--format", "svg", stdin: "x")
             #expect(svg.out.hasPrefix("<"))
+        }
+    }
+
+    @Test("A line end is no part of the text that is drawn")
+    func lineEnd() async throws {
+        try await Sandbox.with { user in
+            var drawings: Set<String> = []
+            for text in ["a text", "a text\n", "a text\r\n"] {
+                drawings.insert(await user.run("qr", "--format", "svg", stdin: text).out)
+            }
+            #expect(drawings.count == 1 && drawings.first?.hasPrefix("<") == true)
         }
     }
 

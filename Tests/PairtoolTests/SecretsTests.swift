@@ -3,7 +3,7 @@ import FoundationEssentials
 import NIOConcurrencyHelpers
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// Secrets stay in the files that are theirs, whatever is done with them.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct SecretsTests {

@@ -2,7 +2,7 @@ import CompanionTestSupport
 import CompanionWire
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 @Suite struct SendTests {
     private func withPairedMac(

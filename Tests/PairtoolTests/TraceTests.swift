@@ -3,7 +3,7 @@ import CompanionWire
 import FoundationEssentials
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// `PAIRTOOL_LOG=trace` says what happens, and never what is in it.
 @Suite(.timeLimit(.minutes(3))) struct TraceTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// What is said of mistakes in the command line.
 @Suite struct UsageTests {

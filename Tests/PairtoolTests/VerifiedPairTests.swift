@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 import PairingAgent
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// Pairing by protocol 2 with the built host: nothing is faked but those who are in between.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct VerifiedPairTests {

@@ -3,8 +3,7 @@ import Discovery
 import PairingAgent
 import Testing
 
-@testable import CommandCore
-@testable import pairtool_full
+@testable import pairtool
 
 @Suite("What a watch with --probe shows and asks")
 struct WatchBoardTests {

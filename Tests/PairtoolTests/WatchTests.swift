@@ -2,7 +2,7 @@ import CompanionWire
 import FoundationEssentials
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// `watch` and `status --watch` with the built host.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct WatchTests {

@@ -37,7 +37,10 @@ struct DecodingSandboxTests {
         let attempts: [(String, @Sendable () -> Int32)] = [
             ("read a file", { Self.open("/etc/passwd", O_RDONLY) }),
             ("read a directory", { Self.open("/etc", O_RDONLY | O_DIRECTORY) }),
-            ("make a file", { Self.open(path, O_CREAT | O_WRONLY) }), ("remove it", { unlink(path) == 0 ? 0 : errno }),
+            ("make a file", { Self.open(path, O_CREAT | O_WRONLY) }),
+            ("change its times", { utimes(path, nil) == 0 ? 0 : errno }),
+            ("change its mode", { chmod(path, 0o640) == 0 ? 0 : errno }),
+            ("remove it", { unlink(path) == 0 ? 0 : errno }),
             ("IPv4", { Self.socket(AF_INET) }), ("IPv6", { Self.socket(AF_INET6) }), ("unix", { Self.socket(AF_UNIX) }),
             ("start a program", Self.start),
         ]
@@ -80,6 +83,18 @@ struct DecodingSandboxTests {
             try DecodingSandbox.run { Result { () throws(QRCodecError) -> Int in throw QRCodecError(.empty, "none") } }
                 .get()
         }
+    }
+
+    @Test("A scanner looks at a picture there, and not elsewhere")
+    func scanner() throws {
+        let picture = try QRSymbol(bytes: Array("inside".utf8)).png()
+        var refusals: [Int32] = []
+        let found = try QRScanner.scan(picture) { _ in
+            refusals.append(Self.open("/etc/passwd", O_RDONLY))
+            return true
+        }
+        #expect(found.map(\.text) == ["inside"])
+        #expect(!refusals.isEmpty && refusals.allSatisfy { $0 == EACCES || $0 == EPERM }, "\(refusals)")
     }
 
     @Test("Every format is decoded there, by whichever thread comes first", arguments: FormatTests.formats)

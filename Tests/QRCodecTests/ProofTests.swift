@@ -38,35 +38,17 @@ struct ProofTests {
         #expect(passed.isEmpty, "\(passed)")
     }
 
-    @Test("A right one passes, and zbar reads it by itself, at all versions", arguments: 1...40)
+    @Test("A right one passes, at all versions", arguments: 1...40)
     func right(version: Int) throws {
         var generator = SeededGenerator(seed: UInt64(version))
         for level in QRErrorCorrection.allCases {
-            let most = level.bytes(version: version)
+            let most = level.capacities[version - 1]
             for count in [most, most - 1] {
                 let bytes = generator.bytes(count)
                 let symbol = try QRSymbol(bytes: bytes, errorCorrection: level)
                 #expect(symbol.version == version)
                 #expect(throws: Never.self) { try QRProof.check(symbol) { symbol[$0, $1] } }
-                let drawing = QRImage(modules: symbol.size) { symbol[$0, $1] }
-                #expect(try ZBarScanner.forQR().scan(drawing).map(\.bytes) == [bytes])
             }
         }
-    }
-
-    @Test("A picture that is damaged after it was drawn has no rows, or others")
-    func damagedPicture() throws {
-        let file = try QRSymbol(bytes: Array("one".utf8)).png(scale: 2)
-        let rows = { (file: [UInt8]) -> [[UInt8]]? in
-            var rows: [[UInt8]] = []
-            return BilevelPNGReader.read(file, side: 58) { rows.append(Array($1)) } ? rows : nil
-        }
-        #expect(try #require(rows(file)).count == 58)
-        for place in file.indices {
-            var damaged = file
-            damaged[place] ^= 4
-            #expect(rows(damaged) == nil, "byte \(place)")
-        }
-        for count in 0..<file.count { #expect(rows(Array(file[..<count])) == nil, "\(count) bytes") }
     }
 }

@@ -11,8 +11,8 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,30 +111,27 @@ static int request(unsigned long number, void *argument) {
     }
 }
 
-int ioctl(int descriptor, unsigned long number, ...) {
+/* What libzbar calls of libv4l2. */
+
+int v4l2_ioctl(int descriptor, unsigned long number, ...) {
     va_list arguments;
     va_start(arguments, number);
     void *argument = va_arg(arguments, void *);
     va_end(arguments);
     if (descriptor == camera && camera >= 0) return request(number, argument);
-    int (*real)(int, unsigned long, ...) = dlsym(RTLD_NEXT, "ioctl");
+    int (*real)(int, unsigned long, ...) = dlsym(RTLD_NEXT, "v4l2_ioctl");
     return real(descriptor, number, argument);
 }
 
-int open(const char *path, int flags, ...) {
-    va_list arguments;
-    va_start(arguments, flags);
-    int mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, int) : 0;
-    va_end(arguments);
+int v4l2_open(const char *path, int flags, ...) {
     const char *wanted = getenv("FAKE_CAMERA");
     if (wanted && !strcmp(path, wanted)) return open_camera();
-    int (*real)(const char *, int, ...) = dlsym(RTLD_NEXT, "open");
-    return real(path, flags, mode);
+    int (*real)(const char *, int, ...) = dlsym(RTLD_NEXT, "v4l2_open");
+    return real(path, flags);
 }
 
-void *mmap(void *start, size_t length, int protection, int flags, int descriptor, off_t offset) {
-    static void *(*real)(void *, size_t, int, int, int, off_t);
-    if (!real) real = dlsym(RTLD_NEXT, "mmap");
+void *v4l2_mmap(void *start, size_t length, int protection, int flags, int descriptor, int64_t offset) {
+    void *(*real)(void *, size_t, int, int, int, int64_t) = dlsym(RTLD_NEXT, "v4l2_mmap");
     if (descriptor != camera || camera < 0) return real(start, length, protection, flags, descriptor, offset);
-    return buffers[offset / 65536] = real(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return buffers[offset / 65536] = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }

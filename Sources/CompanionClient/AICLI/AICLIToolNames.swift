@@ -7,7 +7,10 @@ enum AICLIToolNames {
         "Bash", "Edit", "Glob", "Grep", "LS", "MultiEdit", "NotebookEdit", "NotebookRead", "Read", "Task", "TodoWrite",
         "WebFetch", "WebSearch", "Write",
     ]
+    private static let inSmall = Set(known.map { $0.lowercased() })
     private static let verbs: Set<String> = ["use", "using", "call", "invoke"]
+    /// What may stand before “tool” and is no name of one.
+    private static let fillers: Set<String> = ["the", "a", "this", "that", "these", "those", "following", "and", "or"]
 
     /// The names, each once: all that the text has, if one of them stands where a tool is named. Empty where something
     /// that this does not know stands there.
@@ -25,9 +28,12 @@ enum AICLIToolNames {
     /// Whether the word stands where a tool is named: “the Bash tool”, “use Bash”, “use the tool Bash”.
     private static func isTool(at index: Int, in words: [String]) -> Bool {
         let word = words[index]
-        guard let first = word.utf8.first, (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(first) || isServerTool(word)
+        let isBeforeTool = index + 1 < words.count && ["tool", "tools"].contains(words[index + 1].lowercased())
+        // “the Read tool, then the shell tool”: a name in small letters is one as well, which nothing covers.
+        if isBeforeTool, !fillers.contains(word.lowercased()) { return true }
+        guard let first = word.utf8.first,
+            (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(first) || isServerTool(word) || inSmall.contains(word)
         else { return false }
-        if index + 1 < words.count, ["tool", "tools"].contains(words[index + 1].lowercased()) { return true }
         let before = words[..<index].reversed().map { $0.lowercased() }.first { !["the", "a"].contains($0) }
         return before.map { verbs.contains($0) || $0 == "tool" } ?? false
     }

@@ -1,5 +1,5 @@
-import FoundationEssentials
 import GRDB
+import GRDBSQLite
 import NIOCore
 
 extension CompanionHostStore {
@@ -20,7 +20,9 @@ extension CompanionHostStore {
     func messagesPage(chatID: String, offset: Int, limit: Int) async throws(CompanionHostError) -> ByteBuffer {
         let limit = min(max(limit, 1), 200)
         let offset = max(offset, 0)
-        return try await database.read { [catalog] database in
+        // Needs no transaction: messages are only ever added, and one that comes between the two statements might as well
+        // have come after them.
+        return try await database.readEach { [catalog] database in
             var buffer = ByteBufferAllocator().buffer(capacity: 16 << 10)
             buffer.writeStaticString(#"{"ok":true,"chatId":"#)
             buffer.writeJSONString(chatID)
@@ -61,27 +63,30 @@ extension CompanionHostStore {
         var written = 0
         var size = 0
         while let row = try rows.next() {
-            size += try row.withUnsafeData(atIndex: 2) { $0?.count ?? 0 }
+            size += statement.bytes(ofColumn: 2).count
             guard written == 0 || size <= pageTextSize else { break }
             buffer.writeStaticString(written == 0 ? #"{"id":"# : #",{"id":"#)
             written += 1
-            try write(column: 0, of: row, to: &buffer)
+            buffer.writeJSONString(utf8: statement.bytes(ofColumn: 0))
             buffer.writeStaticString(#","role":"#)
-            try write(column: 1, of: row, to: &buffer)
+            buffer.writeJSONString(utf8: statement.bytes(ofColumn: 1))
             buffer.writeStaticString(#","text":"#)
-            try write(column: 2, of: row, to: &buffer)
+            buffer.writeJSONString(utf8: statement.bytes(ofColumn: 2))
             buffer.writeStaticString(#","createdAt":"#)
-            try write(column: 3, of: row, to: &buffer)
+            buffer.writeJSONString(utf8: statement.bytes(ofColumn: 3))
             if row[4] as Bool { buffer.writeStaticString(#","interrupted":true"#) }
             buffer.writeStaticString("}")
         }
         return written
     }
+}
 
-    static func write(column: Int, of row: Row, to buffer: inout ByteBuffer) throws {
-        try row.withUnsafeData(atIndex: column) { data in
-            (data ?? Data()).withUnsafeBytes { buffer.writeJSONString(utf8: $0) }
-        }
+extension Statement {
+    /// The bytes of a text in the row that the statement's cursor is at, without a copy. Valid until the cursor moves.
+    func bytes(ofColumn column: Int32) -> UnsafeRawBufferPointer {
+        // In this order: sqlite3_column_bytes counts the bytes of what was asked for last.
+        let text = sqlite3_column_text(sqliteStatement, column)
+        return UnsafeRawBufferPointer(start: text, count: Int(sqlite3_column_bytes(sqliteStatement, column)))
     }
 }
 

@@ -21,13 +21,13 @@ extension CompanionHostStore {
                 guard catalog.project(id: row[0]) != nil else { continue }
                 buffer.writeStaticString(isFirst ? #"{"id":"# : #",{"id":"#)
                 isFirst = false
-                try Self.write(column: 0, of: row, to: &buffer)
+                buffer.writeJSONString(utf8: statement.bytes(ofColumn: 0))
                 buffer.writeStaticString(#","name":"#)
-                try Self.write(column: 1, of: row, to: &buffer)
+                buffer.writeJSONString(utf8: statement.bytes(ofColumn: 1))
                 buffer.writeStaticString(#","localPath":"#)
-                try Self.write(column: 2, of: row, to: &buffer)
+                buffer.writeJSONString(utf8: statement.bytes(ofColumn: 2))
                 buffer.writeStaticString(#","lastUpdatedAt":"#)
-                try Self.write(column: 3, of: row, to: &buffer)
+                buffer.writeJSONString(utf8: statement.bytes(ofColumn: 3))
                 buffer.writeStaticString("}")
             }
             buffer.writeStaticString("]}")

@@ -4,20 +4,33 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
-/// Finds which user of this machine is at the other end of a connection over the loopback interface.
+/// Finds which user of this machine is at the other end of a connection from this machine, whose addresses all users
+/// share.
 final class LocalPeers: Sendable {
     /// What was found out, until the connection is closed.
     private let known = NIOLockedValueBox<[ObjectIdentifier: UInt32]>([:])
     /// Who paired the device of version 1 that is connected; gone when the host ends.
     private let paired = NIOLockedValueBox<(device: String, user: UInt32)?>(nil)
 
+    /// Whether the other end is on this machine: over the loopback interface, or from another of its addresses.
+    static func isHere(_ channel: any Channel) -> Bool {
+        channel.remoteAddress.flatMap(IPAddress.init(peer:)).map(isHere) ?? false
+    }
+
+    private static func isHere(_ address: IPAddress) -> Bool {
+        if address.scope == .loopback { return true }
+        let devices = (try? System.enumerateDevices()) ?? []
+        return devices.contains { device in
+            device.address.flatMap(IPAddress.init(raw:)).map { $0.bytes == address.bytes } ?? false
+        }
+    }
+
     /// The user at the other end; nil for a peer on another machine, and where it cannot be determined.
     func user(of channel: any Channel) async -> UInt32? {
         let id = ObjectIdentifier(channel)
         if let user = known.withLockedValue({ $0[id] }) { return user }
         guard let client = channel.remoteAddress.flatMap(TCPSocketTable.Place.init(of:)),
-            let server = channel.localAddress.flatMap(TCPSocketTable.Place.init(of:)),
-            client.address.scope == .loopback,
+            let server = channel.localAddress.flatMap(TCPSocketTable.Place.init(of:)), Self.isHere(client.address),
             let user = try? await NIOThreadPool.singleton.runIfActive({
                 TCPSocketTable.current().owner(of: client, connectedTo: server)
             })
@@ -39,8 +52,8 @@ final class LocalPeers: Sendable {
         paired.withLockedValue { $0 = user.map { (device, $0) } }
     }
 
-    /// Whether a device that was paired over the loopback interface is at the other end: the user who paired it, the
-    /// one who runs this host, or root.
+    /// Whether a device that was paired from this machine is at the other end: the user who paired it, the one who runs
+    /// this host, or root.
     func isUser(of device: String, _ channel: any Channel) async -> Bool {
         guard let user = await user(of: channel) else { return false }
         if user == 0 || user == geteuid() { return true }

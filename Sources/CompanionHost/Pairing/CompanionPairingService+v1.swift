@@ -7,12 +7,13 @@ extension CompanionPairingService {
     /// Judges a device of v1 and, when it is right, connects it.
     ///
     /// - Parameter address: Where the request came from; gated requests are served only to it from now on.
+    /// - Returns: The device's id.
     /// - Throws: ``HostError`` with the text of deployed hosts, or with `host.storage_failed`.
-    func complete(_ request: PairingCompleteRequest, address: IPAddress) async throws {
+    func complete(_ request: PairingCompleteRequest, address: IPAddress) async throws -> String {
         try await guesses.run("") { @Sendable in try await self.judged(request, address: address) }
     }
 
-    private func judged(_ request: PairingCompleteRequest, address: IPAddress) async throws {
+    private func judged(_ request: PairingCompleteRequest, address: IPAddress) async throws -> String {
         let start = ContinuousClock.now
         let now = clock.now()
         let key = request.devicePublicKey.trimmingWhitespace()
@@ -70,6 +71,7 @@ extension CompanionPairingService {
         }
         logPaired(device.id, since: start, address: "\(address)")
         events.send(.paired(device.companionDevice, address: address.description))
+        return device.id
     }
 
     /// Counts a request as a guess before it is judged, where it can be one. With the digits locked, only somebody who

@@ -17,10 +17,10 @@ final class AvahiCore: @unchecked Sendable {
     }
 
     private init() throws(DiscoveryError) {
-        // The library's file with its ABI version, of the Debian package libavahi-core7. RTLD_LOCAL is the point: see
-        // the comment in CAvahi's shim.h.
+        // The library's file with its ABI version, of the Debian package libavahi-core7. For the flags see the comment in
+        // CAvahiCore's shim.h.
         let file = "libavahi-core.so.7"
-        guard let library = dlopen(file, RTLD_NOW | RTLD_LOCAL) else {
+        guard let library = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND) else {
             let reason = dlerror().map { String(cString: $0) } ?? file
             throw DiscoveryError(
                 .engineUnavailable,

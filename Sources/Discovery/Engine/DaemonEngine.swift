@@ -34,13 +34,6 @@ actor DaemonEngine: DiscoveryEngine {
 
     /// Connects to the system bus and the daemon. Fails at once where there is no bus or no daemon.
     func open() throws(DiscoveryError) -> EngineEvents {
-        let made: Connection
-        if let ahead = try Self.takeConnectionMadeAhead() { made = ahead } else { made = try Self.connect() }
-        connection = made
-        return made.sink.events
-    }
-
-    static func connect() throws(DiscoveryError) -> Connection {
         let loop = try AvahiLoop()
         let sink = EngineSink()
         var failure: Int32 = 0
@@ -55,7 +48,8 @@ actor DaemonEngine: DiscoveryEngine {
         else {
             throw .avahi(failure, .engineUnavailable, "the Avahi daemon does not answer")
         }
-        return Connection(loop: loop, client: client, sink: sink)
+        connection = Connection(loop: loop, client: client, sink: sink)
+        return sink.events
     }
 
     func start() throws(DiscoveryError) {

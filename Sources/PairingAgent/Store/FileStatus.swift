@@ -4,7 +4,7 @@ internal import Glibc
 /// which belongs to another of their imports from build to build.
 package struct FileStatus: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
-        case file, directory, link, pipe, characterDevice, other
+        case file, directory, link, pipe, socket, characterDevice, other
     }
 
     package let kind: Kind
@@ -58,6 +58,7 @@ package struct FileStatus: Sendable, Hashable {
             case S_IFREG: .file
             case S_IFLNK: .link
             case S_IFIFO: .pipe
+            case S_IFSOCK: .socket
             case S_IFCHR: .characterDevice
             default: .other
             }

@@ -3,12 +3,12 @@ extension QRSymbol {
     ///
     /// - Parameters:
     ///   - scale: Pixels a module at the natural size, 1 to 1,000.
-    ///   - quietZone: Light modules on each side, 0 to 1,000. The standard wants 4.
+    ///   - quietZone: Light modules on each side, 0 to 1,000.
     ///   - title: What it shows, for those who do not see it.
     /// - Throws: ``QRCodecError`` with the code `encoderFailed` where what was drawn does not read back.
     package func svg(
         scale: Int = usualScale,
-        quietZone: Int = 4,
+        quietZone: Int = quietZone,
         title: String = "QR code"
     ) throws(QRCodecError) -> String {
         let quiet = Self.measure(quietZone: quietZone)

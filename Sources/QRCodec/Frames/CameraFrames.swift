@@ -1,6 +1,5 @@
 import CZBar
 import Glibc
-import ZBarSupport
 
 /// Frames from a camera, by zbar's video functions (V4L2).
 ///
@@ -93,14 +92,18 @@ private final class Video {
 
     /// - Returns: The format that the camera gives.
     private static func start(_ video: OpaquePointer, _ path: String) throws(QRCodecError) -> String {
-        zbar_camera_forget_trouble()
+        errno = 0
         // Every driver has this way of sharing memory; what zbar tries first, some have and get wrong.
         zbar_video_request_iomode(video, 2)
         zbar_video_request_size(video, width, height)
         guard zbar_video_open(video, path) == 0 else { throw trouble(path, else: .notACamera) }
+        // zbar opens it for good, and waits for frames by itself.
+        let descriptor = zbar_video_get_fd(video)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         // zbar's own choice of a format needs a window to show it in.
         for format in formats where zbar_video_init(video, code(format)) == 0 {
-            zbar_camera_forget_trouble()
+            errno = 0
             guard zbar_video_enable(video, 1) == 0 else { throw trouble(path, else: .cameraFailed) }
             return format
         }
@@ -114,9 +117,9 @@ private final class Video {
 
     /// The frame that is there; `nil` where it is not yet.
     func next() throws(QRCodecError) -> Frame? {
-        zbar_camera_forget_trouble()
+        errno = 0
         guard let image = zbar_video_next_image(video) else {
-            guard zbar_camera_trouble() != EAGAIN else { return nil }
+            guard errno != EAGAIN else { return nil }
             throw Self.trouble(path, else: .cameraFailed)
         }
         // This gives the driver its buffer back.
@@ -154,8 +157,11 @@ private final class Video {
         guard access(path, R_OK | W_OK) == 0 else { throw error(for: errno, path: path, else: .cameraDenied) }
     }
 
+    /// What zbar's last call failed for. It says so as text only, and leaves the number in `errno`.
     private static func trouble(_ path: String, else code: QRCodecError.Code) -> QRCodecError {
-        error(for: zbar_camera_trouble(), path: path, else: code)
+        let reason = errno
+        // What a driver does not know is asked on purpose.
+        return error(for: reason == EINVAL || reason == ENOTTY ? 0 : reason, path: path, else: code)
     }
 
     private static func error(for reason: Int32, path: String, else code: QRCodecError.Code) -> QRCodecError {

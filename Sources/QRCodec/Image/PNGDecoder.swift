@@ -1,5 +1,4 @@
 import CSpng
-import LateLibraries
 
 /// Reads PNG images with libspng: every colour type and bit depth, interlaced or not, transparency laid over white.
 enum PNGDecoder {
@@ -23,12 +22,6 @@ enum PNGDecoder {
         ignoresAdler: Bool,
         _ body: (borrowing Context, PNGHeader, _ fileBytes: Int) throws(QRCodecError) -> R
     ) throws(QRCodecError) -> R {
-        guard late_spng_is_there() != 0 else {
-            throw QRCodecError(
-                .missingLibrary,
-                "To read PNG images, libspng is needed and not installed (on Debian and Ubuntu: apt install libspng0)."
-            )
-        }
         let context = try Context(ignoresAdler: ignoresAdler)
         // The context keeps the pointer, so all of its use lies within this closure.
         let result: Result<R, QRCodecError> = PNGChunks.withoutMetadata(data).withUnsafeBytes { bytes in

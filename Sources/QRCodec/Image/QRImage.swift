@@ -28,10 +28,10 @@ extension QRImage {
     ///
     /// - Parameters:
     ///   - size: Modules a side, without the quiet zone.
-    ///   - isDark: Whether a module is dark, by its column and row; also asked for the quiet zone, the four modules
-    ///     outside of the symbol on each side.
+    ///   - isDark: Whether a module is dark, by its column and row; also asked for the quiet zone around the
+    ///     symbol.
     init(modules size: Int, isDark: (Int, Int) -> Bool) {
-        let (scale, quietZone) = (2, SymbolText.quietZone)
+        let (scale, quietZone) = (2, QRSymbol.quietZone)
         let side = (size + 2 * quietZone) * scale
         self.init(width: side, height: side, filledWith: 255)
         luminance.withUnsafeMutableBufferPointer { pixels in
@@ -64,12 +64,19 @@ extension QRImage {
     func enlarged(by factor: Int, margin: Int) -> QRImage {
         let newWidth = width * factor + 2 * margin
         var result = QRImage(width: newWidth, height: height * factor + 2 * margin, filledWith: 255)
+        guard width > 0, factor > 0 else { return result }
         luminance.withUnsafeBufferPointer { source in
             result.luminance.withUnsafeMutableBufferPointer { target in
-                for y in 0..<height * factor {
-                    let row = (y + margin) * newWidth + margin
-                    for x in 0..<width * factor {
-                        target[row + x] = source[(y / factor) * width + x / factor]
+                for y in 0..<height {
+                    let start = (y * factor + margin) * newWidth + margin
+                    var end = start
+                    for shade in source[(y * width)..<((y + 1) * width)] {
+                        target[end..<(end + factor)].update(repeating: shade)
+                        end += factor
+                    }
+                    for copy in 1..<factor {
+                        let row = start + copy * newWidth
+                        _ = target[row..<(row + end - start)].update(fromContentsOf: target[start..<end])
                     }
                 }
             }

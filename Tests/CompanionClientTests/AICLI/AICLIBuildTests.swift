@@ -74,7 +74,8 @@ import Testing
 
     @Test(
         "A token is checked where the server looks at it, whatever else anybody may see",
-        arguments: [FakeAICLIScript.Generation.ws, .july]
+        // Both `/ws` and a page, `/ws` alone, a page alone.
+        arguments: [FakeAICLIScript.Generation.ws, .july, .http]
     )
     func laxToken(_ generation: FakeAICLIScript.Generation) async throws {
         var script = FakeAICLIScript(generation)
@@ -138,9 +139,14 @@ import Testing
         }
     }
 
-    @Test("A session that is begun anew is another one, also where the server keeps one for each project")
-    func begin() async throws {
-        try await withAICLI(.with { $0.sessions = ["theirs": "/Users/ada/web"] }) { peers in
+    @Test("A session that is begun anew is another one, and the one from before ends", arguments: [true, false])
+    func begin(_ hasOneSessionPerProject: Bool) async throws {
+        try await withAICLI(
+            .with {
+                $0.hasOneSessionPerProject = hasOneSessionPerProject
+                $0.sessions = hasOneSessionPerProject ? ["theirs": "/Users/ada/web"] : [:]
+            }
+        ) { peers in
             let first = try await peers.host.beginSession(in: "/Users/ada/web")
             #expect(first != "theirs" && Array(peers.server.sessions.keys) == [first])
             let second = try await peers.host.beginSession(in: "/Users/ada/web")

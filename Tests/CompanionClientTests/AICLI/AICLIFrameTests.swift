@@ -188,6 +188,8 @@ import Testing
         for text in [
             "May I delete it all? Read the plan first.", "May I use Bash and Write?", "May I use the Sudo tool? Bash!",
             "Use Bash, then use Sudo?", "use bash?", "May I rm -rf /?", "",
+            "May I use the Read tool, then the shell tool?", "Use the Read tool and call write?",
+            "May I use the Read tool, or any other tool?",
         ] {
             #expect(!AICLIPermissionRequest(prompt: text).isCovered(by: ["Bash", "Read"]), "\(text)")
         }

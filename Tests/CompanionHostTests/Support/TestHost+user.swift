@@ -4,8 +4,16 @@ import Subprocess
 extension TestHost {
     /// Sends a request as another user of this machine, who needs root to be.
     ///
-    /// - Parameter user: A user id; nil is the host's own.
-    func raw(_ method: String, _ path: String, body: String = "", as user: UInt32?) async throws -> Reply {
+    /// - Parameters:
+    ///   - user: A user id; nil is the host's own.
+    ///   - address: Of the host.
+    func raw(
+        _ method: String,
+        _ path: String,
+        body: String = "",
+        as user: UInt32?,
+        at address: String = "127.0.0.1"
+    ) async throws -> Reply {
         let lines = [
             "\(method) \(path) HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json",
             "Content-Length: \(body.utf8.count)", "Connection: close", "", body,
@@ -17,8 +25,8 @@ extension TestHost {
             .name("env"),
             arguments: Arguments(
                 identity + [
-                    "bash", "-c", #"exec 3<>/dev/tcp/127.0.0.1/$0 && printf %s "$1" >&3 && cat <&3"#, "\(port)",
-                    lines.joined(separator: "\r\n"),
+                    "bash", "-c", #"exec 3<>"/dev/tcp/$0" && printf %s "$1" >&3 && cat <&3"#,
+                    "\(address)/\(port)", lines.joined(separator: "\r\n"),
                 ]
             ),
             output: .string(limit: 1 << 20),

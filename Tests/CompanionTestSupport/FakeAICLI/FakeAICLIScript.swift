@@ -37,6 +37,8 @@ package struct FakeAICLIScript: Sendable {
     package var guardsEverything = true
     /// Whether there is `/api/sessions/continue`. Sessions are listed all the same.
     package var canContinue = true
+    /// Whether a directory has one session, which `streamStart` gives again; else each is a new one.
+    package var hasOneSessionPerProject = true
     /// Whether a session can be ended by `streamClose`; else by `DELETE /api/stream/:id`, and `streamClose` has no reply.
     package var closesStreams = true
     /// Whether the agent waits for the answer to a question within its turn, as the documents say. Else, as on real

@@ -7,7 +7,8 @@ extension FakeAICLIState {
         guard !script.silentPaths.contains(request.path) else { return nil }
         if let answer = script.answers[request.path] { return Self.http(answer.status, answer.body) }
         let isOpen = ["/", "/health", "/ws"].contains(request.path)
-        let isGuarded = script.guardsEverything || request.path == "/api/sessions/continue"
+        let hasContinue = script.canContinue && script.generation != .july
+        let isGuarded = script.guardsEverything || hasContinue && request.path == "/api/sessions/continue"
         guard isOpen || !isGuarded || allows(request) else {
             return Self.http(401, #"{"error":"Unauthorized","message":"Invalid token"}"#)
         }
@@ -20,8 +21,7 @@ extension FakeAICLIState {
         case ("GET", "/api/sessions"):
             let ids = script.sessions.keys.sorted().map { JSONText.quoted($0) }
             return Self.http(200, #"{"sessions":[\#(ids.joined(separator: ","))]}"#)
-        case ("POST", "/api/sessions/continue") where script.canContinue && script.generation != .july:
-            return continueSession(request)
+        case ("POST", "/api/sessions/continue") where hasContinue: return continueSession(request)
         case ("DELETE", _) where request.path.hasPrefix("/api/stream/"):
             let id = String(request.path.dropFirst("/api/stream/".count))
             change { $0.sessions[id] = nil }

@@ -156,7 +156,9 @@ final class FakeAICLIState: Sendable {
                 return .failure(FakeAICLIRefusal(message: "Working directory is not accessible"))
             }
             // One session for a directory: it is the old one's id then.
-            if !isJuly, let old = content.script.sessions.first(where: { $0.value == directory }) {
+            if !isJuly, content.script.hasOneSessionPerProject,
+                let old = content.script.sessions.first(where: { $0.value == directory })
+            {
                 return .success(old.key)
             }
             guard content.script.sessions.count < content.script.mostSessions else {

@@ -6,7 +6,7 @@ import PairingAgent
 import QRCodec
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 @Suite struct AICLICommandTests {
     private func withPaired(

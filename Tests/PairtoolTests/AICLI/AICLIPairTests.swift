@@ -5,7 +5,7 @@ import PairingAgent
 import QRCodec
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 @Suite struct AICLIPairTests {
     private func arguments(_ server: FakeAICLI, _ more: String...) -> [String] {

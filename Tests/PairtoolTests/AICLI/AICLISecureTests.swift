@@ -4,7 +4,7 @@ import CompanionWire
 import FoundationEssentials
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// AICLI servers behind TLS, and tokens that are looked at in few places only.
 @Suite struct AICLISecureTests {

@@ -1,7 +1,7 @@
 import CompanionTestSupport
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// The stop key of `pairtool chat --auto`, as the built binary has it.
 @Suite(.timeLimit(.minutes(5))) struct AutoStopTests {

@@ -4,8 +4,7 @@ import FoundationEssentials
 import PairingAgent
 import Testing
 
-@testable import CommandCore
-@testable import pairtool_full
+@testable import pairtool
 
 @Suite struct AgentChatCommandTests {
     private static let providers = ["OpenAI", "Anthropic", "Gemini", "Aliyun Qwen", "Ollama"]

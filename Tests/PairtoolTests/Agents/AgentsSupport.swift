@@ -5,7 +5,7 @@ import FoundationEssentials
 import PairingAgent
 import Testing
 
-@testable import pairtool_full
+@testable import pairtool
 
 extension Sandbox {
     /// Where the tool keeps its data.

@@ -3,7 +3,7 @@ import Discovery
 import PairingAgent
 import Testing
 
-@testable import pairtool_full
+@testable import pairtool
 
 /// What auto-pairing makes of adverts.
 @Suite struct AdvertBookTests {

@@ -6,7 +6,7 @@ import Logging
 import QRCodec
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// `pairtool auto` with the built binary, real hosts and real mDNS on loopback.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct AutoTests {

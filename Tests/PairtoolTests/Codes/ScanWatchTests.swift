@@ -2,7 +2,7 @@ import FoundationEssentials
 import QRCodec
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// `pairtool scan --watch`, with the built binary and a real directory.
 @Suite(.timeLimit(.minutes(5))) struct ScanWatchTests {

@@ -3,7 +3,7 @@ import FoundationEssentials
 import QRCodec
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// Codes on the screen and in the clipboard.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ScreenTests {

@@ -4,7 +4,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// The fakes of the demonstration, as the program that was built together with the tests.
 @Suite(.timeLimit(.minutes(5))) struct FakesTests {

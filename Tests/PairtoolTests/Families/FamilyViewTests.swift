@@ -6,8 +6,7 @@ import FoundationEssentials
 import PairingAgent
 import Testing
 
-@testable import CommandCore
-@testable import pairtool_full
+@testable import pairtool
 
 /// What `status`, `doctor`, `capabilities` and probes make of hosts of every family.
 @Suite struct FamilyViewTests {

@@ -3,8 +3,7 @@ import FoundationEssentials
 import PairingAgent
 import Testing
 
-@testable import CommandCore
-@testable import pairtool_full
+@testable import pairtool
 
 @Suite struct HostSelectionTests {
     private func hosts(_ families: [HostFamily], usual: Int?) throws -> PairedHosts {

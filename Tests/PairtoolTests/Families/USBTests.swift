@@ -1,8 +1,7 @@
 import FoundationEssentials
 import Testing
 
-@testable import CommandCore
-@testable import pairtool_full
+@testable import pairtool
 
 @Suite struct USBTests {
     /// Makes a tree as sysfs has it: directories of devices with a file a fact.

@@ -2,7 +2,7 @@ import CompanionWire
 import Discovery
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 @Suite struct DiscoverySurveyTests {
     @Test("What kept one engine from all hosts is not said of the one that takes its place")

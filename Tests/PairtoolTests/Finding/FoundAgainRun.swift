@@ -1,6 +1,6 @@
 import Foundation
 
-@testable import CommandCore
+@testable import pairtool
 
 /// Runs scripts in which a user at the machine `desk` looks for a host that has moved.
 enum FoundAgain {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// A paired host that is not where it was, on a LAN with the built binary at both ends.
 @Suite(

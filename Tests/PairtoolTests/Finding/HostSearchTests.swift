@@ -2,8 +2,7 @@ import CompanionClient
 import CompanionWire
 import Testing
 
-@testable import CommandCore
-@testable import pairtool_full
+@testable import pairtool
 
 /// In which order a paired host is looked for.
 @Suite struct HostSearchTests {

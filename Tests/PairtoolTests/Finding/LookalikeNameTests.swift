@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 @Suite struct LookalikeNameTests {
     @Test(

@@ -5,8 +5,7 @@ import FoundationEssentials
 import Logging
 import Testing
 
-@testable import CommandCore
-@testable import pairtool_full
+@testable import pairtool
 
 /// Hosts of every family are found by name and by address, and what is said next is their own command.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct NamedFamilyTests {
@@ -78,6 +77,16 @@ import Testing
             }
             let unknown = try await user.spawn(["discover", "--host", "Nobody-\(UUID().uuidString)"] + Self.embedded)
             #expect(unknown.status == 3 && unknown.err.contains("pairtool discover --host ADDRESS"), "\(unknown)")
+        }
+    }
+
+    @Test("discover --host with an address alone asks each family at its usual port")
+    func usualPorts() async throws {
+        try await withFakeJarvis(port: HostFamily.jarvis.usualPort, address: "127.0.0.77") { _ in
+            try await Sandbox.with { user in
+                let found = try await user.spawn(["discover", "--host", "127.0.0.77", "--json"])
+                #expect(try found.json.map { $0["family"]?.string } == ["jarvis"], "\(found)")
+            }
         }
     }
 

@@ -2,7 +2,7 @@ import CompanionTestSupport
 import FoundationEssentials
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 @Suite(.timeLimit(.minutes(2))) struct ApprovalRaceTests {
     @Test("Of twelve commands that decide one request at once, one decides it, and all tell the same")
@@ -10,12 +10,12 @@ import Testing
         try await withPairedJarvis { jarvis, user in
             // The first is held where it has read that nobody has decided, until the others have begun.
             jarvis.change { $0.faults = [FakeJarvisFault(.silence(gate: "look"), on: "/approval/status", times: 1)] }
-            let outcomes = try await withThrowingTaskGroup(of: ProgramOutcome.self) { group in
+            let outcomes = try await withThrowingTaskGroup(of: Sandbox.Result.self) { group in
                 func decide(_ number: Int) {
                     let words =
                         number.isMultiple(of: 2)
                         ? ["approve", FakeJarvisScript.deploy] : ["reject", FakeJarvisScript.deploy, "--reason", "no"]
-                    group.addTask { try await ProgramOutcome.of(BuiltTool.path, ["approvals"] + words, user) }
+                    group.addTask { try await user.spawn(["approvals"] + words) }
                 }
                 decide(0)
                 try await jarvis.reached("look")

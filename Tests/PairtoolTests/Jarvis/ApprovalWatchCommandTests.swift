@@ -2,7 +2,7 @@ import CompanionTestSupport
 import FoundationEssentials
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// `pairtool approvals --watch`, as the built binary.
 @Suite(.timeLimit(.minutes(5))) struct ApprovalWatchCommandTests {

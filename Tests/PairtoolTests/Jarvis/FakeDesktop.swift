@@ -2,7 +2,7 @@ import FoundationEssentials
 import Subprocess
 import SystemPackage
 
-@testable import CommandCore
+@testable import pairtool
 
 /// A desktop of a test's own: a message bus, and a service on it that shows notifications (see `notifications.py`).
 struct FakeDesktop: Sendable {

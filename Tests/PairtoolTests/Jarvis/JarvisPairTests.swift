@@ -1,7 +1,7 @@
 import CompanionTestSupport
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 @Suite struct JarvisPairTests {
     @Test("A daemon is recorded as a legacy host, once it was agreed to, and forgotten as any host")

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// What becomes of a browse, and of an advert, whose daemon goes.
 @Suite(

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// What the options of `discover` make of a LAN with hosts of two families.
 @Suite(

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// What pairtool makes of adverts that are broken or lie, sent byte by byte.
 @Suite(

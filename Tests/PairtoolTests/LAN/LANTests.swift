@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// That the LAN is one: machines find each other over it, and what breaks it breaks it.
 @Suite(

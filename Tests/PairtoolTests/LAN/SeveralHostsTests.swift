@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// `pairtool pair` where several hosts are in sight and none is named.
 @Suite(

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// What `discover --watch` says of hosts that come, change and go.
 @Suite(

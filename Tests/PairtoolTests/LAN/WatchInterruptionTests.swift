@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// What `discover --watch` makes of times in which nothing was heard.
 @Suite(

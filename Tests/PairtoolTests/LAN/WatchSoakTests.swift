@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// A day on a busy network in about a minute.
 @Suite(

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// `discover --domain` with a DNS server that has services in a domain (wide-area DNS-SD, RFC 6763, section 11).
 @Suite(

@@ -4,7 +4,7 @@ import Glibc
 import PairingAgent
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// Commands of their own processes, and the process that keeps a connection between them.
 @Suite(.timeLimit(.minutes(2))) struct HeldConnectionTests {
@@ -87,9 +87,11 @@ import Testing
             let status = try #require(FileStatus(place + "/" + socket, followingLinks: false))
             #expect(status.permissions == 0o600 && status.owner == geteuid())
             #expect(getsid(process) == process && getsid(0) != process)
-            let files = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").reduce(into: [:]) {
-                $0[$1] = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/fd/\($1)")
+            // It may not have noticed yet that the last command has ended.
+            while try Self.openFiles(of: process).values.count(where: { $0.hasPrefix("socket:") }) > 2 {
+                await Task.yield()
             }
+            let files = try Self.openFiles(of: process)
             for number in ["0", "1", "2"] { #expect(files[number] == "/dev/null") }
             #expect(files.values.count { $0.hasPrefix("socket:") } == 2, "\(files)")
             // A pipe of its own has both ends here.
@@ -99,6 +101,12 @@ import Testing
             }
             #expect(inherited.isEmpty, "\(files)")
             #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/cwd") == "/")
+        }
+    }
+
+    private static func openFiles(of process: pid_t) throws -> [String: String] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").reduce(into: [:]) {
+            $0[$1] = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/fd/\($1)")
         }
     }
 

@@ -4,7 +4,7 @@ import FoundationEssentials
 import PairingAgent
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 @Suite struct RemoteTests {
     @Test(

@@ -3,7 +3,7 @@ import FoundationEssentials
 import PairingAgent
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 @Suite struct SyncTests {
     /// The keys and the one secret setting of a host.

@@ -7,10 +7,4 @@ enum BuiltTool {
         let test = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return String(test[..<(test.lastIndex(of: "/") ?? test.startIndex)]) + "/pairtool"
     }()
-
-    /// The path of the program that it becomes for `scan` and `discover` as they usually are.
-    static let quickPath = path + "-quick"
-
-    /// The path of the program with all commands.
-    static let fullPath = path + "-full"
 }

@@ -3,7 +3,7 @@ import Glibc
 import Subprocess
 import SystemPackage
 
-@testable import CommandCore
+@testable import pairtool
 
 /// Runs scripts on small LANs of network namespaces (see `Tests/Support/lan.sh`).
 enum LAN {

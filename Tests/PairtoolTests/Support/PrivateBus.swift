@@ -3,7 +3,7 @@ import Glibc
 import Subprocess
 import SystemPackage
 
-@testable import CommandCore
+@testable import pairtool
 
 /// A message bus of its own, with fake services of a desktop on it (`Tests/Support/desktop.py`).
 struct PrivateBus: Sendable {

@@ -4,7 +4,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// Runs the tool as a host and gives its events to a body.
 func withRunningHost<R: Sendable>(

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Subprocess
 
-@testable import CommandCore
+@testable import pairtool
 
 /// A program that runs beside a test.
 struct RunningProgram: Sendable {

@@ -3,7 +3,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// A command that runs, and what it has said so far.
 struct Follower: Sendable {

@@ -5,7 +5,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// A terminal that the tool runs at (see `Tests/Support/terminal.py`).
 struct Terminal: Sendable {

@@ -5,8 +5,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
-@testable import CommandCore
-@testable import pairtool_full
+@testable import pairtool
 
 /// A user of the tool, with a home of its own.
 struct Sandbox: Sendable {
@@ -87,7 +86,8 @@ struct Sandbox: Sendable {
             editsLines: false,
             windowSize: { terminal ? .init(columns: 80, rows: 40) : nil },
             now: now,
-            clock: ImmediateClock()
+            clock: ImmediateClock(),
+            program: BuiltTool.path
         )
         let status = await CommandContext.$current.withValue(context) {
             await CommandRunner.run(arguments)

@@ -2,7 +2,7 @@ import CompanionWire
 import Foundation
 import Glibc
 
-@testable import CommandCore
+@testable import pairtool
 
 /// Looks for secrets in whatever a job leaves behind: bytes as they are, in hex, and in both alphabets of base64.
 struct SecretSearch: Sendable {

@@ -4,7 +4,7 @@ import QRCodec
 import Subprocess
 import SystemPackage
 
-@testable import CommandCore
+@testable import pairtool
 
 /// An X server without a screen, into which pictures are painted (`Tests/Support/xscreen.py`).
 struct XServer: Sendable {

@@ -2,7 +2,7 @@ import CompanionTestSupport
 import CompanionWire
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// `pairtool chat` at a terminal, key by key.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ChatTerminalTests {

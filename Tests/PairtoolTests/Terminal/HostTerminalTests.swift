@@ -6,8 +6,7 @@ import NIOConcurrencyHelpers
 import QRCodec
 import Testing
 
-@testable import CommandCore
-@testable import pairtool_full
+@testable import pairtool
 
 /// What `pairtool host` and `pairtool pair` show at a terminal.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct HostTerminalTests {

@@ -3,7 +3,7 @@ import FoundationEssentials
 import QRCodec
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// What a host draws where the window has no room for all of a payload.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct SmallCodeTests {

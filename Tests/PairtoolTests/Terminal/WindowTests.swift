@@ -2,8 +2,7 @@ import FoundationEssentials
 import QRCodec
 import Testing
 
-@testable import CommandCore
-@testable import pairtool_full
+@testable import pairtool
 
 /// A QR code is in the window as a whole, whatever is said about it.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct WindowTests {
@@ -12,7 +11,7 @@ import Testing
         + #""expiresAt":"2099-12-31T23:59:59.000Z"}"#
 
     private func draw(_ text: String, columns: Int, rows: Int, _ more: [String] = []) async throws -> (
-        status: CommandCore.ExitStatus, written: String
+        status: pairtool.ExitStatus, written: String
     ) {
         try await Sandbox.with { user in
             let sink = LineSink()

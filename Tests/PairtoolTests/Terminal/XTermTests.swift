@@ -5,7 +5,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
-@testable import CommandCore
+@testable import pairtool
 
 /// A terminal as people have it, with the font that Debian brings: what it shows is read by somebody else's reader.
 @Suite(

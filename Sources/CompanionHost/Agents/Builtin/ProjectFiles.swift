@@ -21,7 +21,7 @@ final class ProjectFiles {
                 case .file: .file
                 case .directory: .directory
                 case .link: .link
-                case .pipe, .characterDevice, .other: .other
+                case .pipe, .socket, .characterDevice, .other: .other
                 }
         }
     }
@@ -113,7 +113,7 @@ final class ProjectFiles {
         case .file?: break
         case .directory?: throw Refusal(text: "\(shown) is a directory: try `list \(names.joined(separator: "/"))`.")
         case .link?: throw Refusal(text: "\(shown) is a symbolic link; these are not followed.")
-        case .pipe?, .characterDevice?, .other?, nil: throw Refusal(text: "\(shown) is not a regular file.")
+        case .pipe?, .socket?, .characterDevice?, .other?, nil: throw Refusal(text: "\(shown) is not a regular file.")
         }
         // Checked again behind the open: what was a file could be a pipe by now, and must not block.
         let file = try open(names, O_RDONLY | O_NONBLOCK | O_NOCTTY)

@@ -36,10 +36,9 @@ extension CompanionCommandRouter {
             guard let peer = context.peer else { throw HostResponseError(.badRequest, HostErrorText.internalError) }
             let request = try HostJSON.decode(PairingCompleteBody.self, from: context.json).request
             let before = devices.connection?.device.id
-            try await pairing.complete(request, address: peer)
-            if let device = devices.connection?.device.id {
-                await localPeers.notePairing(of: device, context.channel)
-            }
+            let device = try await pairing.complete(request, address: peer)
+            // Another one may have taken its place meanwhile.
+            if devices.connection?.device.id == device { await localPeers.notePairing(of: device, context.channel) }
             if let before { revocations.end(before) }
             turns.endTurnsOfOthers()
             return await status(for: context)

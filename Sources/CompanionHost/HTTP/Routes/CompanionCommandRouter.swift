@@ -201,7 +201,7 @@ package struct CompanionCommandRouter: Sendable {
             throw HostResponseError(.forbidden, HostErrorText.otherAddress)
         }
         // All users of this machine have that address.
-        if context.isLoopback, await !localPeers.isUser(of: connection.device.id, context.channel) {
+        if LocalPeers.isHere(context.channel), await !localPeers.isUser(of: connection.device.id, context.channel) {
             throw HostResponseError(.forbidden, HostErrorText.otherUser)
         }
         guard agent.isAvailable() else {
@@ -217,7 +217,8 @@ package struct CompanionCommandRouter: Sendable {
     /// Lets a request pass that shows or changes who is paired: from the paired address, or from the host's own user.
     func requireManager(_ context: HostRequestContext) async throws {
         guard await isManager(context, of: devices.connection) else {
-            let text = context.isLoopback ? HostErrorText.otherUserManages : HostErrorText.otherAddressManages
+            let text =
+                LocalPeers.isHere(context.channel) ? HostErrorText.otherUserManages : HostErrorText.otherAddressManages
             throw HostResponseError(.forbidden, text)
         }
     }
@@ -234,10 +235,10 @@ package struct CompanionCommandRouter: Sendable {
         _ context: HostRequestContext,
         of connection: CompanionDeviceStore.Connection?
     ) async -> Bool {
-        guard context.isLoopback else { return connection != nil && connection?.address == context.peer }
         guard let connection, connection.address == context.peer else {
-            return await localPeers.isOwner(context.channel)
+            return context.isLoopback ? await localPeers.isOwner(context.channel) : false
         }
+        guard LocalPeers.isHere(context.channel) else { return true }
         return await localPeers.isUser(of: connection.device.id, context.channel)
     }
 

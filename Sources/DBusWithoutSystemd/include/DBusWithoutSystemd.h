@@ -1,2 +1,0 @@
-#pragma once
-/* Nothing to be called: see DBusWithoutSystemd.c. */

@@ -1,0 +1,134 @@
+import CompanionWire
+import QRCodec
+
+/// Reads QR codes from a picture in a file or on standard input. Reading blocks.
+enum PairingPicture {
+    /// All that the picture's codes hold.
+    ///
+    /// - Parameter file: A path, or `-` for standard input. A file with the payload itself as text will do too.
+    /// - Throws: ``CommandError`` when it cannot be read or has no QR code at all.
+    static func read(_ file: String, context: CommandContext) throws -> [QRContent] {
+        try contents(of: try load(file, context: context), in: name(file))
+    }
+
+    /// All that the codes of a picture hold, or the payload itself as text in its place.
+    ///
+    /// - Parameter place: What the picture is called in messages.
+    /// - Throws: ``CommandError`` when it cannot be read or has no QR code at all.
+    static func contents(of bytes: [UInt8], in place: String) throws -> [QRContent] {
+        if let content = payloadText(bytes) { return [content] }
+        return try contents(in: place) { try QRScanner.scan(bytes, where: isOurs) }
+    }
+
+    /// The same of a picture that needs no decoding.
+    static func contents(of image: QRImage, in place: String) throws -> [QRContent] {
+        try contents(in: place) { try QRScanner.scan(image, where: isOurs) }
+    }
+
+    private static func contents(
+        in place: String,
+        _ scan: () throws -> [ScannedSymbol]
+    ) throws -> [QRContent] {
+        let symbols: [ScannedSymbol]
+        do {
+            symbols = try scan()
+        } catch let error as QRCodecError {
+            throw CommandError(.failed, "image.\(error.code)", "\(place): \(error.message)", next: hint(error))
+        }
+        guard !symbols.isEmpty else {
+            throw CommandError(
+                .nothingFound,
+                "scan.no_code",
+                "\(place): no QR code was found in the picture",
+                next: "take it closer, sharper and with even light, or type the six digits: pairtool pair"
+            )
+        }
+        return symbols.map { QRContent($0.bytes) }
+    }
+
+    private static func isOurs(_ bytes: [UInt8]) -> Bool {
+        PairingSymbol(QRContent(bytes)) != nil
+    }
+
+    /// The one pairing code of what was read.
+    static func symbol(of contents: [QRContent], in place: String) throws -> PairingSymbol {
+        if let ambiguity = ambiguity(of: contents, in: place) { throw ambiguity }
+        if let symbol = symbols(of: contents).first { return symbol }
+        let what = contents.map {
+            switch $0 {
+            case .unusable(let reason): "its pairing code cannot be used: \(reason)"
+            case .foreign(let what): "it is \(what)"
+            case .pairing, .aicli: ""
+            }
+        }
+        throw CommandError(
+            .nothingFound,
+            "scan.not_a_pairing_code",
+            "\(place) has no pairing code: \(what.joined(separator: "; "))",
+            next: "take the picture of the code that the host shows for pairing"
+        )
+    }
+
+    /// The error for a picture that shows different pairing codes: which of them is meant cannot be known.
+    static func ambiguity(of contents: [QRContent], in place: String) -> CommandError? {
+        guard symbols(of: contents).count > 1 else { return nil }
+        return CommandError(
+            .usage,
+            "scan.several_codes",
+            "\(place) shows several different pairing codes",
+            next: "cut the picture to the code of the host that you want"
+        )
+    }
+
+    private static func symbols(of contents: [QRContent]) -> Set<PairingSymbol> {
+        Set(contents.compactMap(PairingSymbol.init))
+    }
+
+    /// The codes of CopilotForge's protocol, each once.
+    static func payloads(of contents: [QRContent]) -> Set<PairingPayload> {
+        Set(contents.compactMap { if case .pairing(let payload) = $0 { payload } else { nil } })
+    }
+
+    /// A file's bytes.
+    static func load(_ file: String, context: CommandContext) throws -> [UInt8] {
+        let limit = ImageLimits.default.maxFileBytes
+        guard let content = try context.content(of: file, limit: limit) else {
+            throw CommandError(.failed, "image.too_large", "\(name(file)) has more than \(limit >> 20) MiB")
+        }
+        return content
+    }
+
+    /// The payload itself instead of a picture of it.
+    private static func payloadText(_ bytes: [UInt8]) -> QRContent? {
+        let start = bytes.first { !" \t\r\n".utf8.contains($0) }
+        if start == UInt8(ascii: "{") { return QRContent(bytes) }
+        // A URL may be any text file's beginning: only one that pairs counts.
+        guard start == UInt8(ascii: "h") || start == UInt8(ascii: "w"), case .aicli(let payload) = QRContent(bytes)
+        else { return nil }
+        return .aicli(payload)
+    }
+
+    /// What a file is called in messages.
+    static func name(_ file: String) -> String {
+        file == "-" ? "standard input" : file
+    }
+
+    private static func hint(_ error: QRCodecError) -> String? {
+        error.code == .unsupportedFormat ? "save the picture as PNG or JPEG" : nil
+    }
+}
+
+/// A code that a host can be paired by.
+enum PairingSymbol: Sendable, Hashable {
+    case companion(PairingPayload)
+    case aicli(AICLIPayload)
+
+    /// - Returns: Nil for what pairs with nothing.
+    init?(_ content: QRContent) {
+        switch content {
+        case .pairing(let payload): self = .companion(payload)
+        case .aicli(let payload): self = .aicli(payload)
+        case .unusable, .foreign: return nil
+        }
+    }
+}

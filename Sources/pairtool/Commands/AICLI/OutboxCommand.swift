@@ -1,0 +1,153 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+import FoundationEssentials
+import PairingAgent
+
+struct OutboxCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "outbox",
+        abstract: "Prompts that wait for an AICLI host to come back: list, send, put back, remove.",
+        discussion: """
+            A prompt that could not be sent waits on this machine and goes out once, in order, before the next one. One that \
+            may have gone out already is marked “uncertain”, and is sent again only if you say so.
+            """,
+        subcommands: [List.self, Send.self, Retry.self, Remove.self],
+        defaultSubcommand: List.self
+    )
+
+    fileprivate static let nothing = CommandError(.nothingFound, "outbox.empty", "no prompt waits")
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List the prompts that wait.")
+
+        @OptionGroup var host: HostOptions
+        @OptionGroup var options: OutputOptions
+
+        func run() async throws {
+            let output = options.output
+            let prompts = try host.outboxStore(output.context).outbox().prompts
+            guard !prompts.isEmpty else { throw OutboxCommand.nothing }
+            let now = output.context.now()
+            output.list(
+                prompts.map(WaitingRow.init),
+                columns: [
+                    TableColumn("ID") { $0.id },
+                    TableColumn("STATE") { $0.state.rawValue },
+                    TableColumn("WRITTEN") { TimeText.ago($0.writtenAt, now: now) },
+                    TableColumn("DIRECTORY", shrinks: true) { $0.workingDirectory },
+                    TableColumn("PROMPT", shrinks: true) { $0.prompt },
+                ],
+                id: \.id
+            )
+        }
+    }
+
+    struct Send: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "send",
+            abstract: "Send the prompts that wait, the oldest first, and print their answers."
+        )
+
+        @OptionGroup var host: HostOptions
+        @OptionGroup var options: OutputOptions
+
+        func run() async throws {
+            let output = options.output
+            try await host.withAICLI(options, for: "prompts that wait") { aicli in
+                guard try aicli.store.outbox().next != nil else { throw OutboxCommand.nothing }
+                var writer: TurnWriter?
+                var failures = 0
+                try await aicli.sendWaiting { prompt in
+                    writer = TurnWriter(
+                        output: output,
+                        chatID: AICLISessionKeeper.chatID(for: prompt.workingDirectory)
+                    )
+                    output.say(TerminalText.line("› \(prompt.prompt)"))
+                } emit: { output in
+                    writer?.write(output)
+                } end: { outcome in
+                    switch outcome {
+                    case .success(let summary): writer?.write(.finished(summary))
+                    case .failure(let error):
+                        writer?.endLine()
+                        failures += 1
+                        output.report(CommandError(describing: error))
+                    }
+                }
+                if failures > 0 { throw ExitRequest(status: .failed) }
+            }
+        }
+    }
+
+    struct Retry: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "retry",
+            abstract: "Have a prompt of uncertain fate go out again with the next one."
+        )
+
+        @Argument(help: "The prompt's id.")
+        var id: String
+        @OptionGroup var host: HostOptions
+        @OptionGroup var options: OutputOptions
+
+        func run() async throws {
+            try host.changeOutbox(id, options.output, "waits again") { $0.putBack($1) }
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(commandName: "remove", abstract: "Throw a prompt away.")
+
+        @Argument(help: "The prompt's id.")
+        var id: String
+        @OptionGroup var host: HostOptions
+        @OptionGroup var options: OutputOptions
+
+        func run() async throws {
+            try host.changeOutbox(id, options.output, "removed") { $0.finish($1) }
+        }
+    }
+}
+
+extension HostOptions {
+    /// Where the prompts wait. The host itself is not asked: it may well be off.
+    fileprivate func outboxStore(_ context: CommandContext) throws -> AICLIStore {
+        AICLISessions.store(of: try paired(.aicli, for: "prompts that wait", context).id, context: context)
+    }
+
+    fileprivate func changeOutbox(
+        _ id: String,
+        _ output: Output,
+        _ what: String,
+        _ body: (inout AICLIOutbox, String) -> Void
+    ) throws {
+        let changed = try outboxStore(output.context).updateOutbox { outbox in
+            guard let prompt = outbox.prompts.first(where: { $0.id == id }) else {
+                throw CommandError(.nothingFound, "outbox.unknown", "no prompt “\(id)” waits", next: "pairtool outbox")
+            }
+            body(&outbox, id)
+            return outbox.prompts.first { $0.id == id } ?? prompt
+        }
+        output.result(WaitingRow(changed), id: id) { "\(TerminalText.line(id)) \(what)." }
+    }
+}
+
+/// A prompt that waits, in JSON.
+struct WaitingRow: Encodable {
+    var id: String
+    var state: AICLIWaitingPrompt.State
+    var writtenAt: Date
+    var workingDirectory: String
+    var chatId: String
+    var prompt: String
+
+    init(_ waiting: AICLIWaitingPrompt) {
+        id = waiting.id
+        state = waiting.state
+        writtenAt = waiting.writtenAt
+        workingDirectory = waiting.workingDirectory
+        chatId = AICLISessionKeeper.chatID(for: waiting.workingDirectory)
+        prompt = waiting.prompt
+    }
+}

@@ -1,0 +1,124 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+import FoundationEssentials
+
+struct SessionsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sessions",
+        abstract: "The agent's sessions at an AICLI host: list them, end them, clean them up.",
+        discussion: """
+            A host keeps one session for each project, and no more than ten in all. Each is verified before it is used, and a \
+            new one begins where it is gone. `pairtool new session` begins one anew.
+            """,
+        subcommands: [List.self, SessionsEndCommand.self, Cleanup.self],
+        defaultSubcommand: List.self
+    )
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List the sessions that this machine has had."
+        )
+
+        @OptionGroup var host: HostOptions
+        @OptionGroup var options: OutputOptions
+
+        func run() async throws {
+            let output = options.output
+            try await host.withAICLI(options, for: "sessions") { aicli in
+                let listed = try await aicli.client.sessionIDs()
+                let now = output.context.now()
+                let known = try aicli.store.sessions().sessions
+                let rows =
+                    known.map { SessionRow($0, isListed: listed.contains($0.id), now: now) }
+                    + listed.subtracting(known.map(\.id)).sorted().map(SessionRow.init(foreign:))
+                guard !rows.isEmpty else {
+                    throw CommandError(
+                        .nothingFound,
+                        "session.none",
+                        "there is no session yet; the first prompt begins one",
+                        next: "pairtool send PROJECT PROMPT"
+                    )
+                }
+                output.list(
+                    rows,
+                    columns: [
+                        TableColumn("DIRECTORY", shrinks: true) { $0.workingDirectory ?? "(of another device)" },
+                        TableColumn("STATE") { $0.state.rawValue },
+                        TableColumn("USED") { $0.lastActivityAt.map { TimeText.ago($0, now: now) } ?? "" },
+                        TableColumn("ID") { String($0.id.prefix(8)) },
+                    ],
+                    id: \.id
+                )
+            }
+        }
+    }
+
+    struct Cleanup: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "cleanup",
+            abstract: "Forget the sessions that the host does not have any more, or whose time is over.",
+            discussion: "What was said in them stays in `pairtool messages`."
+        )
+
+        @OptionGroup var host: HostOptions
+        @OptionGroup var options: OutputOptions
+
+        func run() async throws {
+            let output = options.output
+            try await host.withAICLI(options, for: "sessions") { aicli in
+                let listed = try await aicli.client.sessionIDs()
+                let now = output.context.now()
+                let gone = try aicli.store.updateSessions { $0.cleanUp(now: now, listed: listed) }
+                let rows = gone.map { SessionRow($0, isListed: false, now: now) }
+                switch output.format {
+                case .json: rows.forEach(output.json)
+                case .quiet: rows.forEach { output.data(TerminalText.line($0.id)) }
+                case .text:
+                    rows.forEach {
+                        output.data(TerminalText.line("Forgot the session of \($0.workingDirectory ?? $0.id)."))
+                    }
+                    if rows.isEmpty { output.say("There is nothing to clean up.") }
+                }
+            }
+        }
+    }
+}
+
+/// A session in JSON.
+struct SessionRow: Encodable {
+    enum State: String, Encodable {
+        /// The host has it, and this machine used it within its time.
+        case active
+        /// The host lists it no more.
+        case gone
+        /// Its time is over, though the host still lists it.
+        case expired
+        /// This machine has not begun it.
+        case foreign
+    }
+
+    var id: String
+    var state: State
+    var workingDirectory: String?
+    var chatId: String?
+    var createdAt: Date?
+    var lastActivityAt: Date?
+    var expiresAt: Date?
+
+    init(_ session: AICLISession, isListed: Bool, now: Date) {
+        id = session.id
+        state = !isListed ? .gone : session.expiresAt <= now ? .expired : .active
+        workingDirectory = session.workingDirectory
+        chatId = AICLISessionKeeper.chatID(for: session.workingDirectory)
+        createdAt = session.createdAt
+        lastActivityAt = session.lastActivityAt
+        expiresAt = session.expiresAt
+    }
+
+    init(foreign id: String) {
+        self.id = id
+        state = .foreign
+    }
+}

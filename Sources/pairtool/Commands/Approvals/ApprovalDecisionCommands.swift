@@ -1,0 +1,63 @@
+import ArgumentParser
+import CompanionClient
+
+struct ApprovalApproveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "approve",
+        abstract: "Approve a request that nobody has decided."
+    )
+
+    @Argument(help: "The request's id, or how it begins.")
+    var id: String
+    @OptionGroup var host: HostOptions
+    @OptionGroup var place: ApprovalPlaceOption
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        try await host.withJarvis(options, via: place.via) { session in
+            try await ApprovalDecision(session: session).decide(id, .approve)
+        }
+    }
+}
+
+struct ApprovalRejectCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reject",
+        abstract: "Reject a request that nobody has decided."
+    )
+
+    @Argument(help: "The request's id, or how it begins.")
+    var id: String
+    @Option(help: "Why; whoever has asked is told.")
+    var reason: String
+    @OptionGroup var host: HostOptions
+    @OptionGroup var place: ApprovalPlaceOption
+    @OptionGroup var options: OutputOptions
+
+    func validate() throws {
+        if reason.trimmingBlanks().isEmpty { throw ValidationError("A rejection needs a reason.") }
+    }
+
+    func run() async throws {
+        try await host.withJarvis(options, via: place.via) { session in
+            try await ApprovalDecision(session: session).decide(id, .reject(reason: reason.trimmingBlanks()))
+        }
+    }
+}
+
+/// Decides a request and says so.
+struct ApprovalDecision {
+    let session: JarvisSession
+
+    func decide(_ word: String, _ decision: JarvisDecision) async throws {
+        let request = try await ApprovalLookup(client: session.client).find(word)
+        let receipt = try await session.decide(request.id, decision)
+        let row = ApprovalReceiptRow(receipt, action: request.action, at: session.client.base)
+        session.output.result(row, id: row.id.description) {
+            TerminalText.line(
+                "\(decision == .approve ? "Approved" : "Rejected"): \(row.action.prefix(200)) (\(row.id), at \(row.daemon))"
+            )
+        }
+        if receipt.message == nil { session.output.say("The daemon's answer was lost; its state says so.") }
+    }
+}

@@ -1,0 +1,57 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+
+struct ApprovalRequestCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "request",
+        abstract: "Ask for an approval, to try out who decides it."
+    )
+
+    @Argument(help: "What shall be done.")
+    var action: String
+    @Option(help: "Why.")
+    var reason: String
+    @Option(help: "Who asks. Default: this machine's name.")
+    var by: String?
+    @Option(help: "More to know, as KEY=VALUE (repeatable).", transform: Detail.init)
+    var detail: [Detail] = []
+    @OptionGroup var host: HostOptions
+    @OptionGroup var place: ApprovalPlaceOption
+    @OptionGroup var options: OutputOptions
+
+    struct Detail: Sendable {
+        var key: String
+        var value: String
+
+        init(_ text: String) throws {
+            let parts = text.parts("=", maxSplits: 1, omittingEmpty: false)
+            guard parts.count == 2, let key = parts.first, !key.isEmpty else {
+                throw ValidationError("“\(TerminalText.line(text))” is no KEY=VALUE.")
+            }
+            (self.key, value) = (String(key), String(parts[1]))
+        }
+    }
+
+    func validate() throws {
+        if action.trimmingBlanks().isEmpty { throw ValidationError("A request needs an action.") }
+    }
+
+    func run() async throws {
+        try await host.withJarvis(options, via: place.via) { session in
+            let receipt = try await session.client.request(
+                JarvisApprovalRequest(
+                    action: action,
+                    reason: reason,
+                    requestedBy: by ?? MachineName.current,
+                    details: detail.isEmpty
+                        ? nil : Dictionary(detail.map { ($0.key, $0.value) }, uniquingKeysWith: { $1 })
+                )
+            )
+            let row = ApprovalReceiptRow(receipt, action: action, at: session.client.base)
+            session.output.result(row, id: row.id.description) {
+                TerminalText.line("Asked for: \(action) (\(receipt.id), \(receipt.status), at \(row.daemon))")
+            }
+        }
+    }
+}

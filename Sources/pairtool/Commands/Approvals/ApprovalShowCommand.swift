@@ -1,0 +1,62 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+import FoundationEssentials
+
+struct ApprovalShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show all that is known of a request."
+    )
+
+    @Argument(help: "The request's id, or how it begins.")
+    var id: String
+    @OptionGroup var host: HostOptions
+    @OptionGroup var place: ApprovalPlaceOption
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        try await host.withJarvis(options, via: place.via) { session in
+            let row = try await ApprovalLookup(client: session.client).find(id)
+            session.output.result(row, id: row.id.description) { row.text(now: session.output.context.now()) }
+        }
+    }
+}
+
+struct ApprovalHealthCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "health", abstract: "Ask the daemon how it is.")
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var place: ApprovalPlaceOption
+    @OptionGroup var options: OutputOptions
+
+    private struct Row: Encodable {
+        var daemon: String
+        var status: String
+        var version: String?
+        var timestamp: Date?
+        /// Whether it was asked at the second base URL.
+        var usesFallback: Bool
+    }
+
+    func run() async throws {
+        try await host.withJarvis(options, via: place.via) { session in
+            let health = try await session.client.daemonHealth()
+            let row = Row(
+                daemon: "\(session.client.base)",
+                status: health.status,
+                version: health.version,
+                timestamp: health.timestamp.flatMap(JarvisTimestamp.date),
+                usesFallback: session.client.usesFallback
+            )
+            session.output.result(row, id: row.status) {
+                TerminalText.line("Jarvis \(row.version ?? "of an unknown version") at \(row.daemon) is \(row.status).")
+            }
+            guard health.isHealthy else {
+                throw session.output.ended(
+                    by: CommandError(.hostUnavailable, "host.not_well", "Jarvis at \(row.daemon) is \(row.status)")
+                )
+            }
+        }
+    }
+}

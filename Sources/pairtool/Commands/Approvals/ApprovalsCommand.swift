@@ -1,0 +1,94 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+import FoundationEssentials
+
+/// `--via`, of all that is asked of a Jarvis daemon.
+struct ApprovalPlaceOption: ParsableArguments {
+    @Option(
+        help:
+            "Ask only at this base URL: local, or cloud, which is the second one. Default: the second one where nothing answers at the first."
+    )
+    var via: JarvisPlace?
+}
+
+extension JarvisPlace: ExpressibleByArgument {}
+
+struct ApprovalsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "approvals",
+        abstract: "List what a Jarvis daemon wants approved, and decide it.",
+        discussion: """
+            The daemon is asked at its local address, and at the second base URL only where one was configured \
+            (pairtool pair --fallback-url) and nothing answers at the first. Requests are named by their ids, or by four \
+            characters or more of their beginning.
+            """,
+        subcommands: [
+            List.self, ApprovalShowCommand.self, ApprovalApproveCommand.self, ApprovalRejectCommand.self,
+            ApprovalRequestCommand.self, ApprovalHealthCommand.self,
+        ],
+        defaultSubcommand: List.self
+    )
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List the requests that wait for a decision, oldest first."
+        )
+
+        @Flag(help: "Keep watching: print requests as they come and are decided.")
+        var watch = false
+
+        @Flag(help: "With --watch: show each new request on the desktop, where it can be approved or rejected.")
+        var notify = false
+
+        @Option(help: "With --watch: seconds between two looks. Default: 2.", transform: Seconds.init(commandLine:))
+        var interval = Seconds(2)
+
+        @OptionGroup var host: HostOptions
+        @OptionGroup var place: ApprovalPlaceOption
+        @OptionGroup var options: OutputOptions
+
+        func validate() throws {
+            if notify, !watch { throw ValidationError("--notify goes with --watch.") }
+        }
+
+        func run() async throws {
+            try await host.withJarvis(options, via: place.via) { session in
+                guard watch else { return try await list(session) }
+                try await ApprovalDesk(session: session, interval: interval.duration).run(notifies: notify)
+            }
+        }
+
+        private func list(_ session: JarvisSession) async throws {
+            let pending = try await session.client.pending()
+            let base = session.client.base
+            if pending.unreadable > 0 {
+                session.output.warn(
+                    "approvals.unreadable",
+                    "\(base) lists \(pending.unreadable) more, with ids that are none; they are left out"
+                )
+            }
+            guard !pending.approvals.isEmpty else {
+                throw CommandError(
+                    .nothingFound,
+                    "approvals.none",
+                    "nothing waits for a decision at \(base)",
+                    next: "pairtool approvals --watch"
+                )
+            }
+            let now = session.output.context.now()
+            session.output.list(
+                pending.approvals.map { ApprovalRow($0, at: base) },
+                columns: [
+                    TableColumn("ID") { String($0.id.description.prefix(8)) },
+                    TableColumn("ACTION", shrinks: true) { String($0.action.prefix(200)) },
+                    TableColumn("BY", shrinks: true) { String(($0.requestedBy ?? "").prefix(60)) },
+                    TableColumn("ASKED") { TimeText.ago($0.requestedAt, now: now) },
+                ],
+                id: \.id.description
+            )
+            if session.output.format == .text { session.output.say("At \(base). Next: pairtool approvals show ID") }
+        }
+    }
+}

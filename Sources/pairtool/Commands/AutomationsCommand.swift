@@ -1,0 +1,64 @@
+import ArgumentParser
+import CompanionClient
+import FoundationEssentials
+import PairingAgent
+
+struct AutomationsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "automations",
+        abstract: "List the automations that were pulled from a Mac with Lumi. They run there, not here."
+    )
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    /// An automation in JSON.
+    struct Row: Encodable {
+        var id: String
+        var title: String
+        var notes: String
+        var trigger: String
+        var agentId: String?
+        var agentName: String?
+        var isEnabled: Bool
+        var lastRunAt: Date?
+        var createdAt: Date?
+        var updatedAt: Date?
+    }
+
+    func run() async throws {
+        let pulled = try host.pulledHost(options.output)
+        let names = Dictionary(try pulled.store.loadAgents()?.items.map { ($0.id, $0.name) } ?? []) { first, _ in first
+        }
+        let rows = try pulled.automations().map { automation in
+            Row(
+                id: LumiStore.id(automation.id),
+                title: automation.title,
+                notes: automation.notes,
+                trigger: automation.trigger.type,
+                agentId: automation.agentId.map(LumiStore.id),
+                agentName: automation.agentId.flatMap { names[$0] },
+                isEnabled: automation.isEnabled,
+                lastRunAt: automation.lastRunAt,
+                createdAt: automation.createdAt,
+                updatedAt: automation.updatedAt
+            )
+        }
+        guard !rows.isEmpty else {
+            throw CommandError(.nothingFound, "automation.none", "\(pulled.host.name) has no automation")
+        }
+        let now = pulled.output.context.now()
+        pulled.output.list(
+            rows,
+            columns: [
+                TableColumn("TITLE", shrinks: true) { $0.title },
+                TableColumn("TRIGGER") { $0.trigger },
+                TableColumn("AGENT", shrinks: true) { $0.agentName ?? "–" },
+                TableColumn("ENABLED") { $0.isEnabled ? "yes" : "no" },
+                TableColumn("LAST RUN") { TimeText.ago($0.lastRunAt, now: now) },
+                TableColumn("ID") { String($0.id.prefix(8)) },
+            ],
+            id: \.id
+        )
+    }
+}

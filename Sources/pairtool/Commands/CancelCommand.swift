@@ -1,0 +1,55 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+import PairingAgent
+
+struct CancelCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cancel",
+        abstract: "End a turn on a verified host.",
+        discussion: "Without TURN it is the last one that this machine began in the chat."
+    )
+
+    @Argument(
+        help: "The chat, by title or id prefix.",
+        completion: .custom { words, _, _ in await Completions.chats(words) }
+    )
+    var chat: String
+
+    @Argument(help: "The turn's id, as `pairtool send --json` gives it.")
+    var turn: String?
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    private struct Row: Encodable {
+        var chatId: String
+        var turnId: String
+        /// What the host says of the turn now.
+        var state: String?
+    }
+
+    func run() async throws {
+        try await host.withSession(options) { session in
+            try session.requireCommands("end turns")
+            let chatID = try await session.chat(chat).chat.id
+            let turns = LastTurns(context: session.context)
+            guard let turnID = try turn ?? turns.last(chatID: chatID, host: session.host) else {
+                throw CommandError(
+                    .nothingFound,
+                    "turn.none",
+                    "this machine has begun no turn in that chat that it remembers",
+                    next: "name the turn: pairtool cancel \(chatID.prefix(8)) TURN"
+                )
+            }
+            let result = try await session.copilotForge.cancelTurn(chatID: chatID, turnID: turnID)
+            let row = Row(chatId: chatID, turnId: turnID, state: result["state"]?.string)
+            session.output.result(row, id: turnID) {
+                let state = row.state ?? "ended"
+                let note =
+                    ["finished", "failed"].contains(state) ? " (it had ended before; nothing was cancelled)" : ""
+                return TerminalText.line("Turn \(turnID): \(state)\(note)")
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+import PairingAgent
+
+struct CapabilitiesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "capabilities",
+        abstract: "Print what a paired host can do, and the command for it.",
+        discussion: "By the host's family and, where that can be asked without disturbing anybody, its generation."
+    )
+
+    @Argument(
+        help: "The paired host, by name or id prefix. Default: $PAIRTOOL_HOST, then the default host.",
+        completion: .custom { _, _, _ in Completions.hosts() }
+    )
+    var host: String?
+
+    @OptionGroup var options: OutputOptions
+
+    private static let timeouts = CompanionClientConfiguration.Timeouts(connect: .seconds(2), request: .seconds(4))
+
+    func run() async throws {
+        let output = options.output
+        let hosts = try PairedHostStore(directory: output.context.paths.data).load()
+        let selected = try PairedHostSelection.select(host ?? output.context.environment["PAIRTOOL_HOST"], in: hosts)
+        let health = try await health(of: selected, output)
+        let rows = HostCapability.all(of: selected, health: health).map { Row($0, of: selected, health) }
+        if output.format == .text {
+            let kind = health?.generation.map { " (\($0))" } ?? ""
+            output.say(
+                "\(TerminalText.line(selected.name)): \(selected.family.displayName)\(kind), \(selected.trust.rawValue)"
+            )
+        }
+        output.list(
+            rows,
+            columns: [
+                TableColumn("CAN") { $0.capability.available ? "yes" : "no" },
+                TableColumn("WHAT", shrinks: true) { $0.capability.text },
+                TableColumn("COMMAND") { $0.capability.command ?? "–" },
+                TableColumn("NOTE", shrinks: true) { $0.capability.note ?? "" },
+            ],
+            id: \.capability.capability
+        )
+    }
+
+    /// Generations are asked for where they matter; a host that does not answer is known by its family alone.
+    private func health(of host: PairedHost, _ output: Output) async throws -> FamilyHealth? {
+        guard host.family == .aicli else { return nil }
+        do {
+            return try await FamilyHealth.ask(host, context: output.context, timeouts: Self.timeouts)
+        } catch let error as CompanionClientError {
+            output.warn("host.\(error.code)", "\(error.description) What it can do is told by its family alone.")
+            return nil
+        }
+    }
+
+    private struct Row: Encodable {
+        var host: String
+        var name: String
+        var family: HostFamily
+        var trust: HostTrust
+        var generation: String?
+        var capability: HostCapability
+
+        init(_ capability: HostCapability, of host: PairedHost, _ health: FamilyHealth?) {
+            self.host = host.id
+            name = host.name
+            family = host.family
+            trust = host.trust
+            generation = health?.generation
+            self.capability = capability
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case host, name, family, trust, generation
+        }
+
+        /// One object, not one within another.
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(host, forKey: .host)
+            try container.encode(name, forKey: .name)
+            try container.encode(family, forKey: .family)
+            try container.encode(trust, forKey: .trust)
+            try container.encodeIfPresent(generation, forKey: .generation)
+            try capability.encode(to: encoder)
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+import FoundationEssentials
+
+struct ChatsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "chats",
+        abstract: "List the chats of a project, or of all projects, newest first."
+    )
+
+    @Argument(
+        help: "The project, by name, path or id prefix.",
+        completion: .custom { words, _, _ in await Completions.projects(words) }
+    )
+    var project: String?
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        try await host.withSession(options) { session in
+            let projects: [MergedProject]
+            if let project {
+                projects = [try await session.project(project)]
+            } else {
+                projects = try await session.projects.mergedProjects()
+            }
+            let chats = try await session.chats(in: projects)
+            guard !chats.isEmpty else {
+                throw CommandError(
+                    .nothingFound,
+                    "chat.none",
+                    "there is no chat yet",
+                    next: "start one: pairtool send --new \"PROMPT\""
+                )
+            }
+            let now = session.context.now()
+            var columns: [TableColumn<ChatRow>] = [
+                TableColumn("TITLE", shrinks: true) { $0.title },
+                TableColumn("UPDATED") { TimeText.ago($0.lastUpdatedAt, now: now) },
+                TableColumn("ID") { String($0.id.prefix(8)) },
+            ]
+            if projects.count > 1 { columns.append(TableColumn("PROJECT", shrinks: true) { $0.projectName }) }
+            session.output.list(chats.map(ChatRow.init), columns: columns, id: \.id)
+        }
+    }
+}
+
+/// A chat in JSON.
+struct ChatRow: Encodable {
+    var id: String
+    var title: String
+    var projectId: String
+    var projectName: String
+    var lastUpdatedAt: Date?
+
+    init(_ item: ChatInProject) {
+        id = item.chat.id
+        title = item.chat.title
+        projectId = item.chat.projectId
+        projectName = item.project.project.name
+        lastUpdatedAt = item.chat.lastUpdatedAt
+    }
+}

@@ -1,0 +1,43 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+import PairingAgent
+
+struct DevicesRevokeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke",
+        abstract: "Make the host forget a device."
+    )
+
+    @Argument(
+        help: "The device, by id prefix or name.",
+        completion: .custom { words, _, _ in await Completions.devices(words) }
+    )
+    var device: String
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        try await host.withSession(options) { session in
+            let device = try NameMatch.find(
+                device,
+                in: try await session.devices.devices(),
+                kind: "device",
+                listing: "pairtool devices",
+                ids: { [$0.id] },
+                names: { [$0.name] }
+            )
+            let status = try await session.devices.revokeDevice(id: device.id)
+            session.output.result(
+                DeviceRow(device, connected: status.connectedDevice?.id, own: session.host.deviceID),
+                id: device.id
+            ) {
+                TerminalText.line("\(session.host.name) has forgotten \(device.name) (\(device.id)).")
+            }
+            if device.id == session.host.deviceID {
+                session.output.say("That was this device. To come back: pairtool pair")
+            }
+        }
+    }
+}

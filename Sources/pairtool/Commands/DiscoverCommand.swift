@@ -1,0 +1,158 @@
+import ArgumentParser
+import CompanionWire
+import Discovery
+import PairingAgent
+
+struct DiscoverCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "discover",
+        abstract: "Find the hosts on your network.",
+        discussion: """
+            Browses all known service types at once and ends as soon as the mDNS engine has had all known answers and every \
+            one is resolved. Adverts are claims that anyone on the network can make: --probe asks the hosts themselves. \
+            Apple devices on this machine's USB bus are told of, too.
+            """
+    )
+
+    @Flag(help: "Keep watching: print hosts as they appear, change and leave.")
+    var watch = false
+
+    @Flag(help: "End with the first host that is resolved.")
+    var first = false
+
+    @Option(
+        help: "The most seconds to take. Default: 10 for a look; with --watch no limit.",
+        transform: Seconds.init(commandLine:)
+    )
+    var timeout: Seconds?
+
+    @Option(
+        name: .customLong("type"),
+        help: "Browse this service type only, for example _lumiagent._tcp (repeatable).",
+        transform: { text in
+            guard let type = ServiceType(text) else {
+                throw ValidationError("a service type is such as _lumiagent._tcp, of letters, digits and hyphens.")
+            }
+            return type
+        }
+    )
+    var types: [ServiceType] = []
+
+    @Flag(
+        help: "Ask each host whether it is up and what it is. Lumi hosts are connected to, and nothing is sent to them."
+    )
+    var probe = false
+
+    @Option(
+        help: """
+            Ask this host only, of whatever family: past mDNS at ADDRESS[:PORT], or by its name or how that begins, as it is \
+            advertised or recorded. DNS names are not looked up.
+            """,
+        transform: WantedHost.init(commandLine:)
+    )
+    var host: WantedHost?
+
+    @Option(
+        help:
+            "Look in this DNS domain, where wide-area DNS-SD is set up for it (needs the Avahi daemon). Default: local."
+    )
+    var domain: String?
+
+    @OptionGroup var discovery: DiscoveryOptions
+    @OptionGroup var options: OutputOptions
+
+    func validate() throws {
+        if let domain, !Self.isDomain(domain) {
+            throw ValidationError("“\(TerminalText.line(domain))” is no DNS domain.")
+        }
+        if watch, first { throw ValidationError("--watch and --first exclude each other.") }
+        let isNarrowed = !types.isEmpty || domain != nil || discovery.choice != DiscoveryChoice()
+        if case .name? = host, watch || first || !types.isEmpty || domain != nil {
+            throw ValidationError("--host asks one host: --watch, --first, --type and --domain do not go with it.")
+        }
+        if case .place? = host, watch || first || isNarrowed {
+            throw ValidationError(
+                "--host asks at one address: --watch, --first, --type, --domain, --engine and --interface do not go with it."
+            )
+        }
+    }
+
+    /// Letters, digits and hyphens in labels of 1 to 63, 253 bytes in all; other characters as punycode.
+    private static func isDomain(_ text: String) -> Bool {
+        let text = text.dropping(suffix: ".").map(String.init) ?? text
+        return text.utf8.count <= 253
+            && text.parts(".", omittingEmpty: false).allSatisfy { label in
+                (1...63).contains(label.utf8.count) && !label.begins(with: "-") && !label.ends(with: "-")
+                    && label.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+            }
+    }
+
+    func run() async throws {
+        let output = options.output
+        if let host {
+            let rows = try await rows(of: host, output)
+            output.list(rows, columns: DiscoveredRow.columns(rows, probe: true), id: \.id)
+            for row in rows where row.conflicting {
+                output.say(TerminalText.line("Beware: \(row.probe?.reason ?? "")"))
+            }
+            if output.format == .text { sayNext(rows, output) }
+        } else if watch {
+            output.tell(of: USBDevice.appleDevices(context: output.context))
+            let client = try discovery.client(context: output.context, domain: domain)
+            try await DiscoveryWatch(output: output, paired: try paired(output), probes: probe)
+                .run(client: client, types: types.isEmpty ? ServiceType.all : types, limit: timeout?.duration)
+        } else {
+            try await list(output)
+        }
+    }
+
+    private func rows(of host: WantedHost, _ output: Output) async throws -> [DiscoveredRow] {
+        let paired = try paired(output)
+        switch host {
+        case .place(let place):
+            let asked = AddressedHost(place: place, paired: paired)
+            guard let rows = try await withTimeLimit(timeout?.duration, { try await asked.rows() }) else {
+                throw CommandError(.timedOut, "host.timed_out", "\(place.address) did not answer in that time")
+            }
+            return rows
+        case .name(let name):
+            return try await NamedHost(name: name, paired: paired).rows(
+                client: try discovery.client(context: output.context),
+                limit: timeout?.duration ?? .seconds(10)
+            )
+        }
+    }
+
+    /// What can be done with what was found.
+    private func sayNext(_ rows: [DiscoveredRow], _ output: Output) {
+        for row in rows where row.probe?.state == .up {
+            let family = row.family
+            guard !row.paired else {
+                output.say(TerminalText.line("Next: \(family.firstCommand) --host \(row.id.prefix(8))"))
+                continue
+            }
+            guard let endpoint = row.localEndpoints.first else { continue }
+            let scheme = row.secureEndpoints.contains(endpoint) ? "https" : "http"
+            output.say(TerminalText.line("Next: \(family.pairCommand(at: "\(scheme)://\(endpoint)"))"))
+        }
+    }
+
+    private func paired(_ output: Output) throws -> PairedHosts {
+        try PairedHostStore(directory: output.context.paths.data).load()
+    }
+
+    private func list(_ output: Output) async throws {
+        let listing = HostListing(
+            types: types,
+            first: first,
+            timeout: timeout?.duration,
+            domain: domain,
+            choice: discovery.choice
+        )
+        let ask: (@Sendable (inout [DiscoveredRow]) async -> Void)? =
+            if probe { Probe.fill } else { nil }
+        guard var error = try await listing.run(output, probe: ask) else { return }
+        error.details = try await LikelyCauses.find(interface: discovery.interface(context: output.context))
+        throw error
+    }
+}

@@ -1,0 +1,88 @@
+import ArgumentParser
+import Discovery
+import PairingAgent
+
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Find out why a host is not found, or does not answer.",
+        discussion: """
+            Looks at this machine's mDNS, its network, the paired hosts and the tool's own files, changes nothing, and \
+            says of each what to do. The exit code is 0 only if all is well: with a problem or a warning it is 1, a note is \
+            neither. Only root may read the firewall's rules.
+            """
+    )
+
+    @Argument(
+        help: "Look at this paired host only, by name or id prefix. Default: all.",
+        completion: .custom { _, _, _ in Completions.hosts() }
+    )
+    var host: String?
+
+    @OptionGroup var discovery: DiscoveryOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let output = options.output
+        let findings = try await Doctor(checks: try checks(output)).run { show($0, output) }
+        guard findings.contains(where: \.verdict.fails) else { return output.say("All is well.") }
+        let (problems, warnings) = (count(.problem, findings), count(.warning, findings))
+        let total = "\(amount(problems, "problem")), \(amount(warnings, "warning"))"
+        if output.format != .json { output.say(total + ".") }
+        throw output.ended(by: CommandError(.failed, "doctor.not_well", total))
+    }
+
+    private func checks(_ output: Output) throws -> [any DoctorCheck] {
+        let context = output.context
+        let client = try discovery.client(context: context)
+        // A name that is mistyped is no trouble with the network.
+        try client.checkInterface()
+        let only = discovery.interface(context: context)
+        let hosts = try hosts(output, client)
+        return [
+            EngineCheck(
+                choice: try discovery.engine(context: context),
+                client: client,
+                busAddress: context.environment["DBUS_SYSTEM_BUS_ADDRESS"]
+            ),
+            PortCheck(), InterfaceCheck(only: only), FirewallCheck(only: only), MulticastCheck(only: only),
+            AdvertCheck(client: client, hasPairedHosts: !hosts.isEmpty),
+        ] + (hosts.isEmpty ? [NoHostCheck()] : hosts) + [
+            FileCheck(directory: context.paths.data), CameraCheck(), PictureCheck(),
+            DiskCheck(directories: [context.paths.data, context.paths.state, context.paths.runtime]),
+        ]
+    }
+
+    /// A check for each of the paired hosts that are to be looked at.
+    private func hosts(_ output: Output, _ client: CompanionDiscoveryClient) throws -> [any DoctorCheck] {
+        let store = PairedHostStore(directory: output.context.paths.data)
+        if let host {
+            return [
+                HostCheck(
+                    host: try PairedHostSelection.select(host, in: try store.load()),
+                    output: output,
+                    client: client
+                )
+            ]
+        }
+        // Records that cannot be read are what the check of the files tells of.
+        guard let hosts = (try? store.load())?.hosts else { return [NoHostCheck(areUnreadable: true)] }
+        return hosts.map { HostCheck(host: $0, output: output, client: client) }
+    }
+
+    private func show(_ finding: Finding, _ output: Output) {
+        switch output.format {
+        case .text: output.data(finding.text(colour: output.context.colour))
+        case .json: output.json(finding)
+        case .quiet: if finding.verdict.fails { output.data(finding.check.rawValue) }
+        }
+    }
+
+    private func count(_ verdict: Verdict, _ findings: [Finding]) -> Int {
+        findings.count { $0.verdict == verdict }
+    }
+
+    private func amount(_ count: Int, _ word: String) -> String {
+        "\(count) \(word)\(count == 1 ? "" : "s")"
+    }
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import CompanionHost
+import CompanionWire
+import FoundationEssentials
+
+struct HostAuditCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "audit",
+        abstract: "Show who paired, failed to, was changed or revoked at the running host.",
+        discussion: "Rows are chained by hashes: --verify shows whether one was changed or removed."
+    )
+
+    @Flag(help: "Check every row against the one before it; exit code 1 when the chain is broken.")
+    var verify = false
+
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let output = options.output
+        var request = AdminRequest(.audit)
+        request.verify = verify
+        let response = try await output.ask(request)
+        guard !verify else { return try report(response.verdict, output) }
+        let now = output.context.now()
+        output.list(
+            (response.audit ?? []).map(AuditTableRow.init),
+            columns: [
+                TableColumn("NO") { "\($0.number)" },
+                TableColumn("WHEN") { TimeText.ago($0.at, now: now) },
+                TableColumn("WHAT") { $0.kind },
+                TableColumn("DEVICE") { $0.deviceId ?? "–" },
+                TableColumn("DETAIL", shrinks: true) { String(decoding: $0.detail.canonical, as: UTF8.self) },
+            ],
+            id: { "\($0.number)" }
+        )
+    }
+
+    private func report(_ verdict: AuditVerdict?, _ output: Output) throws {
+        guard let verdict else { throw CommandError.strangeAnswer }
+        output.result(AuditVerdictRow(verdict), id: nil) {
+            verdict.brokenAt.map { "The audit was changed: row \($0) is not what was written." }
+                ?? "The audit is intact: \(verdict.rows) \(verdict.rows == 1 ? "row" : "rows")."
+        }
+        if !verdict.isIntact {
+            throw output.ended(by: CommandError(.failed, "host.audit_changed", "the audit was changed"))
+        }
+    }
+}
+
+/// A row of the audit, in JSON.
+struct AuditTableRow: Encodable {
+    var number: Int
+    var at: Date
+    var kind: String
+    var deviceId: String?
+    var detail: JSONValue
+
+    init(_ row: AuditRow) {
+        number = row.number
+        at = row.at
+        kind = row.kind
+        deviceId = row.device
+        detail = row.detail
+    }
+}
+
+/// What a check of the audit found, in JSON.
+struct AuditVerdictRow: Encodable {
+    var rows: Int
+    var intact: Bool
+    var brokenAt: Int?
+
+    init(_ verdict: AuditVerdict) {
+        rows = verdict.rows
+        intact = verdict.isIntact
+        brokenAt = verdict.brokenAt
+    }
+}

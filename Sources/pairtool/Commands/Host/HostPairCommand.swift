@@ -1,0 +1,108 @@
+import ArgumentParser
+import CompanionHost
+import CompanionWire
+import FoundationEssentials
+
+struct HostPairCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pair",
+        abstract: "Let the running host take one more device: a new code, in place of the one it shows."
+    )
+
+    @Option(help: "Seconds that the code is valid, 60 to 900.")
+    var ttl = 300
+
+    @OptionGroup var grant: GrantOptions
+
+    @Option(help: "How long the device may stay, for guests: 90s, 30m, 12h or 7d from its pairing on. Default: no end.")
+    var expires: SpanArgument?
+
+    @Flag(help: "Print the code where standard output is no terminal, and with --json the QR payload too.")
+    var showSecrets = false
+
+    @Option(
+        help: "Write the QR code to this PNG file too (mode 0600), which is yours to remove.",
+        completion: .file()
+    )
+    var qrFile: String?
+
+    @OptionGroup var density: DensityOption
+    @OptionGroup var options: OutputOptions
+
+    func validate() throws {
+        guard (60...900).contains(ttl) else { throw ValidationError("--ttl takes 60 to 900.") }
+    }
+
+    func run() async throws {
+        let output = options.output
+        // Before there is a code, a file that cannot be written ends the command.
+        let picture = try qrFile.map(QRPicture.init)
+        var request = AdminRequest(.pair)
+        request.ttlSeconds = Double(ttl)
+        request.permissions = grant.permissions
+        request.lifetimeSeconds = expires?.seconds
+        let answer = try await output.ask(request)
+        guard let challenge = answer.challenge else { throw CommandError.strangeAnswer }
+        try picture?.write(challenge.qrPayload)
+        switch output.format {
+        case .json:
+            output.json(HostPairRow(challenge, digitsLocked: answer.digitsLocked, showSecrets: showSecrets))
+        case .quiet: if showSecrets { output.data(challenge.code) }
+        case .text: show(challenge, output)
+        }
+        if answer.digitsLocked == true, output.format != .json {
+            output.say("After too many wrong codes only the QR code works. To unlock the digits: pairtool host unlock")
+        }
+    }
+
+    private func show(_ challenge: PairingStartResponse, _ output: Output) {
+        let code = PairingCode(challenge: challenge, hasEnd: true, dense: density.dense)
+        let isLimited = grant.permissions != nil || expires != nil
+        let limit = "For one device: the code that follows it gives what the host was started with."
+        if output.context.stdoutIsTerminal {
+            // Below it are the limit and the prompt; the limit gives way to the code.
+            let columns = isLimited ? output.context.windowSize()?.columns : nil
+            let rows = columns.map { DisplayWidth.rows(of: limit, columns: $0) } ?? 0
+            let ways =
+                "Run the command again in a larger window\(code.denseWay)"
+                + (qrFile == nil ? ", use --qr-file" : "")
+            guard code.fits(output, rowsAfter: 1 + rows) || !code.fits(output, rowsAfter: 1) else {
+                if isLimited { output.say(limit) }
+                code.draw(output, rowsAfter: 1, ways: ways)
+                return
+            }
+            code.draw(output, rowsAfter: 1 + rows, ways: ways)
+        } else if showSecrets {
+            output.data(code.text)
+        } else {
+            return output.data("A pairing code is open (--show-secrets prints it here, --qr-file writes it).")
+        }
+        if isLimited { output.say(limit) }
+    }
+}
+
+/// A challenge in JSON.
+struct HostPairRow: Encodable {
+    var code: String?
+    var qrPayload: String?
+    var expiresAt: Date
+    /// true where the six digits are not taken, after too many wrong ones.
+    var digitsLocked: Bool?
+
+    init(_ challenge: PairingStartResponse, digitsLocked: Bool?, showSecrets: Bool) {
+        self.digitsLocked = digitsLocked
+        code = showSecrets ? challenge.code : nil
+        qrPayload = showSecrets ? challenge.qrPayload : nil
+        expiresAt = challenge.expiresAt
+    }
+}
+
+extension CommandError {
+    /// The host answered without what was asked for.
+    static let strangeAnswer = CommandError(
+        .failed,
+        "host.bad_answer",
+        "the host's answer has not what was asked for: is it of another version?",
+        next: "end the host and start it with this pairtool"
+    )
+}

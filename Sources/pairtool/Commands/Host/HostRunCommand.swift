@@ -1,0 +1,168 @@
+import ArgumentParser
+import CompanionHost
+import CompanionWire
+import Discovery
+import FoundationEssentials
+import Glibc
+import Logging
+import PairingAgent
+
+struct HostRunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Serve projects and an assistant to companions, and show the code to pair with (the default).",
+        discussion: """
+            Listens on this machine only, unless --lan is given. The built-in agent explores the files of the projects, \
+            read-only and without a model. Any other command is an agent too: it gets the prompt on its standard input, and \
+            what it prints is the answer.
+            """
+    )
+
+    @Option(
+        name: .customLong("project"),
+        help: "A directory to serve (repeatable). Default: the current one.",
+        completion: .directory
+    )
+    var projects: [String] = []
+
+    @Option(help: "The name that companions see. Default: this machine's name.")
+    var name: String?
+
+    @Option(help: "The TCP port; 0 takes any free one.")
+    var port = CompanionEndpoint.defaultPort
+
+    @Option(help: "The TCP port of HTTPS; 0 takes any free one. Default: --port + 1.")
+    var tlsPort: Int?
+
+    @Flag(help: "Listen on the network and advertise there.")
+    var lan = false
+
+    @Flag(help: "Serve companions of version 1 too: plain HTTP, nothing proven, for networks that you trust.")
+    var legacy = false
+
+    @OptionGroup var grant: GrantOptions
+    @OptionGroup var quota: QuotaOptions
+
+    @Option(help: "The agent that answers: builtin.")
+    var agent: AgentChoice = .builtin
+
+    @Option(help: "A command that answers instead of the built-in agent, with its arguments.")
+    var agentCommand: String?
+
+    @Option(
+        help: "Seconds that an agent may be silent before its turn is ended. Default: 120.",
+        transform: Seconds.init(commandLine:)
+    )
+    var turnTimeout = Seconds(120)
+
+    @Option(
+        help: "Write the QR code to this PNG file too (mode 0600), anew for every code, and remove it at the end.",
+        completion: .file()
+    )
+    var qrFile: String?
+
+    @Flag(help: "Print the codes where standard output is no terminal, and with --json the QR payloads too.")
+    var showSecrets = false
+
+    @OptionGroup var density: DensityOption
+    @OptionGroup var discovery: DiscoveryOptions
+    @OptionGroup var options: OutputOptions
+
+    enum AgentChoice: String, ExpressibleByArgument, CaseIterable {
+        case builtin
+    }
+
+    func validate() throws {
+        guard (0...65535).contains(port) else { throw ValidationError("--port takes 0 to 65535.") }
+        guard (0...65535).contains(tlsPort ?? 0) else { throw ValidationError("--tls-port takes 0 to 65535.") }
+        if let agentCommand, ShellWords.split(agentCommand)?.isEmpty != false {
+            throw ValidationError("--agent-command is empty or has a quote that is not closed.")
+        }
+        if let name { try NameRule.check(name) }
+        guard projects.allSatisfy({ !$0.utf8.isEmpty }) else {
+            throw ValidationError("--project is empty: name a directory. (“.” is the current one.)")
+        }
+        if let interface = discovery.interface, !lan, interface != "lo" {
+            throw ValidationError("--interface \(interface) needs --lan: without it the host is on this machine only.")
+        }
+    }
+
+    func run() async throws {
+        let output = options.output
+        let context = output.context
+        let directory = context.paths.data + "/host"
+        let discoveryClient = CompanionDiscoveryClient(
+            engine: try discovery.engine(context: context),
+            interface: lan ? discovery.interface(context: context) : "lo",
+            logger: LoggingSetup.logger("discovery", context: context)
+        )
+        try discoveryClient.checkInterface()
+        if FileStatus(directory + "/host.sqlite") != nil, FileStatus(directory + "/identity.key") == nil {
+            output.say(
+                "The host's key is gone (\(directory)/identity.key): it gets a new one, and devices have to pair again."
+            )
+        }
+        // The host's key gives it an id that stays when its name, port or address changes.
+        let identity = try SecureKeyStore(directory: directory).identity()
+        let name = name?.trimmingBlanks() ?? MachineName.current
+        let server = try CompanionBridgeServer(
+            configuration: CompanionHostConfiguration(
+                name: name,
+                port: port,
+                tlsPort: tlsPort,
+                legacy: legacy,
+                lan: lan,
+                projects: try absoluteProjects(output),
+                databasePath: directory + "/host.sqlite",
+                agent: agentCommand.flatMap(ShellWords.split).map(HostAgentKind.command) ?? .builtin,
+                grant: PairingGrant(permissions: grant.permissions),
+                version: Version.text,
+                challengesOnDemand: isUnseen(output),
+                quota: quota.quota,
+                turnTimeout: turnTimeout.duration,
+                adoptsOrphans: true
+            ),
+            logger: LoggingSetup.logger("host", usual: .warning, context: context)
+        )
+        let screen = HostScreen(
+            output: output,
+            name: name,
+            lan: lan,
+            picture: try qrFile.map(QRPicture.init),
+            showSecrets: showSecrets,
+            dense: density.dense,
+            onDemand: isUnseen(output)
+        )
+        let advertiser = HostAdvertiser(
+            client: discoveryClient,
+            name: name,
+            id: identity.deviceID,
+            isLegacy: legacy
+        )
+        let admin = AdminServer(
+            path: output.adminPath,
+            administration: server.administration,
+            logger: LoggingSetup.logger("admin", usual: .warning, context: context)
+        )
+        try await HostRuntime(server: server, admin: admin, advertiser: advertiser, screen: screen).run()
+    }
+
+    /// Whether nobody sees the codes here, as in a service: then there is none until `pairtool host pair` asks for it.
+    private func isUnseen(_ output: Output) -> Bool {
+        let isSeen = output.context.stdoutIsTerminal && output.format == .text
+        return !isSeen && !showSecrets && qrFile == nil
+    }
+
+    private func absoluteProjects(_ output: Output) throws -> [String] {
+        let current = FileManager.default.currentDirectoryPath
+        if projects.isEmpty { output.say("Serving the current directory, \(current) (--project DIR serves another).") }
+        return try (projects.isEmpty ? [current] : projects).map { project in
+            let path = project.begins(with: "/") ? project : "\(current)/\(project)"
+            guard let resolved = realpath(path, nil) else {
+                throw CommandError(.usage, "host.invalid_project", "\(project): \(PrivateFile.systemMessage())")
+            }
+            defer { free(resolved) }
+            return String(cString: resolved)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import ArgumentParser
+import CompanionHost
+import FoundationEssentials
+
+struct HostStatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Show whether a host of yours runs on this machine, where, and how pairing stands."
+    )
+
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let output = options.output
+        guard let status = try await output.ask(AdminRequest(.status)).status else { throw CommandError.strangeAnswer }
+        let row = HostStatusRow(status)
+        output.result(row, id: row.id) { row.text(now: output.context.now()) }
+    }
+}
+
+/// The running host, in JSON.
+struct HostStatusRow: Encodable {
+    struct Pairing: Encodable {
+        var locked: Bool
+        /// Wrong codes in a row, over all challenges.
+        var failuresInARow: Int
+        /// When the running code ends.
+        var expiresAt: Date?
+        var triesLeft: Int?
+    }
+
+    var id: String
+    var name: String
+    var port: Int?
+    var tlsPort: Int?
+    var legacy: Bool
+    var lan: Bool
+    var devices: Int
+    var pairing: Pairing
+
+    init(_ status: AdminStatus) {
+        id = status.id
+        name = status.name
+        port = status.port
+        tlsPort = status.tlsPort
+        legacy = status.legacy
+        lan = status.lan
+        devices = status.devices
+        pairing = Pairing(
+            locked: status.pairingLocked,
+            failuresInARow: status.failuresInARow,
+            expiresAt: status.challengeExpiresAt,
+            triesLeft: status.challengeExpiresAt == nil ? nil : status.triesLeft
+        )
+    }
+
+    func text(now: Date) -> String {
+        let ports = [tlsPort.map { "HTTPS \($0)" }, port.map { "HTTP \($0)\(legacy ? ", version 1 too" : "")" }]
+        let place = lan ? "on the network" : "on this machine only"
+        let lines = [
+            ("host", TerminalText.line("\(name) (\(id))")),
+            ("listens", ports.compactMap(\.self).joined(separator: ", ") + " " + place),
+            ("devices", "\(devices)"),
+            ("pairing", pairingText(now: now)),
+        ]
+        return lines.map { $0.padding(to: 11) + $1 }.joined(separator: "\n")
+    }
+
+    private func pairingText(now: Date) -> String {
+        if pairing.locked {
+            return "the digits are locked after \(pairing.failuresInARow) wrong codes, QR codes work: "
+                + "pairtool host unlock"
+        }
+        guard let end = pairing.expiresAt else { return "no code at the moment: pairtool host pair" }
+        let left = TimeText.countdown(end.timeIntervalSince(now))
+        return
+            "a code is valid for \(left) (\(pairing.triesLeft == 1 ? "1 try" : "\(pairing.triesLeft ?? 0) tries") left)"
+    }
+}
+
+extension String {
+    fileprivate func padding(to width: Int) -> String {
+        self + String(repeating: " ", count: max(1, width - utf8.count))
+    }
+}

@@ -1,0 +1,31 @@
+import ArgumentParser
+import CompanionWire
+import PairingAgent
+
+struct HostsListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the paired hosts.")
+
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let output = options.output
+        let hosts = try PairedHostStore(directory: output.context.paths.data).load()
+        guard !hosts.hosts.isEmpty else {
+            throw CommandError(.nothingFound, "hosts.none", "no host is paired yet", next: "pairtool pair")
+        }
+        let now = output.context.now()
+        output.list(
+            hosts.hosts.map { PairedHostRow($0, isDefault: $0.id == hosts.defaultID) },
+            columns: [
+                TableColumn("") { $0.isDefault ? "*" : " " },
+                TableColumn("NAME", shrinks: true) { $0.name },
+                TableColumn("FAMILY") { $0.family.displayName },
+                TableColumn("TRUST") { $0.trust.rawValue },
+                TableColumn("ADDRESS") { "\($0.endpoint)" },
+                TableColumn("PAIRED") { TimeText.ago($0.pairedAt, now: now) },
+                TableColumn("ID") { String($0.id.prefix(8)) },
+            ],
+            id: \.id
+        )
+    }
+}

@@ -1,0 +1,177 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+import PairingAgent
+
+struct KeysCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keys",
+        abstract: "Set, list and forget the keys of the providers that agents get their answers from.",
+        discussion: """
+            A key of the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, DASHSCOPE_API_KEY) counts first, \
+            then one that was set here, then one that a Mac gave (pairtool sync --with-keys). Where a provider is says \
+            PAIRTOOL_OPENAI_URL (ANTHROPIC, GEMINI, QWEN, OLLAMA) or --url. Keys are never shown.
+            """,
+        subcommands: [List.self, Set.self, Forget.self],
+        defaultSubcommand: List.self
+    )
+
+    /// A provider in JSON; the key itself is never in it.
+    struct Row: Encodable {
+        var provider: String
+        var hasKey: Bool
+        /// `environment`, `set` or `synced`.
+        var source: String?
+        var url: String?
+        /// What is wrong with the address or the key.
+        var problem: String?
+
+        var state: String {
+            if let problem { return problem }
+            if let source { return "key: \(source)" }
+            return Provider(rawValue: provider)?.needsKey == false ? "needs none" : "no key"
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List the providers, where each is, and where the key for it is from."
+        )
+
+        @OptionGroup var options: OutputOptions
+
+        func run() async throws {
+            let output = options.output
+            let data = output.context.paths.data
+            let hosts = try PairedHostStore(directory: data).load().hosts.filter { $0.family == .lumi }
+            let synced = try hosts.compactMap { try LumiStore(data: data, hostID: $0.id).loadAPIKeys() }
+            output.list(
+                try Provider.allCases.map { try row($0, output: output, synced: synced) },
+                columns: [
+                    TableColumn("PROVIDER") { $0.provider },
+                    TableColumn("STATE", shrinks: true) { $0.state },
+                    TableColumn("ADDRESS", shrinks: true) { $0.url ?? "–" },
+                ],
+                id: \.provider
+            )
+        }
+
+        private func row(_ provider: Provider, output: Output, synced: [LumiAPIKeys]) throws -> Row {
+            var row = Row(provider: provider.rawValue, hasKey: false)
+            for given in synced.map(Optional.some) + [nil] where !row.hasKey {
+                let settings = ProviderSettings(
+                    environment: output.context.environment,
+                    store: ProviderKeyStore(directory: output.context.paths.data),
+                    synced: given
+                )
+                do {
+                    row.url = try settings.url(for: provider).description
+                    guard let (_, source) = try settings.key(for: provider) else { continue }
+                    row.hasKey = true
+                    row.source =
+                        switch source {
+                        case .environment: "environment"
+                        case .kept: "set"
+                        case .synced: "synced"
+                        }
+                } catch let error as ProviderError {
+                    row.problem = error.message
+                }
+            }
+            return row
+        }
+    }
+
+    struct Set: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "set",
+            abstract: "Keep a provider's key: typed at the prompt, or on standard input.",
+            usage: """
+                pairtool keys set openai
+                pairtool keys set anthropic < key.txt
+                pairtool keys set ollama --url http://192.168.1.7:11434
+                """
+        )
+
+        @Argument(help: "openai, anthropic, gemini, qwen or ollama.")
+        var provider: String
+
+        @Option(help: "Where the provider is: https, or http for localhost, private and link-local addresses.")
+        var url: String?
+
+        @OptionGroup var options: OutputOptions
+
+        func run() async throws {
+            let output = options.output
+            let provider = try KeysCommand.provider(provider)
+            let url = try url.map { try ProviderURL($0, provider: provider) }
+            // With an address alone nothing has to be asked where no key is needed.
+            let text = url != nil && !provider.needsKey ? "" : try await read(provider, output.context)
+            guard !text.isEmpty || url != nil else {
+                throw CommandError(.usage, "key.empty", "the key is empty; nothing was changed")
+            }
+            let key = text.isEmpty ? nil : ProviderKey(text)
+            guard text.isEmpty || key != nil else {
+                throw CommandError(.usage, "key.unusable", "that is no key: it holds blanks or other characters")
+            }
+            try ProviderKeyStore(directory: output.context.paths.data).keep(key, url: url, for: provider)
+            let row = Row(
+                provider: provider.rawValue,
+                hasKey: key != nil,
+                source: key == nil ? nil : "set",
+                url: url?.description
+            )
+            output.result(row, id: provider.rawValue) { "Kept for \(provider.displayName), readable by you only." }
+            if let variable = provider.keyVariable, output.context.environment[variable]?.isEmpty == false {
+                output.warn("key.shadowed", "\(variable) is set in the environment and counts before it")
+            }
+        }
+
+        private func read(_ provider: Provider, _ context: CommandContext) async throws -> String {
+            if context.canAsk {
+                let question = Question(context: context)
+                return (try await question.secret("Key for \(provider.displayName): ") ?? "").trimmingBlanks()
+            }
+            guard let bytes = try await context.content(limit: 8 << 10) else {
+                throw CommandError(.usage, "key.unusable", "that is no key: it is longer than 8 KiB")
+            }
+            return String(decoding: bytes, as: UTF8.self).trimmingBlanks()
+        }
+    }
+
+    struct Forget: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "forget",
+            abstract: "Forget the key and the address that were set for a provider."
+        )
+
+        @Argument(help: "openai, anthropic, gemini, qwen or ollama.")
+        var provider: String
+
+        @OptionGroup var options: OutputOptions
+
+        func run() async throws {
+            let output = options.output
+            let provider = try KeysCommand.provider(provider)
+            guard let kept = try ProviderKeyStore(directory: output.context.paths.data).forget(provider) else {
+                throw CommandError(.nothingFound, "key.none", "nothing was set for \(provider.displayName)")
+            }
+            output.result(Row(provider: provider.rawValue, hasKey: false), id: provider.rawValue) {
+                let what =
+                    switch kept {
+                    case (true, true): "the key for \(provider.displayName) and its address"
+                    case (false, _): "the address of \(provider.displayName)"
+                    case (true, false): "the key for \(provider.displayName)"
+                    }
+                return "Forgot \(what)."
+            }
+        }
+    }
+
+    fileprivate static func provider(_ word: String) throws -> Provider {
+        if let provider = Provider(named: word) { return provider }
+        let names = Provider.allCases.map(\.rawValue).joined(separator: ", ")
+        throw CommandError(.usage, "provider.unknown", "there is no provider “\(word)”", next: "one of: \(names)")
+    }
+}

@@ -1,0 +1,32 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+
+struct NewChatCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "chat", abstract: "Make an empty chat in a project.")
+
+    @Argument(
+        help: "The project, by name, path or id prefix.",
+        completion: .custom { words, _, _ in await Completions.projects(words) }
+    )
+    var project: String
+
+    @Option(help: "The title. Default: the host's choice.")
+    var title: String?
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        try await host.withSession(options) { session in
+            try session.requireCommands("make empty chats")
+            let project = try await session.project(project)
+            let chat = try await session.copilotForge.createChat(projectID: project.id, title: title)
+            session.output.result(ChatRow(ChatInProject(chat: chat, project: project)), id: chat.id) {
+                TerminalText.line(
+                    "Chat \(chat.title.isEmpty ? "" : "“\(chat.title)” ")(\(chat.id)) in \(project.project.name)"
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+
+struct NewProjectCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "project", abstract: "Make a project.")
+
+    @Argument(help: "The name of the project.")
+    var name: String
+
+    @Option(help: "A directory of the host. Default: the host chooses.")
+    var path: String?
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func validate() throws {
+        try NameRule.check(name)
+    }
+
+    func run() async throws {
+        try await host.withSession(options) { session in
+            try session.requireCommands("make projects")
+            let project = try await session.copilotForge.createProject(name: name.trimmingBlanks(), localPath: path)
+            let row = ProjectRow(MergedProject(project: project, ids: [project.id]))
+            session.output.result(row, id: project.id) {
+                TerminalText.line("Project \(project.name) (\(project.id)) at \(project.localPath)")
+            }
+        }
+    }
+}

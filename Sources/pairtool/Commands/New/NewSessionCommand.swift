@@ -1,0 +1,40 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+
+struct NewSessionCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "session",
+        abstract: "Begin a session of the agent in a project."
+    )
+
+    @Argument(
+        help: "The project, by name, path or id prefix.",
+        completion: .custom { words, _, _ in await Completions.projects(words) }
+    )
+    var project: String
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    private struct Row: Encodable {
+        var sessionId: String
+        var projectId: String
+    }
+
+    func run() async throws {
+        try await host.withSession(options) { session in
+            if session.offer.sessions == nil { try session.requireCommands("begin sessions") }
+            let project = try await session.project(project)
+            let id =
+                if let sessions = session.offer.sessions {
+                    try await sessions.beginSession(in: project.project.localPath)
+                } else {
+                    try await session.copilotForge.createSession(projectID: project.id)
+                }
+            session.output.result(Row(sessionId: id, projectId: project.id), id: id) {
+                TerminalText.line("Session \(id) in \(project.project.name)")
+            }
+        }
+    }
+}

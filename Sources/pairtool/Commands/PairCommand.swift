@@ -1,0 +1,347 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+import FoundationEssentials
+import PairingAgent
+
+struct PairCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pair",
+        abstract: "Pair with a host, from its QR code or its six digits.",
+        discussion: """
+            The code is tried at one host only: the one that its QR code names, the one that you name, or the only one in \
+            sight. Without --qr or --camera, the six digits are asked for, without echo. With hosts of protocol 2 both sides prove that \
+            they know the code, and it is never sent.
+            """
+    )
+
+    @Argument(help: "The host, by name or id as `pairtool discover` shows it.")
+    var host: String?
+
+    @Option(
+        help: "A picture of the host's QR code; - for standard input.",
+        completion: .file(extensions: ["png", "jpg"])
+    )
+    var qr: String?
+
+    @OptionGroup var places: CodePlaceOptions
+
+    @Flag(help: "Read the six digits from standard input.")
+    var codeStdin = false
+
+    @Option(help: "A file with the token of an AICLI or Jarvis host; - for standard input.", completion: .file())
+    var tokenFile: String?
+
+    @Option(
+        help:
+            "The host's address, for example http://192.168.1.5:7878, instead of looking for it; with https:// only by TLS.",
+        transform: HostURL.init(commandLine:)
+    )
+    var url: HostURL?
+
+    @Option(help: "What kind of host is at --url: copilotforge, lumi, aicli or jarvis. Default: copilotforge.")
+    var family: HostFamily?
+
+    @Option(
+        help: """
+            A second base URL of a Jarvis daemon, asked where nothing answers at --url: https://HOST[:PORT][/PATH], or http:// \
+            with a local address. Default: none; an empty one removes it.
+            """
+    )
+    var fallbackURL: String?
+
+    @Option(
+        help: """
+            What the TLS key of an AICLI host is: sha256: and the fingerprint of its certificate, its file or its key. Default: \
+            it is shown and asked about, once.
+            """
+    )
+    var pin: CertificatePin?
+
+    @OptionGroup var pairing: PairingOptions
+
+    @Option(help: "The most seconds to look for hosts. Default: 10.", transform: Seconds.init(commandLine:))
+    var timeout = Seconds(10)
+
+    @OptionGroup var discovery: DiscoveryOptions
+    @OptionGroup var options: OutputOptions
+
+    func validate() throws {
+        if places.count + [qr != nil, codeStdin, tokenFile != nil].count(where: \.self) > 1 {
+            throw ValidationError(
+                "--qr, --watch, --screen, --clipboard, --camera, --frames, --code-stdin and --token-file exclude each other."
+            )
+        }
+        if family != nil, url == nil { throw ValidationError("--family goes with --url.") }
+        if let fallbackURL {
+            guard family == .jarvis else { throw ValidationError("--fallback-url goes with --family jarvis.") }
+            guard fallbackURL.isEmpty || JarvisBase(fallback: fallbackURL) != nil else {
+                throw ValidationError(
+                    "“\(TerminalText.line(fallbackURL))” is no base URL: give https://HOST[:PORT][/PATH], or http:// with a "
+                        + "local address."
+                )
+            }
+        }
+        if host != nil, url != nil { throw ValidationError("Name the host or its --url, not both.") }
+    }
+
+    func run() async throws {
+        let output = options.output
+        let context = output.context
+        let known = try PairedHostStore(directory: context.paths.data).load()
+        let given = try await givenCode(context)
+        let payload = given.payload
+        let identity = try PairingJob.identity(output: output)
+        let meant = try await findTarget(given, output: output)
+        let consent = LegacyConsent(
+            output: output,
+            isGiven: pairing.allowLegacy,
+            required: pairing.require,
+            asksForLess: pairing.isLimited
+        )
+        let deviceName = pairing.deviceName
+        guard meant.family == .copilotforge else {
+            // The code in a picture is one of CopilotForge's: nobody else is to see it.
+            if given.token != nil, meant.family == .lumi { throw Self.noTokens(meant) }
+            guard payload == nil || codeStdin else {
+                throw CommandError(
+                    .usage,
+                    "pairing.code_format",
+                    "the QR code is one of a CopilotForge host, and \(meant.name) is none; nothing was sent"
+                )
+            }
+            let isUnanswered =
+                given.token == nil && !context.canAsk && !pairing.allowLegacy && pairing.require == nil && pin == nil
+            if meant.family == .aicli, isUnanswered { throw Self.noToken(meant) }
+            guard pin == nil || meant.trustsKeyOnFirstUse else { throw Self.noPin(meant) }
+            try await consent.ask(about: meant, known: known)
+            return try await FamilyPairing(
+                target: meant,
+                identity: identity,
+                deviceName: deviceName,
+                code: payload?.code,
+                token: given.token,
+                output: output,
+                pin: pin,
+                fallbackURL: fallbackURL
+            ).run()
+        }
+        guard pin == nil else { throw Self.noPin(meant) }
+        guard given.token == nil else { throw Self.noTokens(meant) }
+        guard payload != nil || context.canAsk else { throw Self.noCode }
+        let (target, route) = try await findRoute(to: meant, payload, output: output)
+        let job = PairingJob(
+            target: target,
+            identity: identity,
+            deviceName: deviceName,
+            permissions: pairing.wanted,
+            output: output
+        )
+        if case .legacy = route { try await consent.ask(about: target, known: known) }
+        // Whoever types at a terminal may mistype: three tries, as many as a careful host allows.
+        var unused = payload
+        for attempt in 1... {
+            let current: PairingPayload
+            if let unused {
+                current = unused
+            } else {
+                let code = try await Question(context: context).pairingCode(of: target.name)
+                current = PairingPayload(code: code, token: nil, expiresAt: nil)
+            }
+            unused = nil
+            do {
+                return job.show(try await job.run(current, route))
+            } catch let error as PairingError
+                where error.code == .wrongCode && payload == nil && context.canAsk && attempt < 3
+            {
+                output.say("\(TerminalText.line(error.message)). Try again.")
+            }
+        }
+    }
+}
+
+// MARK: What is sent, and to whom
+
+extension PairCommand {
+    private static var noCode: CommandError {
+        CommandError(
+            .usage,
+            "pairing.no_code",
+            "there is no code to pair with, and no terminal to ask at",
+            next: "give one: pairtool pair --qr FILE, or pairtool pair --code-stdin"
+        )
+    }
+
+    private static func noToken(_ target: PairingTarget) -> CommandError {
+        CommandError(
+            .usage,
+            "pairing.no_code",
+            "there is no token to pair with \(target.name), and no terminal to ask at",
+            next:
+                "give it: pairtool pair --token-file FILE (- for standard input); a server that wants none: --allow-legacy"
+        )
+    }
+
+    private static func noPin(_ target: PairingTarget) -> CommandError {
+        CommandError(
+            .usage,
+            "pairing.code_format",
+            "--pin goes with AICLI hosts that speak TLS, and \(target.name) is none; nothing was sent",
+            next: "say what is at the address: pairtool pair --family aicli --url https://ADDRESS:3001 --pin sha256:…"
+        )
+    }
+
+    private static func noTokens(_ target: PairingTarget) -> CommandError {
+        CommandError(
+            .usage,
+            "pairing.code_format",
+            "\(target.name) is a \(target.family.displayName) host, and those have six digits, not tokens; nothing was sent",
+            next: "leave out the token: \(target.family.pairCommand(at: target.url)), or say what is at the address: "
+                + HostFamily.aicli.pairCommand(at: "http://ADDRESS:3001")
+        )
+    }
+
+    /// What was given with the command; all nil when it is to be typed.
+    private struct GivenCode {
+        var payload: PairingPayload?
+        var token: String?
+        /// Where the QR code of an AICLI server leads.
+        var endpoint: CompanionEndpoint?
+        /// Whether that code says that TLS is spoken there.
+        var isSecure = false
+
+        init(payload: PairingPayload? = nil, token: String? = nil) {
+            self.payload = payload
+            self.token = token
+        }
+
+        init(_ symbol: PairingSymbol) {
+            switch symbol {
+            case .companion(let payload): self.payload = payload
+            case .aicli(let payload): (token, endpoint, isSecure) = (payload.token, payload.endpoint, payload.isSecure)
+            }
+        }
+    }
+
+    private func givenCode(_ context: CommandContext) async throws -> GivenCode {
+        if let place = places.places.first ?? qr.map(CodePlace.file) {
+            return GivenCode(try await place.symbol(context: context))
+        }
+        if let directory = places.watch {
+            return GivenCode(try await savedSymbol(in: directory, output: options.output))
+        }
+        if let input = places.frames.input {
+            return GivenCode(try await FrameReading(input: input, output: options.output).symbol())
+        }
+        if let tokenFile { return GivenCode(token: try await context.token(in: tokenFile)) }
+        guard codeStdin else {
+            // Hosts of other families need none, but consent. Which family one is of is known once it is found, if it
+            // was named.
+            let isCopilotForge = url == nil ? host == nil : (family ?? .copilotforge) == .copilotforge
+            guard context.canAsk || pairing.allowLegacy || !isCopilotForge else { throw Self.noCode }
+            return GivenCode()
+        }
+        let input = context.stdin
+        let line = try await BlockingCall.run { try input.readLine(echo: true) } ?? ""
+        return GivenCode(payload: try Self.payload(typed: line))
+    }
+
+    /// The first code of which a picture is saved in a directory.
+    private func savedSymbol(in directory: String, output: Output) async throws -> PairingSymbol {
+        var found: PairingSymbol?
+        let watch = PictureWatch(directory: directory, existing: places.existing, context: output.context)
+        let announce = { output.say("Waiting for a picture of the code in \(TerminalText.line(directory)).") }
+        try await watch.run(ready: announce) { sighting in
+            do {
+                switch sighting {
+                case .codes(let contents, let place): found = try PairingPicture.symbol(of: contents, in: place)
+                case .failure(let error): throw error
+                }
+            } catch let error as CommandError {
+                output.warn(error)
+            }
+            return found == nil
+        }
+        guard let found else { throw CancellationError() }
+        return found
+    }
+
+    private static func payload(typed line: String) throws -> PairingPayload {
+        guard let code = PairingPayload.code(typed: line) else {
+            throw CommandError(.usage, "pairing.code_format", "a pairing code is six digits; nothing was sent")
+        }
+        return PairingPayload(code: code, token: nil, expiresAt: nil)
+    }
+
+    /// The host that is meant.
+    private func findTarget(_ given: GivenCode, output: Output) async throws -> PairingTarget {
+        let payload = given.payload
+        if let endpoint = given.endpoint { return try target(at: endpoint, isSecure: given.isSecure) }
+        if let url {
+            return try PairingTarget(local: url, family: family ?? .copilotforge)
+        }
+        let finder = try finder(output)
+        if let payload, host == nil, payload.spki != nil, let named = PairingTarget(payload: payload) { return named }
+        if let hostID = namedHostID(payload) {
+            return try await finder.find(hostID: hostID, expiresAt: payload?.expiresAt)
+        }
+        // A picture's code is one of CopilotForge's; six digits may be anyone's; tokens are AICLI's.
+        return try await finder.find(
+            host,
+            among: given.token != nil
+                ? [.aicli] : qr == nil && places.count == 0 ? HostFamily.allCases : [.copilotforge],
+            expiresAt: payload?.expiresAt
+        )
+    }
+
+    /// The AICLI server that a QR code names. Its token goes nowhere else.
+    private func target(at endpoint: CompanionEndpoint, isSecure: Bool) throws -> PairingTarget {
+        let target = PairingTarget(endpoint: endpoint, family: .aicli, isSecure: isSecure)
+        guard host.map(target.matches) ?? true, url.map({ $0.endpoint(of: .aicli) == endpoint }) ?? true else {
+            throw CommandError(
+                .usage,
+                "pairing.foreign_host",
+                "the QR code is one of the AICLI host at \(endpoint), and another one was named; nothing was sent",
+                next: "leave out the host: pairtool pair --qr FILE"
+            )
+        }
+        return target
+    }
+
+    /// How a CopilotForge host is paired with, and where.
+    private func findRoute(
+        to target: PairingTarget,
+        _ payload: PairingPayload?,
+        output: Output
+    ) async throws -> (PairingTarget, PairingRoute) {
+        do throws(PairingError) {
+            return (target, try await PairingRouter(target: target, payload: payload).route())
+        } catch {
+            // An address that does not lead there may be one of another network: the advert may know better.
+            guard let hostID = namedHostID(payload), payload.flatMap(PairingTarget.init(payload:)) != nil else {
+                throw error
+            }
+            let found: PairingTarget
+            do { found = try await finder(output).find(hostID: hostID, expiresAt: payload?.expiresAt) } catch let other
+            {
+                if other is CancellationError { throw other }
+                throw error
+            }
+            return (found, try await PairingRouter(target: found, payload: payload).route())
+        }
+    }
+
+    /// The host that a QR code names with its key, where the user has named none.
+    private func namedHostID(_ payload: PairingPayload?) -> String? {
+        url == nil && host == nil && payload?.spki != nil ? payload?.host : nil
+    }
+
+    private func finder(_ output: Output) throws -> PairingTargetFinder {
+        PairingTargetFinder(
+            output: output,
+            client: try discovery.client(context: output.context),
+            limit: timeout.duration,
+            known: try PairedHostStore(directory: output.context.paths.data).load()
+        )
+    }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+import FoundationEssentials
+import PairingAgent
+
+struct ProjectsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "projects",
+        abstract: "List the host's projects, newest first."
+    )
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        try await host.withSession(options) { session in
+            let projects = try await session.projects.mergedProjects()
+            guard !projects.isEmpty else {
+                throw CommandError(.nothingFound, "project.none", "\(session.host.name) lists no project")
+            }
+            let now = session.context.now()
+            session.output.list(
+                projects.map(ProjectRow.init),
+                columns: [
+                    TableColumn("NAME", shrinks: true) { $0.name },
+                    TableColumn("UPDATED") { TimeText.ago($0.lastUpdatedAt, now: now) },
+                    TableColumn("ID") { String($0.id.prefix(8)) },
+                    TableColumn("PATH", shrinks: true) { $0.localPath },
+                ],
+                id: \.id
+            )
+        }
+    }
+}
+
+/// A project in JSON.
+struct ProjectRow: Encodable {
+    var id: String
+    /// All ids under which the host lists the path.
+    var ids: [String]
+    var name: String
+    var localPath: String
+    var lastUpdatedAt: Date?
+
+    init(_ project: MergedProject) {
+        id = project.id
+        ids = project.ids
+        name = project.project.name
+        localPath = project.project.localPath
+        lastUpdatedAt = project.project.lastUpdatedAt
+    }
+}

@@ -1,0 +1,67 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+import PairingAgent
+
+struct RemoteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remote",
+        abstract: "Look at a Mac with Lumi and control it.",
+        discussion: """
+            Lumi hosts prove nothing and speak without encryption. Newer ones ask their user for each connection: the command \
+            waits up to a minute for that, and keeps the connection for those that follow (remote disconnect closes it).
+            """,
+        subcommands: [
+            RemotePingCommand.self, RemoteInfoCommand.self, RemoteScreenshotCommand.self, RemoteVolumeCommand.self,
+            RemoteMuteCommand.self, RemoteBrightnessCommand.self, RemoteMediaCommand.self, RemoteAppsCommand.self,
+            RemoteOpenCommand.self, RemoteQuitCommand.self, RemoteNotifyCommand.self, RemoteTypeCommand.self,
+            RemoteKeyCommand.self, RemoteMouseCommand.self, RemoteShellCommand.self, RemoteAppleScriptCommand.self,
+            RemoteDisconnectCommand.self, RemoteHoldCommand.self,
+        ]
+    )
+}
+
+/// A command that a Lumi host is to do.
+protocol RemoteSubcommand: AsyncParsableCommand {
+    var host: HostOptions { get }
+    var options: OutputOptions { get }
+}
+
+extension RemoteMac {
+    /// Sends a command, and shows what the host says to it.
+    func perform(_ request: LumiRequest) async throws {
+        let text = try await client.perform(request).result
+        output.result(RemoteResult(hostId: host.id, command: request.command, result: text), id: nil) {
+            TerminalText.block(text)
+        }
+    }
+}
+
+/// What a host said to a command, in JSON.
+struct RemoteResult: Encodable {
+    var hostId: String
+    /// The command's name in the protocol.
+    var command: String
+    var result: String
+}
+
+extension RemoteSubcommand {
+    /// Runs a body with a connection that the host has accepted.
+    func withMac<R>(
+        before: (PairedHost) async throws -> Void = { _ in },
+        _ body: (RemoteMac) async throws -> R
+    ) async throws -> R {
+        try await host.withMac(options, for: "remote commands", before: before, body)
+    }
+
+    /// Sends one command, and shows what the host says to it.
+    func perform(_ request: LumiRequest) async throws {
+        try await withMac { try await $0.perform(request) }
+    }
+}
+
+extension LumiLevel: ExpressibleByArgument {
+    init?(argument: String) { try? self.init(argument) }
+}
+
+extension LumiRequest.MediaAct: ExpressibleByArgument {}

@@ -1,0 +1,74 @@
+import ArgumentParser
+import CompanionClient
+import FoundationEssentials
+import PairingAgent
+
+struct RemotePingCommand: RemoteSubcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ping",
+        abstract: "Measure how long the Mac takes to answer."
+    )
+
+    @Option(name: .shortAndLong, help: "How many times.")
+    var count = 5
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    private struct Row: Encodable {
+        var hostId: String
+        var generation: Int
+        var sent: Int
+        var received: Int
+        var minMs: Double?
+        var medianMs: Double?
+        var maxMs: Double?
+    }
+
+    func validate() throws {
+        guard (1...1000).contains(count) else { throw ValidationError("--count is from 1 to 1000.") }
+    }
+
+    func run() async throws {
+        try await withMac { mac in
+            var times: [Duration] = []
+            for _ in 0..<count {
+                do {
+                    times.append(try await mac.client.ping(deviceName: mac.host.deviceName ?? MachineName.current))
+                } catch let error as CompanionClientError where error.code == .timedOut {
+                    continue
+                }
+            }
+            let trips = LumiRoundTrips(times)
+            let row = Row(
+                hostId: mac.host.id,
+                generation: await mac.client.generation?.rawValue ?? 0,
+                sent: count,
+                received: times.count,
+                minMs: trips?.shortest.milliseconds,
+                medianMs: trips?.median.milliseconds,
+                maxMs: trips?.longest.milliseconds
+            )
+            mac.output.result(row, id: nil) {
+                let figures = [row.minMs, row.medianMs, row.maxMs].map { $0.map(Self.text) ?? "–" }
+                return "\(row.received) of \(row.sent) answered; min/median/max \(figures.joined(separator: " / ")) ms"
+            }
+            guard trips != nil else {
+                throw CommandError(.timedOut, "host.timed_out", "no ping was answered", next: "try again")
+            }
+        }
+    }
+
+    private static func text(_ milliseconds: Double) -> String {
+        let hundredths = Int((milliseconds * 100).rounded())
+        return "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)"
+    }
+}
+
+extension Duration {
+    /// Milliseconds, in steps of a thousandth.
+    fileprivate var milliseconds: Double {
+        let microseconds = components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
+        return Double(microseconds) / 1000
+    }
+}

@@ -1,0 +1,63 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+import PairingAgent
+
+struct RemoteShellCommand: RemoteSubcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "shell",
+        abstract: "Run a shell command on the Mac and show its output.",
+        discussion: """
+            The Mac gives output and errors as one text, and no exit status. Keep the output under 64 KiB: more of it hangs \
+            the app there.
+            """
+    )
+
+    @Argument(help: "The command; - for standard input. Several words are put together with spaces.")
+    var command: [String]
+
+    @Flag(help: "Do not ask first.")
+    var yes = false
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let text = try await RemoteInput.text(command.joined(separator: " "), context: .current)
+        try await run(script: text, what: "shell command", isConfirmed: yes) { .shell($0) }
+    }
+}
+
+extension RemoteSubcommand {
+    /// Has the user confirm what may do anything on the Mac, before anybody there is asked for anything, and runs it.
+    func run(
+        script text: String,
+        what: String,
+        isConfirmed: Bool,
+        _ request: @Sendable (LumiScript) -> LumiRequest
+    ) async throws {
+        let script = try LumiScript(text)
+        try await withMac { host in
+            if !isConfirmed { try await confirm(script, what: what, host) }
+        } _: { mac in
+            try await mac.perform(request(script))
+        }
+    }
+
+    private func confirm(_ script: LumiScript, what: String, _ host: PairedHost) async throws {
+        let context = options.output.context
+        guard context.canAsk else {
+            throw CommandError(
+                .usage,
+                "remote.unconfirmed",
+                "a \(what) may do anything on \(host.name), and there is no terminal to confirm it at; nothing was "
+                    + "sent",
+                next: "confirm it with --yes"
+            )
+        }
+        let question = "Run this \(what) on \(TerminalText.line(host.name))?\n\n\(script.text)\n\n"
+        guard try await Question(context: context).confirm(question) else {
+            throw CommandError(.failed, "remote.unconfirmed", "not confirmed; nothing was sent")
+        }
+    }
+}

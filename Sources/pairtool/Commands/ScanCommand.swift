@@ -1,0 +1,106 @@
+import ArgumentParser
+import CompanionWire
+
+struct ScanCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "scan",
+        abstract: "Read pairing codes from pictures.",
+        discussion: """
+            Reads PNG, JPEG, WebP, HEIC, GIF, BMP and PNM files and says what their QR codes hold. With --watch it ends \
+            with the first pairing code, with --camera or --frames when two frames show the same one. The code and the \
+            token are shown only with --show-secrets. Nothing is sent anywhere.
+            """
+    )
+
+    @Argument(
+        help: "Pictures; - for standard input.",
+        completion: .file(extensions: ["png", "jpg", "jpeg", "webp", "heic", "gif", "bmp", "ppm"])
+    )
+    var files: [String] = []
+
+    @OptionGroup var places: CodePlaceOptions
+
+    @Flag(help: "With --watch: go on after the first pairing code.")
+    var keep = false
+
+    @Option(
+        help: "With --watch, --camera or --frames: the most seconds to wait. Default: no limit.",
+        transform: Seconds.init(commandLine:)
+    )
+    var timeout: Seconds?
+
+    @Flag(help: "Show the code and the token.")
+    var showSecrets = false
+
+    @OptionGroup var options: OutputOptions
+
+    func validate() throws {
+        switch (files.isEmpty, places.count) {
+        case (true, 0), (true, 1), (false, 0): break
+        default:
+            throw ValidationError(
+                "Pictures, --watch, --screen, --clipboard, --camera and --frames exclude each other."
+            )
+        }
+        if keep, places.watch == nil { throw ValidationError("--keep belongs to --watch.") }
+        if timeout != nil, places.watch == nil, places.frames.input == nil {
+            throw ValidationError("--timeout belongs to --watch, --camera and --frames.")
+        }
+    }
+
+    func run() async throws {
+        let output = options.output
+        // Not before: an option that is not known matters more.
+        guard !files.isEmpty || places.count > 0 else {
+            throw CommandError(
+                .usage,
+                "usage",
+                "there is nothing to read",
+                next: "name a picture, or say --watch DIR, --screen, --clipboard or --camera"
+            )
+        }
+        if let directory = places.watch { return try await watch(directory, output: output) }
+        if let input = places.frames.input { return try await look(input, output: output) }
+        var report = ScanReport(output: output, showSecrets: showSecrets)
+        for place in places.places + files.map(CodePlace.file) {
+            do {
+                report.add(try await place.read(context: output.context), from: place.name)
+            } catch let error as CommandError {
+                report.add(error)
+            }
+        }
+        try report.finish()
+    }
+
+    private func look(_ input: FrameInput, output: Output) async throws {
+        let contents = try await FrameReading(input: input, output: output).contents(within: timeout?.duration)
+        var report = ScanReport(output: output, showSecrets: showSecrets)
+        report.add(contents, from: input.name)
+        try report.finish()
+    }
+
+    private func watch(_ directory: String, output: Output) async throws {
+        let watch = PictureWatch(directory: directory, existing: places.existing, context: output.context)
+        let ended: Void? = try await withTimeLimit(timeout?.duration) {
+            let announce = { output.say("Watching \(TerminalText.line(directory)). Ctrl-C ends it.") }
+            try await watch.run(ready: announce) { sighting in
+                switch sighting {
+                case .codes(let contents, let place):
+                    var report = ScanReport(output: output, showSecrets: showSecrets)
+                    report.add(contents, from: place)
+                    report.showFindings()
+                    if let ambiguity = report.failures.first {
+                        output.warn(ambiguity)
+                        return true
+                    }
+                    return keep || !report.hasPairingCode
+                case .failure(let error):
+                    output.warn(error)
+                    return true
+                }
+            }
+        }
+        guard ended == nil, !keep else { return }
+        throw CommandError(.timedOut, "scan.timed_out", "no pairing code was saved in \(directory) in time")
+    }
+}

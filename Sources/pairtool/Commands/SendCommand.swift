@@ -1,0 +1,108 @@
+import ArgumentParser
+import CompanionClient
+
+struct SendCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "send",
+        abstract: "Send a prompt to a chat and print the answer as it comes.",
+        usage: """
+            pairtool send CHAT PROMPT
+            pairtool send CHAT - < prompt.txt
+            pairtool send --new [--project PROJECT] PROMPT
+            """,
+        discussion: """
+            If the connection breaks, the answer is picked up from the chat's history; the prompt is never sent twice. Tools \
+            of the agent are denied unless they are allowed.
+            """
+    )
+
+    @Argument(
+        help: "The chat, by title or id prefix, and the prompt; - reads the prompt from standard input.",
+        completion: .custom { words, _, _ in await Completions.chats(words) }
+    )
+    var words: [String]
+
+    @Flag(help: "Start a new chat with the prompt.")
+    var new = false
+
+    @Option(
+        help: "The project of the new chat, by name, path or id prefix.",
+        completion: .custom { words, _, _ in await Completions.projects(words) }
+    )
+    var project: String?
+
+    @Option(
+        help: "The language model. Default: the first that `pairtool models` lists.",
+        completion: .custom { words, _, _ in await Completions.models(words) }
+    )
+    var model: String?
+
+    @Option(
+        name: .customLong("image"),
+        help:
+            "A picture that goes with the prompt (PNG, JPEG, GIF or WebP), where the host takes some; may be repeated.",
+        completion: .file()
+    )
+    var images: [String] = []
+
+    @OptionGroup var tools: ToolOptions
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func validate() throws {
+        guard words.count == (new ? 1 : 2) else {
+            throw ValidationError(
+                new
+                    ? "With --new, give the prompt alone, as one word in quotes."
+                    : "Give the chat and the prompt, the prompt as one word in quotes."
+            )
+        }
+        if project != nil, !new { throw ValidationError("--project goes with --new.") }
+    }
+
+    func run() async throws {
+        let prompt = try await promptText(options.output.context)
+        let pictures = try await PromptPicture.read(images)
+        try await host.withSession(options) { session in
+            var conversation =
+                new
+                ? try await Conversation.new(
+                    project: project,
+                    in: session,
+                    model: model,
+                    allowedTools: tools.allowedTools
+                )
+                : try await Conversation.existing(words[0], in: session, model: model, allowedTools: tools.allowedTools)
+            conversation.images = pictures
+            try await conversation.prepare(for: prompt)
+            if new { session.output.say("Chat \(conversation.chatID)") }
+            do {
+                try await conversation.send(prompt)
+            } catch  where Task.isCancelled {
+                let stopped =
+                    session.offer.turns?.endsWithReader == true
+                    ? "Stopped. What came of the answer" : "Stopped waiting. The host goes on"
+                session.output.say("\(stopped): pairtool messages \(conversation.chatID.prefix(8))")
+                throw error
+            }
+            if session.output.format == .quiet { session.output.data(conversation.chatID) }
+        }
+    }
+
+    private func promptText(_ context: CommandContext) async throws -> String {
+        var prompt = words[words.count - 1]
+        if prompt == "-" {
+            guard let bytes = try await context.content(limit: 1 << 20) else {
+                throw CommandError(.usage, "prompt.too_long", "the prompt is longer than 1 MiB")
+            }
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                throw CommandError(.usage, "prompt.encoding", "the prompt is not UTF-8 text")
+            }
+            prompt = text
+        }
+        guard !prompt.trimmingBlanks().isEmpty else {
+            throw CommandError(.usage, "prompt.empty", "the prompt is empty; nothing was sent")
+        }
+        return prompt
+    }
+}

@@ -1,0 +1,89 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+import PairingAgent
+
+struct SyncCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sync",
+        abstract: "Pull agents, conversations and automations from a Mac with Lumi.",
+        discussion: """
+            Nothing is ever sent to the Mac. Each file is kept as soon as it is there, readable by you only, in the place of \
+            the last one; one that fails leaves the last one as it was.
+            """
+    )
+
+    @Flag(help: "Pull the keys of providers and the settings too: they travel without encryption.")
+    var withKeys = false
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    /// What became of a file, in JSON.
+    struct Row: Encodable {
+        var file: String
+        /// `stored`, `unchanged`, `missing`, `left_out`, `failed` or `not_reached`.
+        var state: String
+        var bytes: Int?
+        var reason: String?
+
+        init(_ item: LumiSync.Item) {
+            file = item.file.name
+            switch item.outcome {
+            case .stored(let count): (state, bytes) = ("stored", count)
+            case .unchanged(let count): (state, bytes) = ("unchanged", count)
+            case .missing: state = "missing"
+            case .leftOut: state = "left_out"
+            case .failed(let text): (state, reason) = ("failed", text)
+            case .notReached: state = "not_reached"
+            }
+        }
+
+        var text: String {
+            switch state {
+            case "stored": "stored, \(bytes ?? 0) bytes"
+            case "unchanged": "unchanged, \(bytes ?? 0) bytes"
+            case "missing": "the Mac has none"
+            case "left_out": "left out: it may hold keys (--with-keys pulls it)"
+            case "failed": "failed: \(reason ?? ""); the last one was kept"
+            default: "not reached; the last one was kept"
+            }
+        }
+    }
+
+    func run() async throws {
+        let output = options.output
+        let items = try await host.withMac(options, for: "agents and what else is pulled") { _ in
+            guard withKeys else { return }
+            output.say("Keys and settings travel without encryption: anyone on this network can read them.")
+        } _: { mac in
+            let store = LumiStore(data: output.context.paths.data, hostID: mac.host.id)
+            return try await LumiSync(store: store, withKeys: withKeys).run(mac.client)
+        }
+        output.list(
+            items.map(Row.init),
+            columns: [TableColumn("FILE") { $0.file }, TableColumn("STATE") { $0.text }],
+            id: \.file
+        )
+        try finish(items, output: output)
+    }
+
+    private func finish(_ items: [LumiSync.Item], output: Output) throws {
+        let failures = items.filter {
+            switch $0.outcome {
+            case .failed, .notReached: true
+            default: false
+            }
+        }
+        guard failures.isEmpty else {
+            throw CommandError(
+                .failed,
+                "sync.incomplete",
+                "\(failures.count) of \(items.count) files could not be pulled: "
+                    + failures.map(\.file.name).joined(separator: ", "),
+                next: "pairtool sync"
+            )
+        }
+        output.say("Next: pairtool agents")
+    }
+}

@@ -1,0 +1,112 @@
+import CompanionWire
+import Discovery
+import PairingAgent
+
+/// One look around the network, and the list of who is there.
+struct HostListing: Sendable {
+    private let types: [ServiceType]
+    /// Whether the first host that is resolved ends it.
+    private let first: Bool
+    private let timeout: Duration?
+    private let domain: String?
+    private let choice: DiscoveryChoice
+
+    /// - Parameters:
+    ///   - types: The service types to browse; none means all.
+    ///   - first: Whether the first host that is resolved ends it.
+    ///   - timeout: The longest that it may take. Default: 10 seconds for a look.
+    ///   - domain: The DNS domain to look in. Default: the local network.
+    ///   - choice: The engine and the interface.
+    init(
+        types: [ServiceType],
+        first: Bool,
+        timeout: Duration? = nil,
+        domain: String? = nil,
+        choice: DiscoveryChoice
+    ) {
+        self.types = types.isEmpty ? ServiceType.all : types
+        self.first = first
+        self.timeout = timeout
+        self.domain = domain
+        self.choice = choice
+    }
+
+    /// - Parameters:
+    ///   - probe: Asks the hosts how they are. Default: they are not asked.
+    /// - Returns: What there is to say where nobody is there, which is not said yet; nil after a list.
+    /// - Throws: ``CommandError``, `DiscoveryError`, `PairedHostStoreError`; `CancellationError`.
+    func run(
+        _ output: Output,
+        probe: (@Sendable (inout [DiscoveredRow]) async -> Void)? = nil
+    ) async throws -> CommandError? {
+        let context = output.context
+        let client = try choice.client(context: context, domain: domain)
+        let paired = try PairedHostStore(directory: context.paths.data).load()
+        output.tell(of: USBDevice.appleDevices(context: context))
+        let end = timeout.map { ContinuousClock.now + $0 }
+        return try await look(with: client, until: end) { survey in
+            var survey = survey
+            if first, let host = survey.hosts.first(where: { !$0.endpoints.isEmpty }) { survey.hosts = [host] }
+            if survey.engine == .daemon, try choice.engine(context: context) == .auto, domain == nil, !first,
+                end.map({ $0 - .now > Self.shortestSecondLook }) ?? true, let why = survey.incomplete.first
+            {
+                output.say("With the Avahi daemon, \(why). Looking again with the embedded engine.")
+                let embedded = try choice.client(context: context, engine: .embedded)
+                survey.merge(try await look(with: embedded, until: end, then: \.self))
+            }
+            return await list(survey, paired, output, probe)
+        }
+    }
+
+    private func look<Result: Sendable>(
+        with client: CompanionDiscoveryClient,
+        until end: ContinuousClock.Instant?,
+        then conclude: (DiscoverySurvey) async throws -> Result
+    ) async throws -> Result {
+        // Whoever asks for the first host and names a time wants to wait for it; otherwise the engine's word ends it.
+        let waits = first && timeout != nil
+        let isEnough: @Sendable (inout DiscoverySurvey) -> Bool = { [first] survey in
+            if first, survey.hosts.contains(where: { !$0.endpoints.isEmpty }) { return true }
+            return survey.isSettled && !waits
+        }
+        return try await DiscoverySurvey.run(
+            client: client,
+            types: types,
+            limit: end.map { $0 - .now } ?? .seconds(10),
+            until: isEnough,
+            then: conclude
+        )
+    }
+
+    private func list(
+        _ survey: DiscoverySurvey,
+        _ paired: PairedHosts,
+        _ output: Output,
+        _ probe: (@Sendable (inout [DiscoveredRow]) async -> Void)?
+    ) async -> CommandError? {
+        var rows = survey.hosts.map { DiscoveredRow($0, paired: paired) }
+        guard !rows.isEmpty else { return survey.nobody }
+        await probe?(&rows)
+        DiscoveredRow.markLookalikes(&rows, paired: paired)
+        output.list(rows, columns: DiscoveredRow.columns(rows, probe: probe != nil), id: \.id)
+        if output.format == .text { explain(Set(rows.flatMap(\.marks)), output) }
+        for why in survey.incomplete {
+            output.warn("discovery.incomplete", "\(why)", next: survey.engine == .daemon ? Self.moreRecords : nil)
+        }
+        if !survey.isSettled, !first {
+            output.warn(
+                "discovery.unsettled",
+                "Stopped before all answers were in: there may be more hosts (--timeout SECONDS)."
+            )
+        }
+        return nil
+    }
+
+    private static let shortestSecondLook = Duration.seconds(1)
+    private static let moreRecords =
+        "pairtool discover --engine embedded, or raise cache-entries-max in /etc/avahi/avahi-daemon.conf"
+
+    private func explain(_ marks: Set<AdvertMark>, _ output: Output) {
+        for mark in marks.sorted() { output.say("  \(mark.rawValue): \(mark.text)") }
+    }
+}

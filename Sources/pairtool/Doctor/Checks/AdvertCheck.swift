@@ -1,0 +1,73 @@
+import CompanionWire
+import Discovery
+
+/// The hosts that advertise themselves, and under which types.
+struct AdvertCheck: DoctorCheck {
+    let name = CheckName.adverts
+    let client: CompanionDiscoveryClient
+    /// Whether hosts are paired: they are looked at themselves, and those that were named by their address may well be
+    /// advertised by nobody.
+    let hasPairedHosts: Bool
+    /// The longest to look. Default: 5 s.
+    var limit = Duration.seconds(5)
+
+    func findings() async throws -> [Finding] {
+        let survey = try await DiscoverySurvey.run(
+            client: client,
+            types: ServiceType.all,
+            limit: limit,
+            until: \.isSettled
+        )
+        return Self.findings(survey.hosts, hasPairedHosts: hasPairedHosts)
+    }
+
+    static func findings(_ hosts: [DiscoveredHost], hasPairedHosts: Bool) -> [Finding] {
+        guard !hosts.isEmpty else {
+            let evidence = "no host advertises itself"
+            return [
+                hasPairedHosts ? .note(.adverts, evidence, .advertise) : .warning(.adverts, evidence, .advertise),
+                .skipped(.serviceType, "no host was found"),
+            ]
+        }
+        var findings: [Finding] = []
+        let resolved = hosts.filter { !$0.unresolved }.map(\.name)
+        if !resolved.isEmpty {
+            let more = resolved.count > 5 ? " and \(resolved.count - 5) more" : ""
+            findings.append(.ok(.adverts, resolved.prefix(5).joined(separator: ", ") + more))
+        }
+        for host in hosts where host.unresolved {
+            findings.append(.warning(.adverts, about: host.name, "its name or address does not resolve", .resolve))
+        }
+        return findings + types(of: hosts)
+    }
+
+    /// RFC 6335, section 5.1, by way of RFC 6763, section 7.2.
+    private static let longest = 15
+
+    private static func types(of hosts: [DiscoveredHost]) -> [Finding] {
+        let long = hosts.filter { host in
+            !host.types.isEmpty && host.types.allSatisfy { $0.label.utf8.count > longest }
+        }
+        guard !long.isEmpty else {
+            let types = Set(hosts.flatMap(\.types)).sorted().map(\.rawValue)
+            return [.ok(.serviceType, "found under " + types.joined(separator: ", "))]
+        }
+        return long.map { host in
+            let type = host.types.sorted()[0]
+            return .warning(
+                .serviceType,
+                about: host.name,
+                "advertises \(type) only: \(type.label.utf8.count) bytes, \(longest) are allowed (RFC 6763), "
+                    + "and some mDNS programs refuse it",
+                .shortType
+            )
+        }
+    }
+}
+
+extension ServiceType {
+    /// The name of the service, without its underscore and protocol.
+    fileprivate var label: Substring {
+        rawValue.dropFirst().prefix { $0 != "." }
+    }
+}

@@ -1,0 +1,52 @@
+import Discovery
+
+/// Whether the system bus and the Avahi daemon are up, and which engine that leads to.
+struct EngineCheck: DoctorCheck {
+    let name = CheckName.daemon
+    let choice: DiscoveryEngineChoice
+    let client: CompanionDiscoveryClient
+    /// `DBUS_SYSTEM_BUS_ADDRESS`.
+    let busAddress: String?
+
+    func findings() async throws -> [Finding] {
+        let address = busAddress
+        let report = try await BlockingCall.run { DaemonReport.ask(address: address, limit: .milliseconds(1500)) }
+        return [Self.finding(report), await engine(report)]
+    }
+
+    static func finding(_ report: DaemonReport) -> Finding {
+        switch report {
+        case .noBus(let path):
+            .note(.daemon, "there is no system bus at \(path), so no Avahi daemon either", .installDaemon)
+        case .busBroken(let path, let reason):
+            .problem(.daemon, "the system bus at \(path) does not work: \(reason)", .restartBus)
+        case .noDaemon: .note(.daemon, "the system bus works, but no Avahi daemon is on it", .installDaemon)
+        case .daemonBroken(let reason): .problem(.daemon, "the Avahi daemon does not work: \(reason)", .restartDaemon)
+        case .daemon(let version, let hostName, .running): .ok(.daemon, "\(version) runs as \(hostName)")
+        case .daemon(let version, let hostName, .registering):
+            .warning(.daemon, "\(version) is still establishing the name \(hostName)", .runAgain)
+        case .daemon(let version, let hostName, .collision):
+            .problem(.daemon, "\(version): another machine has the name \(hostName)", .renameMachine)
+        case .daemon(let version, let hostName, _):
+            .problem(.daemon, "\(version) has failed (host name \(hostName))", .restartDaemon)
+        }
+    }
+
+    private func engine(_ report: DaemonReport) async -> Finding {
+        let why: String
+        let used: DiscoveryEngineKind
+        do {
+            used = try await client.resolvedEngine()
+        } catch {
+            // With `auto`, the embedded engine is the one that failed last.
+            let other = choice == .daemon ? "embedded" : "daemon"
+            return .problem(.engine, "\(choice.rawValue): \(error)", .chooseEngine, ["ENGINE": other])
+        }
+        switch (choice, used) {
+        case (.auto, .daemon): why = "the Avahi daemon answers"
+        case (.auto, .embedded): why = "no Avahi daemon answers"
+        default: why = "--engine asks for it"
+        }
+        return .ok(.engine, "\(used.rawValue), because \(why)")
+    }
+}

@@ -1,0 +1,77 @@
+import FoundationEssentials
+import Glibc
+import PairingAgent
+
+/// Whether keys and records are whole, and this user's alone.
+struct FileCheck: DoctorCheck {
+    let name = CheckName.files
+    /// The tool's data directory.
+    let directory: String
+
+    func findings() async throws -> [Finding] {
+        let directory = directory
+        return try await BlockingCall.run { Self.look(at: directory) }
+    }
+
+    private static func look(at directory: String) -> [Finding] {
+        guard FileStatus(directory) != nil else {
+            return [.ok(.files, about: directory, "there is nothing yet: the key is made with the first pairing")]
+        }
+        let names = entries(of: directory).map { "\(directory)/\($0)" }
+        // What the host keeps is in a directory of its own; projects that it made are not looked into.
+        let paths =
+            [directory] + names + entries(of: directory + "/host").map { "\(directory)/host/\($0)" }
+            + ["lumi", "aicli"].flatMap { all(below: "\(directory)/\($0)") }
+        var findings: [Finding] = []
+        for path in paths {
+            guard let status = FileStatus(path, followingLinks: false) else { continue }
+            if let finding = finding(path, status, user: geteuid()) { findings.append(finding) }
+        }
+        // What may not be read is not damaged: it is said above whose it is, and moving it away would lose it.
+        findings += RecordCheck(directory: directory).findings().filter { isReadable($0.subject ?? "") }
+        guard findings.isEmpty else { return findings }
+        return [.ok(.files, about: directory, "\(paths.count) files and directories, readable by you alone")]
+    }
+
+    /// - Returns: nil where all is well.
+    static func finding(_ path: String, _ status: FileStatus, user: UInt32) -> Finding? {
+        let mode = String(status.permissions, radix: 8)
+        guard status.kind == .file || status.kind == .directory else { return nil }
+        guard status.owner == user else {
+            return .problem(.files, about: path, "belongs to user \(status.owner)", .ownFile, ["FILE": path])
+        }
+        guard status.kind == .directory || status.permissions & 0o400 != 0 else {
+            return .problem(.files, about: path, "you may not read it (mode \(mode))", .protectFile, ["FILE": path])
+        }
+        guard status.permissions & 0o077 != 0 else { return nil }
+        guard status.kind == .directory else {
+            return .problem(.files, about: path, "other users may use it (mode \(mode))", .protectFile, ["FILE": path])
+        }
+        let values = ["DIRECTORY": path]
+        // Names alone are seen in a directory that is open to readers: the files are closed by themselves.
+        return status.permissions & 0o022 != 0
+            ? .problem(
+                .files,
+                about: path,
+                "other users may put files into it (mode \(mode))",
+                .protectDirectory,
+                values
+            )
+            : .warning(.files, about: path, "other users may look into it (mode \(mode))", .protectDirectory, values)
+    }
+
+    /// Whether it is this user's to read.
+    private static func isReadable(_ path: String) -> Bool {
+        FileStatus(path)?.owner == geteuid() && access(path, R_OK) == 0
+    }
+
+    /// The paths of everything below a directory; links are not followed.
+    private static func all(below directory: String) -> [String] {
+        guard FileStatus(directory, followingLinks: false)?.kind == .directory else { return [] }
+        return entries(of: directory).map { "\(directory)/\($0)" }.flatMap { [$0] + all(below: $0) }
+    }
+
+    static func entries(of directory: String) -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted()
+    }
+}

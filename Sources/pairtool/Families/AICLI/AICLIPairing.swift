@@ -1,0 +1,164 @@
+import CompanionClient
+import CompanionWire
+import FoundationEssentials
+import PairingAgent
+
+/// The pairing with an AICLI server: no more than its token, tried once and kept; and the key of its TLS, where it has
+/// one, trusted once and kept.
+struct AICLIPairing: Sendable {
+    private let pairing: FamilyPairing
+
+    init(_ pairing: FamilyPairing) {
+        self.pairing = pairing
+    }
+
+    private var target: PairingTarget { pairing.target }
+    private var output: Output { pairing.output }
+    private var context: CommandContext { output.context }
+
+    /// Where the server answers, and how it is spoken to there.
+    private struct Place {
+        var endpoint: CompanionEndpoint
+        var security: HostSecurity
+        var health: AICLIHealth
+    }
+
+    func run() async throws {
+        let place = try await findServer()
+        let accepted = try await findToken(at: place)
+        var host = target.legacyRecord(
+            at: place.endpoint,
+            deviceID: pairing.identity.deviceID,
+            now: context.now()
+        )
+        if let certificate = place.security.certificate {
+            host.spki = certificate.spki
+            host.certificate = Base64.encode(certificate.der)
+        }
+        let record = PairingRecord(output: output)
+        let outcome = try record.store(host, as: pairing.deviceName, replacing: target.record)
+        let secrets = HostSecretStore(directory: context.paths.data)
+        if let accepted {
+            try secrets.keep(accepted, hostID: outcome.host.id)
+        } else {
+            try secrets.forget(hostID: outcome.host.id)
+        }
+        record.show(outcome)
+        if let limits = place.health.generation.limits { output.say(limits) }
+        if place.health.assistantAvailable == false {
+            output.say("The agent's own program is not available on that host.")
+        }
+    }
+
+    /// Where an AICLI server answers. No token is sent yet.
+    ///
+    /// One that speaks TLS is not spoken to without: whoever wants the token in the clear could ask for that.
+    private func findServer() async throws -> Place {
+        let isSecure = !target.secureEndpoints.isEmpty
+        let endpoints = isSecure ? target.secureEndpoints : target.endpoints
+        guard let first = endpoints.first else {
+            throw PairingError(.unreachable, "\(target.name) has no address")
+        }
+        var failure: CompanionClientError?
+        for endpoint in endpoints {
+            do {
+                let security: HostSecurity = isSecure ? .pinned(try await trustedCertificate(at: endpoint)) : .plain
+                let health = try await client(endpoint, security, token: nil) { try await $0.aicliHealth() }
+                return Place(endpoint: endpoint, security: security, health: health)
+            } catch let error as CompanionClientError where error.code != .pinMismatch {
+                failure = failure ?? error
+            }
+        }
+        throw failure
+            ?? CompanionClientError(.unreachable, "No AICLI server answers at \(first).", delivery: .notSent)
+    }
+
+    private func trustedCertificate(at endpoint: CompanionEndpoint) async throws -> PinnedCertificate {
+        let known = try PairedHostStore(directory: context.paths.data).load()
+        let trust = PinTrust(output: output, given: pairing.pin)
+        return try await trust.certificate(at: endpoint, of: target.name, known: target.record(in: known))
+    }
+
+    /// The token that the server takes; nil where it wants none.
+    private func findToken(at place: Place) async throws -> String? {
+        if let token = pairing.token {
+            guard try await accepts(token, at: place) else { throw refused }
+            return token
+        }
+        if try await accepts(nil, at: place) { return nil }
+        guard context.canAsk else {
+            throw CommandError(
+                .usage,
+                "pairing.no_code",
+                "\(target.name) wants a token, and there is no terminal to ask at",
+                next: "give it: pairtool pair --token-file FILE (- for standard input), or --qr FILE"
+            )
+        }
+        let question = Question(context: context)
+        for attempt in 1...3 {
+            let prompt = "Token of \(TerminalText.line(target.name)): "
+            guard let typed = try await question.secret(prompt)?.trimmingBlanks(), !typed.isEmpty else { break }
+            if AICLIPayload.isToken(typed), try await accepts(typed, at: place) { return typed }
+            if attempt < 3 { output.say("The server does not take it. Try again.") } else { throw refused }
+        }
+        throw CommandError(.usage, "pairing.no_code", "no token was typed; nothing was kept")
+    }
+
+    /// Whether the server lets this device in, asked where it looks at the token.
+    private func accepts(_ token: String?, at place: Place) async throws -> Bool {
+        do {
+            try await client(place.endpoint, place.security, token: token) { try await $0.checkToken() }
+            return true
+        } catch let error as CompanionClientError where error.code == .notPaired {
+            return false
+        }
+    }
+
+    private var refused: CommandError {
+        CommandError(
+            .wrongCode,
+            "pairing.wrong_token",
+            "\(target.name) does not take the token",
+            next: "look it up on the host (its QR code has it), then: pairtool pair"
+        )
+    }
+
+    private func client<R>(
+        _ endpoint: CompanionEndpoint,
+        _ security: HostSecurity,
+        token: String?,
+        _ body: (AICLIClient) async throws -> R
+    ) async throws -> R {
+        try await AICLIClient.withClient(
+            endpoint: endpoint,
+            security: security,
+            token: token,
+            deviceID: pairing.identity.deviceID,
+            logger: LoggingSetup.logger("aicli", context: context),
+            body
+        )
+    }
+}
+
+extension CommandContext {
+    /// The token in a file, or on standard input.
+    ///
+    /// - Parameter file: A path, or `-`.
+    /// - Throws: ``CommandError`` where there is none, or what is there cannot be one.
+    func token(in file: String) async throws -> String {
+        guard let bytes = try await content(of: file, limit: 8 << 10) else {
+            throw CommandError(
+                .usage,
+                "pairing.code_format",
+                "what was given is no token: it is too long; nothing was sent"
+            )
+        }
+        let text = String(decoding: bytes, as: UTF8.self).trimmingBlanks()
+        // What the server shows as a QR code will do too.
+        let token = AICLIPayload(text)?.token ?? text
+        guard AICLIPayload.isToken(token) else {
+            throw CommandError(.usage, "pairing.code_format", "what was given is no token; nothing was sent")
+        }
+        return token
+    }
+}

@@ -1,0 +1,136 @@
+import CompanionClient
+import CompanionWire
+import FoundationEssentials
+import PairingAgent
+
+/// Opens paired AICLI servers.
+enum AICLISessions {
+    /// Runs a body with a client of the server and what is kept of it.
+    static func with<R>(
+        _ host: PairedHost,
+        output: Output,
+        configuration: CompanionClientConfiguration = .default,
+        _ body: (AICLIHost) async throws -> R
+    ) async throws -> R {
+        let context = output.context
+        return try await withClient(of: host, context: context, configuration: configuration) { client in
+            var aicli = AICLIHost(
+                client: client,
+                store: store(of: host.id, context: context),
+                permissions: AICLIPermissionQuestion.answering(output)
+            )
+            aicli.runner.now = context.now
+            aicli.notice = { output.say($0) }
+            return try await body(aicli)
+        }
+    }
+
+    private static func withClient<R>(
+        of host: PairedHost,
+        context: CommandContext,
+        configuration: CompanionClientConfiguration,
+        _ body: (AICLIClient) async throws -> R
+    ) async throws -> R {
+        try await AICLIClient.withClient(
+            endpoint: host.endpoint,
+            security: try await security(of: host, configuration: configuration),
+            token: try HostSecretStore(directory: context.paths.data).load(hostID: host.id),
+            deviceID: host.deviceID,
+            configuration: configuration,
+            logger: LoggingSetup.logger("aicli", context: context),
+            body
+        )
+    }
+
+    /// How the server is to be spoken to: one that was paired by TLS, with the key that it had then and no other.
+    ///
+    /// - Throws: ``CompanionClientError/Code/pinMismatch``, which names both keys.
+    static func security(
+        of host: PairedHost,
+        configuration: CompanionClientConfiguration = .default
+    ) async throws -> HostSecurity {
+        guard let pin = host.spki else { return .plain }
+        do {
+            return .pinned(
+                try await PinnedTLS.certificate(of: host.endpoint, expecting: pin, configuration: configuration)
+            )
+        } catch let error as CompanionClientError where error.code != .pinMismatch {
+            // Whoever cannot be reached is found out by what asks next, which may be able to wait.
+            let der = host.certificate.flatMap(Base64.decode)
+            guard let kept = try der.map(PinnedCertificate.init), kept.spki == pin else { throw error }
+            return .pinned(kept)
+        }
+    }
+
+    /// How a paired server does, and whether it still takes the token.
+    static func health(
+        of host: PairedHost,
+        context: CommandContext,
+        timeouts: CompanionClientConfiguration.Timeouts
+    ) async throws -> FamilyHealth {
+        let configuration = CompanionClientConfiguration(timeouts: timeouts)
+        return try await withClient(of: host, context: context, configuration: configuration) { client in
+            var health = FamilyHealth(try await client.aicliHealth(), at: host.endpoint)
+            do {
+                try await client.checkToken()
+                health.takesToken = true
+            } catch let error as CompanionClientError where error.code == .notPaired {
+                health.takesToken = false
+            } catch let error as CompanionClientError {
+                // It is up: what is wrong with it besides is not its token.
+                health.trouble = health.trouble ?? error.description
+            }
+            return health
+        }
+    }
+
+    static func store(of hostID: String, context: CommandContext) -> AICLIStore {
+        AICLIStore(data: context.paths.data, hostID: hostID)
+    }
+
+    /// Forgets all that is kept of a server.
+    static func forget(_ host: PairedHost, context: CommandContext) throws {
+        try HostSecretStore(directory: context.paths.data).forget(hostID: host.id)
+        try store(of: host.id, context: context).removeAll()
+    }
+}
+
+extension HostOptions {
+    /// Runs a body with the AICLI server that is meant.
+    ///
+    /// - Parameter matter: What the command is about, such as `sessions`.
+    func withAICLI<R>(
+        _ options: OutputOptions,
+        for matter: String,
+        _ body: (AICLIHost) async throws -> R
+    ) async throws -> R {
+        let output = options.output
+        let host = try paired(.aicli, for: matter, output.context)
+        let result = try await AICLISessions.with(host, output: output, body)
+        try noteContact(with: host, output.context)
+        return result
+    }
+}
+
+/// Asks the user what the agent wants to know.
+enum AICLIPermissionQuestion {
+    /// - Returns: Nil where nobody can be asked: everything is denied then.
+    static func answering(_ output: Output) -> AICLIPermissionAnswering? {
+        let context = output.context
+        guard context.canAsk else { return nil }
+        return { request in
+            let text = TerminalText.block("\nThe agent asks: \(request.prompt)")
+            let question = Question(context: context)
+            // The turn may end while the question stands: whoever reads the terminal is woken then.
+            return try await withTaskCancellationHandler {
+                if request.isYesOrNo {
+                    return try await question.confirm(text) ? request.allowing : request.denying
+                }
+                let index = try await question.choose(text, from: request.options)
+                return index.map { request.options[$0] }
+            } onCancel: {
+                Interrupts.shared.wakeReader()
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import CompanionClient
+import CompanionWire
+import PairingAgent
+
+extension HostOptions {
+    /// The paired host that a command of one family means: the one that is named, else the default host, else the only
+    /// one of that family: commands that one family has need no `--host` then.
+    ///
+    /// - Parameter matter: What the command is about, such as `approvals`.
+    /// - Throws: ``CommandError``, with the code `host.cannot` for a host of another family.
+    func paired(_ family: HostFamily, for matter: String, _ context: CommandContext) throws -> PairedHost {
+        let hosts = try PairedHostStore(directory: context.paths.data).load()
+        let word = host ?? context.environment["PAIRTOOL_HOST"]
+        let selected = try PairedHostSelection.select(word, of: family, for: matter, in: hosts)
+        try require?.check(selected)
+        return selected
+    }
+}
+
+extension PairedHostSelection {
+    /// See ``HostOptions/paired(_:for:_:)``.
+    ///
+    /// - Parameter word: A name, id prefix or address; nil or empty means that none is named.
+    static func select(
+        _ word: String?,
+        of family: HostFamily,
+        for matter: String,
+        in hosts: PairedHosts
+    ) throws -> PairedHost {
+        let relatives = hosts.hosts.filter { $0.family == family }
+        let host =
+            if let word, !word.isEmpty {
+                try named(word, relatives, in: hosts)
+            } else {
+                try unnamed(family, relatives, in: hosts)
+            }
+        guard host.family == family else {
+            throw CommandError(
+                .failed,
+                "host.cannot",
+                "\(host.name) is a \(host.family.displayName) host; \(matter) are a matter of \(family.displayName) hosts",
+                next: relatives.first.map { "name one with --host: \($0.name)" }
+                    ?? "pair with one: \(family.pairCommand)"
+            )
+        }
+        return host
+    }
+
+    private static func named(_ word: String, _ relatives: [PairedHost], in hosts: PairedHosts) throws -> PairedHost {
+        guard let place = HostPlace(word), !hosts.hosts.contains(where: { $0.name == word }) else {
+            return try select(word, in: hosts)
+        }
+        // Hosts of most families prove nothing: none is spoken to elsewhere than where it was paired.
+        let there = (relatives + hosts.hosts).first { $0.endpoint == place.endpoint($0.endpoint.port) }
+        guard let there else { throw unknown(place) }
+        return there
+    }
+
+    private static func unnamed(
+        _ family: HostFamily,
+        _ relatives: [PairedHost],
+        in hosts: PairedHosts
+    ) throws -> PairedHost {
+        if let usual = hosts.defaultHost, usual.family == family || relatives.isEmpty { return usual }
+        guard let only = relatives.first else {
+            throw CommandError(
+                .notPaired,
+                "host.none_paired",
+                "no \(family.displayName) host is paired yet",
+                next: family.pairCommand
+            )
+        }
+        guard relatives.count == 1 else {
+            throw ambiguous(relatives, "several \(family.displayName) hosts are paired and none of them is the default")
+        }
+        return only
+    }
+}

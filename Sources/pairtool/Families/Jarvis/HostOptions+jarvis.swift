@@ -1,0 +1,47 @@
+import CompanionClient
+import CompanionWire
+import PairingAgent
+
+/// A paired Jarvis daemon, a client that speaks to it, and where the command writes.
+struct JarvisSession: Sendable {
+    let host: PairedHost
+    let client: JarvisClient
+    let output: Output
+}
+
+extension HostOptions {
+    /// Runs a body with the Jarvis daemon that is meant.
+    ///
+    /// - Parameter via: The base URL that is asked. Default: the one that answers.
+    func withJarvis<R>(
+        _ options: OutputOptions,
+        via: JarvisPlace? = nil,
+        _ body: (JarvisSession) async throws -> R
+    ) async throws -> R {
+        let output = options.output
+        let selected = try daemon(output.context)
+        return try await JarvisSessions.withClient(selected, output: output, via: via) { client in
+            try await body(JarvisSession(host: selected, client: client, output: output))
+        }
+    }
+
+    private func daemon(_ context: CommandContext) throws -> PairedHost {
+        do {
+            return try paired(.jarvis, for: "approvals", context)
+        } catch let error as CommandError
+            where ["host.cannot", "host.none_paired"].contains(error.code) && isUnnamed(context)
+        {
+            // Whoever has not named one is told how they begin: daemons are not found by themselves.
+            throw CommandError(
+                .notPaired,
+                "host.none_paired",
+                "no Jarvis daemon is recorded yet",
+                next: HostFamily.jarvis.pairCommand
+            )
+        }
+    }
+
+    private func isUnnamed(_ context: CommandContext) -> Bool {
+        (host ?? context.environment["PAIRTOOL_HOST"] ?? "").isEmpty
+    }
+}

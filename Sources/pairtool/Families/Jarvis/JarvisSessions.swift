@@ -1,0 +1,72 @@
+import CompanionClient
+import CompanionWire
+import Logging
+import PairingAgent
+
+/// Opens clients of paired Jarvis daemons.
+enum JarvisSessions {
+    /// Runs a body with what a daemon offers of the things that hosts of several families have.
+    static func with<R>(
+        _ host: PairedHost,
+        output: Output,
+        configuration: CompanionClientConfiguration = .default,
+        _ body: (HostClient) async throws -> R
+    ) async throws -> R {
+        try await withClient(host, output: output, configuration: configuration) { client in
+            try await body(HostClient(family: .jarvis, health: client))
+        }
+    }
+
+    /// The token that the daemon wants; nil where it wants none.
+    static func token(of hostID: String, _ context: CommandContext) throws -> String? {
+        try HostSecretStore(directory: context.paths.data).load(hostID: hostID)
+    }
+
+    /// Forgets all that is kept of a daemon.
+    static func forget(_ host: PairedHost, context: CommandContext) throws {
+        try HostSecretStore(directory: context.paths.data).forget(hostID: host.id)
+    }
+
+    /// Runs a body with a client that has found the base URL that answers.
+    static func withClient<R>(
+        _ host: PairedHost,
+        output: Output,
+        configuration: CompanionClientConfiguration = .default,
+        via: JarvisPlace? = nil,
+        _ body: (JarvisClient) async throws -> R
+    ) async throws -> R {
+        var fallback: JarvisBase?
+        if let url = host.fallbackURL {
+            guard let base = JarvisBase(fallback: url) else {
+                throw CommandError(
+                    .failed,
+                    "host.fallback_url",
+                    "the second base URL of \(host.name) in the records is none: \(url)",
+                    next: "pairtool pair --family jarvis --url http://\(host.endpoint) --fallback-url URL"
+                )
+            }
+            fallback = base
+        }
+        if via == .cloud, fallback == nil {
+            throw CommandError(
+                .usage,
+                "host.no_fallback_url",
+                "\(host.name) has no second base URL",
+                next: "pairtool pair --family jarvis --url http://\(host.endpoint) --fallback-url URL"
+            )
+        }
+        return try await JarvisClient.withClient(
+            endpoint: host.endpoint,
+            fallback: fallback,
+            token: try token(of: host.id, output.context),
+            via: via,
+            configuration: configuration,
+            logger: LoggingSetup.logger("client", context: output.context)
+        ) { client in
+            if client.usesFallback, via == nil {
+                output.say("Nothing answers at \(host.endpoint): using \(client.base), the second base URL.")
+            }
+            return try await body(client)
+        }
+    }
+}

@@ -1,0 +1,190 @@
+import CompanionClient
+import CompanionWire
+import Glibc
+import PairingAgent
+
+/// A connection that a Lumi host has accepted, kept for the commands that follow, because newer Macs ask for each one.
+///
+/// A process of its own has it (``RemoteHoldCommand``), behind a socket of mode 0600 in a directory of mode 0700. It ends
+/// by itself.
+struct HeldConnection: Sendable {
+    let path: String
+    private let lockPath: String
+    private let hostName: String
+    private let context: CommandContext
+
+    init(_ host: PairedHost, _ context: CommandContext) {
+        // Short: a path of a socket has 107 bytes at most.
+        let name = "lumi-" + DeviceIdentity.shortHash("\(host.id) \(host.endpoint)").prefix(8)
+        path = "\(context.paths.runtime)/\(name).sock"
+        lockPath = "\(context.paths.runtime)/\(name).lock"
+        hostName = host.name
+        self.context = context
+    }
+
+    /// The name of the variable that says for how many seconds.
+    static let variable = "PAIRTOOL_REMOTE_KEEP"
+    /// Seconds, where nothing else is said.
+    static let usualKeep = 180
+    /// An hour is the most.
+    static let mostKeep = 3600
+
+    /// Whether something is there that may be a holder's socket, in a directory of this user alone.
+    var isThere: Bool {
+        guard let status = FileStatus(path, followingLinks: false), status.owner == geteuid() else { return false }
+        return status.permissions & 0o077 == 0
+    }
+
+    /// Runs a body while no other process of this user has a command for the host.
+    func withTurn<R>(_ output: Output, _ body: () async throws -> R) async throws -> R {
+        let notice = "Another command for \(TerminalText.line(hostName)) runs; waiting for its end."
+        return try await FileLock.with(lockPath, output, notice: notice) { _ in try await body() }
+    }
+
+    /// Has the connection of a client kept, unless that is not wanted, or of no use: who accepts by itself does so again.
+    ///
+    /// What goes wrong here is no failure of the command: the next one connects anew.
+    func keep(_ client: LumiClient, _ output: Output) async {
+        let seconds = keepSeconds
+        guard seconds > 0, let generation = await client.generation, generation != .open,
+            let connection = await client.duplicateTransport()
+        else { return }
+        defer { close(connection) }
+        guard let listener = listen() else {
+            output.say("The connection is not kept: no socket can be made at \(path). The next command connects anew.")
+            return
+        }
+        defer { close(listener) }
+        guard start(connection, listener, generation, seconds) else {
+            unlink(path)
+            return
+        }
+        output.say(
+            "The connection is kept for \(Self.text(seconds)): pairtool remote disconnect closes it."
+        )
+    }
+
+    private static func text(_ seconds: Int) -> String {
+        seconds % 60 == 0 ? "\(seconds / 60) min" : "\(seconds) s"
+    }
+
+    private var keepSeconds: Int {
+        guard let text = context.environment[Self.variable], let seconds = Int(text) else { return Self.usualKeep }
+        return min(max(0, seconds), Self.mostKeep)
+    }
+
+    /// Has the holder close the connection, where there is one, and waits for that.
+    ///
+    /// - Returns: Whether there was one.
+    @discardableResult
+    func end() -> Bool {
+        guard isThere else { return false }
+        defer { unlink(path) }
+        guard let descriptor = socket(), let frame = try? LumiRequest.holderEndFrame() else { return false }
+        defer { close(descriptor) }
+        var limit = timeval(tv_sec: 5, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        guard withAddress({ connect(descriptor, $0, $1) }) == 0, LumiHolder.user(of: descriptor) == geteuid(),
+            send(descriptor, frame, frame.count, Int32(MSG_NOSIGNAL)) == frame.count
+        else { return false }
+        var byte: UInt8 = 0
+        while recv(descriptor, &byte, 1, 0) > 0 {}
+        return true
+    }
+
+    // MARK: The socket
+
+    private func socket() -> Int32? {
+        let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        return descriptor >= 0 ? descriptor : nil
+    }
+
+    /// A socket that listens at the path, and at a high number, so that nothing is in the way of a holder's.
+    private func listen() -> Int32? {
+        unlink(path)
+        guard (try? PrivateFile.makeDirectory(context.paths.runtime)) != nil, let descriptor = socket() else {
+            return nil
+        }
+        defer { close(descriptor) }
+        guard withAddress({ bind(descriptor, $0, $1) }) == 0, chmod(path, 0o600) == 0, Glibc.listen(descriptor, 4) == 0
+        else { return nil }
+        let high = fcntl(descriptor, F_DUPFD_CLOEXEC, 10)
+        return high >= 0 ? high : nil
+    }
+
+    /// - Returns: -1 for a path that no socket can have.
+    private func withAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return -1 }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+
+    // MARK: The process
+
+    /// Starts a holder in a session of its own, which has nothing of this process but the two sockets.
+    private func start(_ connection: Int32, _ listener: Int32, _ generation: LumiGeneration, _ seconds: Int) -> Bool {
+        let program = context.program
+        var attributes = posix_spawnattr_t()
+        var actions = posix_spawn_file_actions_t()
+        posix_spawnattr_init(&attributes)
+        posix_spawn_file_actions_init(&actions)
+        defer {
+            posix_spawnattr_destroy(&attributes)
+            posix_spawn_file_actions_destroy(&actions)
+        }
+        posix_spawnattr_setflags(&attributes, Self.ownSession)
+        for (number, mode) in [(STDIN_FILENO, O_RDONLY), (STDOUT_FILENO, O_WRONLY), (STDERR_FILENO, O_WRONLY)] {
+            posix_spawn_file_actions_addopen(&actions, number, "/dev/null", mode, 0)
+        }
+        posix_spawn_file_actions_adddup2(&actions, connection, RemoteHoldCommand.connection)
+        posix_spawn_file_actions_adddup2(&actions, listener, RemoteHoldCommand.listener)
+        for number in Self.inheritable { posix_spawn_file_actions_addclose(&actions, number) }
+        let words = [
+            program, "remote", "hold", "--socket", path, "--generation", "\(generation.rawValue)", "--seconds",
+            "\(seconds)",
+        ]
+        // No more of the environment than the program's start takes.
+        let passed = ["HOME", "PATH", "LD_LIBRARY_PATH", "SWIFT_BACKTRACE", "XDG_RUNTIME_DIR"]
+        let environment = passed.compactMap { name in context.environment[name].map { "\(name)=\($0)" } }
+        var process: pid_t = 0
+        return Self.withCStrings(words) { words in
+            Self.withCStrings(environment) { environment in
+                posix_spawn(&process, program, &actions, &attributes, words, environment) == 0
+            }
+        }
+    }
+
+    /// `POSIX_SPAWN_SETSID`, which the C library shows only to programs for GNU.
+    private static let ownSession: Int16 = 0x80
+
+    /// What this process would hand on to any program besides the standard streams and a holder's sockets.
+    private static var inheritable: [Int32] {
+        guard let directory = opendir("/proc/self/fd") else { return [] }
+        defer { closedir(directory) }
+        var numbers: [Int32] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard let number = Int32(name), number > RemoteHoldCommand.listener else { continue }
+            if fcntl(number, F_GETFD) & FD_CLOEXEC == 0 { numbers.append(number) }
+        }
+        return numbers
+    }
+
+    private static func withCStrings<R>(
+        _ texts: [String],
+        _ body: ([UnsafeMutablePointer<CChar>?]) -> R
+    ) -> R {
+        let copies = texts.map { strdup($0) }
+        defer { for copy in copies { free(copy) } }
+        return body(copies + [nil])
+    }
+}

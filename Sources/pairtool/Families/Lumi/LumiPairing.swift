@@ -1,0 +1,67 @@
+import CompanionClient
+import CompanionWire
+import FoundationEssentials
+import PairingAgent
+
+/// A pairing with a Lumi host: it is asked for its consent once, and put on record. There is nothing to prove
+/// (trust: legacy), and each later connection is asked for anew.
+struct LumiPairing: Sendable {
+    private let pairing: FamilyPairing
+
+    init(_ pairing: FamilyPairing) {
+        self.pairing = pairing
+    }
+
+    private var target: PairingTarget { pairing.target }
+    private var output: Output { pairing.output }
+
+    func run() async throws {
+        // One that is paired with anew has a connection that the new one takes the place of.
+        let known = try PairedHostStore(directory: output.context.paths.data).load()
+        if let record = target.record(in: known) { HeldConnection(record, output.context).end() }
+        if try await accept() == .open { output.say("Nobody there has to accept a connection.") }
+    }
+
+    /// Puts the host on record, and keeps the connection for the first command.
+    private func record(_ endpoint: CompanionEndpoint, _ client: LumiClient) async throws {
+        var host = target.legacyRecord(
+            at: endpoint,
+            deviceID: pairing.identity.deviceID,
+            now: output.context.now()
+        )
+        host.deviceName = pairing.deviceName
+        let record = PairingRecord(output: output)
+        let outcome = try record.store(host, as: pairing.deviceName, replacing: target.record)
+        record.show(outcome)
+        await HeldConnection(outcome.host, output.context).keep(client, output)
+    }
+
+    /// Asks at the first of the target's addresses that answers.
+    private func accept() async throws -> LumiGeneration {
+        var failure: CompanionClientError?
+        for endpoint in target.endpoints {
+            do {
+                return try await LumiClient.withClient(
+                    endpoint: endpoint,
+                    clock: output.context.clock,
+                    logger: LoggingSetup.logger("lumi", context: output.context)
+                ) { client in
+                    let reception = LumiReception(
+                        hostName: target.name,
+                        deviceName: pairing.deviceName,
+                        code: pairing.code,
+                        output: output
+                    )
+                    let generation = try await reception.accept(client)
+                    try await record(endpoint, client)
+                    return generation
+                }
+            } catch let error as CompanionClientError where error.delivery == .notSent {
+                // Nobody was asked there.
+                failure = error
+            }
+        }
+        throw failure
+            ?? CommandError(.unreachable, "host.unreachable", "\(target.name) advertises no address to connect to")
+    }
+}

@@ -1,0 +1,89 @@
+import CompanionClient
+import CompanionWire
+import NIOConcurrencyHelpers
+
+/// Waits at a Lumi host's door, and says so.
+struct LumiReception: Sendable {
+    let hostName: String
+    let deviceName: String
+    /// Six digits that came with the command; they are tried once.
+    var code: String?
+    let output: Output
+
+    private var context: CommandContext { output.context }
+
+    /// - Throws: ``CommandError``.
+    func accept(_ client: LumiClient) async throws -> LumiGeneration {
+        let given = NIOLockedValueBox(code)
+        let desk = LumiApprovalDesk(
+            waiting: { say(secondsLeft: $0) },
+            code: { isRepeated in
+                let first = given.withLockedValue { given in
+                    defer { given = nil }
+                    return given
+                }
+                if let first { return first }
+                return try await ask(isRepeated: isRepeated)
+            }
+        )
+        do {
+            defer { if context.stderrIsTerminal { context.stderr.write("\r\u{1B}[K") } }
+            return try await client.requestApproval(deviceName: deviceName, desk: desk)
+        } catch let error as CompanionClientError {
+            throw describe(error)
+        }
+    }
+
+    /// Counts down at a terminal; elsewhere says it once.
+    private func say(secondsLeft: Int) {
+        let what = "Waiting for “\(TerminalText.line(deviceName))” to be accepted on \(TerminalText.line(hostName))"
+        if context.stderrIsTerminal {
+            context.stderr.write("\r\u{1B}[K\(what)… \(secondsLeft) s")
+        } else if secondsLeft == LumiApproval.mostAsks - 1 {
+            output.say("\(what), for at most \(LumiApproval.mostAsks) seconds.")
+        }
+    }
+
+    private func ask(isRepeated: Bool) async throws -> String? {
+        guard context.canAsk else {
+            throw CommandError(
+                isRepeated || code != nil ? .wrongCode : .usage,
+                isRepeated || code != nil ? "pairing.wrong_code" : "pairing.no_code",
+                isRepeated || code != nil
+                    ? "\(hostName) does not take that code"
+                    : "\(hostName) wants the six digits that it shows, and there is no terminal to ask at",
+                next: "run the command at a terminal, or pair with --code-stdin"
+            )
+        }
+        if isRepeated { output.say("\(TerminalText.line(hostName)) does not take that code. Try again.") }
+        return try await Question(context: context).pairingCode(of: hostName)
+    }
+
+    private func describe(_ error: CompanionClientError) -> CommandError {
+        switch error.code {
+        case .forbidden:
+            CommandError(
+                .permissionDenied,
+                "host.rejected",
+                "the connection was refused on \(hostName)",
+                next: "run the command again, and have it accepted there"
+            )
+        case .timedOut where error.delivery == .answered:
+            CommandError(
+                .timedOut,
+                "host.not_accepted",
+                "nobody accepted the connection on \(hostName) within \(LumiApproval.mostAsks) seconds",
+                next: "run the command again when somebody is at the Mac"
+            )
+        case .badRequest:
+            CommandError(
+                .wrongCode,
+                "pairing.wrong_code",
+                "\(hostName) took none of the codes",
+                next: "compare the digits, then run the command again"
+            )
+        default:
+            CommandError(describing: error)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import CompanionClient
+import CompanionWire
+import PairingAgent
+
+/// A paired Lumi host and what was pulled from it: nothing on the network is asked.
+struct PulledHost: Sendable {
+    let host: PairedHost
+    let store: LumiStore
+    let output: Output
+
+    /// The agents.
+    ///
+    /// - Throws: ``CommandError`` where nothing was ever pulled.
+    func agents() throws -> [LumiAgent] {
+        let list = try pulled(try store.loadAgents())
+        if list.dropped > 0 {
+            output.warn("agents.unreadable", "\(list.dropped) of the agents could not be read and are left out")
+        }
+        return list.items
+    }
+
+    func automations() throws -> [LumiAutomation] {
+        let list = try pulled(try store.loadAutomations())
+        if list.dropped > 0 {
+            output.warn("automations.unreadable", "\(list.dropped) of the automations could not be read")
+        }
+        return list.items
+    }
+
+    /// The agent that a word names: by id or name.
+    func agent(_ word: String) throws -> LumiAgent {
+        try NameMatch.find(
+            word.lowercased(),
+            in: try agents(),
+            kind: "agent",
+            listing: "pairtool agents",
+            ids: { [LumiStore.id($0.id)] },
+            names: { [$0.name] }
+        )
+    }
+
+    func pulled<Content>(_ content: Content?) throws -> Content {
+        guard let content else {
+            throw CommandError(
+                .nothingFound,
+                "sync.never",
+                "nothing was pulled from \(host.name) yet",
+                next: "pairtool sync"
+            )
+        }
+        return content
+    }
+}

@@ -1,0 +1,246 @@
+import CompanionWire
+import Desktop
+import Discovery
+import FoundationEssentials
+import PairingAgent
+
+/// Drives an ``AutoPairing``: feeds it with hosts from the network and codes from their sources, and does what it says.
+struct AutoRun: Sendable {
+    let rules: AutoPairing.Rules
+    let sources: [CodeSource]
+    /// The host that the user named by its address: there is no other then.
+    let named: PairingTarget?
+    let identity: DeviceIdentity
+    let deviceName: String
+    let permissions: [CompanionPermission]
+    /// Whether a pairing is the command's result; otherwise it is only told of.
+    let isResult: Bool
+    let output: Output
+
+    private static let types: [ServiceType] = [.companion, .companionShort]
+
+    /// What the loop gets its turn for.
+    private enum Input: Sendable {
+        case discovery(DiscoveryEvent)
+        case sighting(CodeSighting)
+        case sourceEnded(CodeSource, any Error)
+        case routed(PairingTarget, PairingRoute)
+        case unreachable(String)
+        case paired(PairingRecord.Outcome)
+        case failed(any Error)
+        case sourceReady
+        case tick
+    }
+
+    /// What is at hand while the loop runs.
+    private struct Desk {
+        var machine: AutoPairing
+        var adverts: AdvertBook
+        /// The code that is being dealt with, and where it goes.
+        var payload: PairingPayload?
+        var target: PairingTarget?
+        var route: PairingRoute?
+        /// The places that are still looked at.
+        var openSources: [CodeSource]
+        /// How many sources do not look yet.
+        var unreadySources: Int
+        var told: Set<String> = []
+
+        var places: String { openSources.map(\.name).joined(separator: ", ") }
+    }
+
+    /// Waits and pairs, until it is cancelled or has paired and is not to go on.
+    ///
+    /// - Returns: The id of the host that it paired with.
+    /// - Throws: What keeps it from finding hosts, or codes in any of the places.
+    func run(client: CompanionDiscoveryClient) async throws -> String {
+        guard named == nil else { return try await attend(AsyncStream { _ in }) }
+        return try await client.withBrowse(types: Self.types, watching: true) { _, events in
+            try await attend(events)
+        }
+    }
+
+    private func attend(_ events: AsyncStream<DiscoveryEvent>) async throws -> String {
+        let (inputs, input) = AsyncStream.makeStream(of: Input.self)
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { for await event in events { input.yield(.discovery(event)) } }
+            group.addTask { while (try? await Task.sleep(for: .seconds(1))) != nil { input.yield(.tick) } }
+            for source in sources {
+                group.addTask {
+                    var isReady = false
+                    let ready = {
+                        isReady = true
+                        input.yield(.sourceReady)
+                    }
+                    do {
+                        try await source.run(output: output, ready: ready) { input.yield(.sighting($0)) }
+                    } catch {
+                        input.yield(.sourceEnded(source, error))
+                        if !isReady { input.yield(.sourceReady) }
+                    }
+                }
+            }
+            var desk = Desk(
+                machine: AutoPairing(rules: rules),
+                adverts: AdvertBook(named: named),
+                openSources: sources,
+                unreadySources: sources.count
+            )
+            for await next in inputs {
+                var waiting = try await take(next, &desk)
+                while !waiting.isEmpty {
+                    switch waiting.removeFirst() {
+                    case .ask(let payload, let destination):
+                        let target = desk.adverts.target(destination, payload)
+                        desk.payload = payload
+                        group.addTask { input.yield(await ask(payload, target)) }
+                    case .send:
+                        guard let payload = desk.payload, let target = desk.target, let route = desk.route else {
+                            let now = output.context.now()
+                            waiting += desk.machine.take(.failed("the pairing went out of step"), now: now)
+                            continue
+                        }
+                        group.addTask { input.yield(await pair(payload, with: target, route)) }
+                    case .report(let report): AutoReport(output: output, places: desk.places).show(report)
+                    case .finish(let id): return id
+                    }
+                }
+            }
+            throw CancellationError()
+        }
+    }
+
+    // MARK: What happens
+
+    private func take(_ input: Input, _ desk: inout Desk) async throws -> [AutoPairing.Action] {
+        let now = output.context.now()
+        switch input {
+        case .sourceReady:
+            desk.unreadySources -= 1
+            guard desk.unreadySources == 0 else { return [] }
+            // What shows up from here on is seen.
+            let hosts = named.map { "of \($0.name)" } ?? "and for hosts on the network"
+            output.say("Looking for codes (\(desk.places)) \(hosts). Ctrl-C ends it.")
+            return desk.adverts.start.flatMap { desk.machine.take($0, now: now) }
+        case .tick: return desk.machine.take(.tick, now: now)
+        case .discovery(let event):
+            note(event)
+            return desk.adverts.take(event).flatMap { desk.machine.take($0, now: now) }
+        case .sighting(let sighting): return take(sighting, &desk).flatMap { desk.machine.take(.saw($0), now: now) }
+        case .sourceEnded(let source, let error):
+            guard !(error is CancellationError) else { return [] }
+            desk.openSources.removeAll { $0.name == source.name }
+            // As long as there is another place to look at, one may be lost.
+            guard !desk.openSources.isEmpty else { throw error }
+            let failure = CommandError(describing: error)
+            output.warn(failure.code, "No more codes from \(source.name): \(failure.message)", next: failure.next)
+            return []
+        case .routed(let target, let route):
+            (desk.target, desk.route) = (target, route)
+            return desk.machine.take(.routed(try kind(of: route, to: target)), now: now)
+        case .unreachable(let why): return desk.machine.take(.unreachable(why), now: now)
+        case .paired(let outcome):
+            await show(outcome)
+            return desk.machine.take(.paired(id: outcome.host.id, name: outcome.host.name), now: now)
+        case .failed(let error):
+            try Task.checkCancellation()
+            return desk.machine.take(.failed(CommandError(describing: error).message), now: now)
+        }
+    }
+
+    private func take(_ sighting: CodeSighting, _ desk: inout Desk) -> [PairingPayload] {
+        switch sighting {
+        case .failure(let error):
+            output.warn(error)
+        case .codes(let contents, let place):
+            if let ambiguity = PairingPicture.ambiguity(of: contents, in: place) {
+                tell(ambiguity.code, ambiguity.message, &desk)
+                return []
+            }
+            let payloads = PairingPicture.payloads(of: contents)
+            guard payloads.isEmpty else { return Array(payloads) }
+            for content in contents {
+                switch content {
+                case .foreign(let what): tell("scan.not_a_pairing_code", "\(place): \(what), no pairing code", &desk)
+                case .unusable(let why):
+                    tell("scan.not_a_pairing_code", "\(place): a pairing code that cannot be used: \(why)", &desk)
+                case .aicli:
+                    tell(
+                        "scan.not_a_pairing_code",
+                        "\(place): the code of an AICLI server, which is paired with by pairtool pair --qr",
+                        &desk
+                    )
+                case .pairing: break
+                }
+            }
+        }
+        return []
+    }
+
+    /// Says something once.
+    private func tell(_ code: String, _ message: String, _ desk: inout Desk) {
+        if desk.told.count > 256 { desk.told = [] }
+        if desk.told.insert(message).inserted { output.warn(code, message) }
+    }
+
+    private func note(_ event: DiscoveryEvent) {
+        switch event {
+        case .incomplete(let why): output.say("\(why)")
+        case .interrupted(let error, _): output.say("\(error); trying again")
+        case .resumed(let engine): output.say("going on with the \(engine.rawValue) mDNS engine")
+        default: break
+        }
+    }
+
+    // MARK: What is done
+
+    /// Finds out how a host is paired with. What is asked holds no secret.
+    private func ask(_ payload: PairingPayload, _ target: PairingTarget?) async -> Input {
+        guard let target else { return .unreachable("the host has no address on your network") }
+        do throws(PairingError) {
+            return .routed(target, try await PairingRouter(target: target, payload: payload).route())
+        } catch {
+            return .unreachable("\(target.name): \(error.message)")
+        }
+    }
+
+    private func kind(of route: PairingRoute, to target: PairingTarget) throws -> AutoPairing.Route {
+        guard case .legacy = route else { return .verified }
+        let known = try PairedHostStore(directory: output.context.paths.data).load()
+        if let verified = target.verifiedRecord(in: known) { return .downgrade(of: verified.name) }
+        // Consent was given for one address: an advert elsewhere that has the host's id may be anyone's.
+        let earlier = target.record(in: known)
+        return .legacy(accepted: earlier.map { target.allEndpoints.contains($0.endpoint) } == true)
+    }
+
+    private func job(_ target: PairingTarget) -> PairingJob {
+        PairingJob(target: target, identity: identity, deviceName: deviceName, permissions: permissions, output: output)
+    }
+
+    private func pair(_ payload: PairingPayload, with target: PairingTarget, _ route: PairingRoute) async -> Input {
+        do {
+            return .paired(try await job(target).run(payload, route))
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    private func show(_ outcome: PairingRecord.Outcome) async {
+        let record = PairingRecord(output: output)
+        if isResult {
+            record.show(outcome)
+        } else {
+            output.say(TerminalText.line(outcome.text))
+            record.explain(outcome)
+        }
+        let trust = outcome.host.trust == .verified ? "Both sides proved who they are." : "The host has proven nothing."
+        // Where nothing shows notifications, nobody misses them.
+        _ = try? await NotificationService.with(environment: output.context.environment) { service in
+            try await service.show(
+                title: "Paired with \(outcome.host.name)",
+                body: "This machine is listed there as “\(outcome.deviceName)”. \(trust)"
+            )
+        }
+    }
+}

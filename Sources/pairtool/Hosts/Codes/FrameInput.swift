@@ -1,0 +1,106 @@
+import CompanionWire
+import NIOConcurrencyHelpers
+import QRCodec
+
+/// Where frames come from.
+enum FrameInput: Sendable {
+    /// A device; nil for the first camera.
+    case camera(String?)
+    /// A file, or `-` for standard input.
+    case stream(String)
+
+    var name: String {
+        switch self {
+        case .camera(let device): device ?? "camera"
+        case .stream(let file): file
+        }
+    }
+
+    func open() throws(QRCodecError) -> any FrameSource {
+        switch self {
+        case .camera(let device): try CameraFrames(path: device)
+        case .stream(let file): try DescriptorFrames(path: file)
+        }
+    }
+}
+
+/// Looks at frames until two of them show the same pairing code.
+struct FrameReading: Sendable {
+    let input: FrameInput
+    let output: Output
+
+    /// The codes: one or more pairing codes, or where the frames ended without, what else was seen.
+    ///
+    /// - Parameter limit: The longest to wait; nil for ever.
+    /// - Throws: ``CommandError``, also when nothing at all was seen; with the exit code 4 when the time is over.
+    func contents(within limit: Duration?) async throws -> [QRContent] {
+        let input = input
+        let (hints, others) = (HintLine(output), NIOLockedValueBox<[QRContent]>([]))
+        if case .camera = input { output.say("Looking through the camera. Ctrl-C ends it.") }
+        defer { hints.clear() }
+        let outcome = try await withTimeLimit(limit) {
+            try await FrameScanner.scan {
+                () throws(QRCodecError) in
+                try input.open()
+            } report: { progress in
+                switch progress {
+                case .hint(let hint): hints.show(hint)
+                case .other(let bytes):
+                    let content = QRContent(bytes)
+                    others.withLockedValue { $0.append(content) }
+                    hints.show(content)
+                }
+            } where: {
+                PairingSymbol(QRContent($0)) != nil
+            }
+        }
+        guard let outcome else { throw timedOut(others.withLockedValue(\.self)) }
+        guard outcome.agreed.isEmpty else { return outcome.agreed.map(QRContent.init) }
+        if outcome.others.contains(where: { PairingSymbol(QRContent($0)) != nil }) {
+            throw CommandError(
+                .nothingFound,
+                "scan.seen_once",
+                "\(name): a pairing code was seen in one frame only, and two have to show the same",
+                next: "show the code for longer; a single picture is read without --frames"
+            )
+        }
+        guard !outcome.others.isEmpty else {
+            throw CommandError(
+                .nothingFound,
+                "scan.no_code",
+                "\(name): no QR code was found in \(outcome.frames == 1 ? "1 frame" : "\(outcome.frames) frames")",
+                next: "show the code larger, sharper and with even light, or type the six digits: pairtool pair"
+            )
+        }
+        return outcome.others.map(QRContent.init)
+    }
+
+    /// The one pairing code.
+    func symbol(within limit: Duration? = nil) async throws -> PairingSymbol {
+        try PairingPicture.symbol(of: await contents(within: limit), in: input.name)
+    }
+
+    private var name: String { input.name == "-" ? "standard input" : input.name }
+
+    private func timedOut(_ others: [QRContent]) -> CommandError {
+        let seen = others.compactMap(\.shortcoming)
+        return CommandError(
+            .timedOut,
+            "scan.timed_out",
+            "\(name): no pairing code was read in time"
+                + (seen.isEmpty ? "" : "; what was seen: \(seen.joined(separator: "; "))"),
+            next: "show the code larger, sharper and with even light, or type the six digits: pairtool pair"
+        )
+    }
+}
+
+extension QRContent {
+    /// Why a code is no pairing code that can be used; nil where it is one.
+    var shortcoming: String? {
+        switch self {
+        case .pairing, .aicli: nil
+        case .unusable(let reason): "a pairing code that cannot be used: \(reason)"
+        case .foreign(let what): what
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import CompanionWire
+import QRCodec
+
+/// The line on a terminal that says what whoever holds a code can do.
+struct HintLine: Sendable {
+    private let context: CommandContext
+    private let isShown: Bool
+
+    init(_ output: Output) {
+        context = output.context
+        isShown = output.format == .text && output.context.stderrIsTerminal
+    }
+
+    func show(_ hint: FrameHint) {
+        show(Self.text(hint))
+    }
+
+    /// A code that is not looked for.
+    func show(_ content: QRContent) {
+        if let shortcoming = content.shortcoming { show("That is \(shortcoming).") }
+    }
+
+    func clear() {
+        if isShown { context.stderr.write("\r\u{1B}[K") }
+    }
+
+    private func show(_ text: String) {
+        guard isShown else { return }
+        let width = context.windowSize().map { $0.columns - 1 } ?? 79
+        context.stderr.write("\r\u{1B}[K\(DisplayWidth.cut(TerminalText.line(text), to: max(1, width)))")
+    }
+
+    static func text(_ hint: FrameHint) -> String {
+        switch hint {
+        case .showCode: "Hold the code in front of the camera."
+        case .tooDark: "Too dark."
+        case .tooBright: "Too bright."
+        case .moveCloser: "Move closer."
+        case .moveBack: "Move back: the whole code has to be in the picture."
+        case .holdStill: "Hold still."
+        }
+    }
+}

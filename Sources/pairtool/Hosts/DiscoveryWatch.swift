@@ -1,0 +1,120 @@
+import CompanionWire
+import Discovery
+import FoundationEssentials
+import PairingAgent
+
+/// Prints hosts as they appear, change and leave.
+struct DiscoveryWatch: Sendable {
+    /// How often each host is asked how it is.
+    static let probePause = Duration.seconds(5)
+
+    let output: Output
+    let paired: PairedHosts
+    let probes: Bool
+
+    private struct Event: Encodable {
+        var event: String
+        var at: Date
+        /// The engine that was lost or goes on.
+        var engine: String?
+        var host: DiscoveredRow?
+        var message: String?
+    }
+
+    /// What the loop gets its turn for.
+    private enum Input: Sendable {
+        case discovery(DiscoveryEvent)
+        case roundIsDue
+        case probed(DiscoveredRow, ProbeResult)
+    }
+
+    func run(client: CompanionDiscoveryClient, types: [ServiceType], limit: Duration?) async throws {
+        _ = try await withTimeLimit(limit) {
+            try await client.withBrowse(types: types, watching: true) { engine, events in
+                output.say("Watching with the \(engine.rawValue) mDNS engine. Ctrl-C ends it.")
+                await watch(events)
+            }
+        }
+        try Task.checkCancellation()
+    }
+
+    /// A host is shown as soon as it is there: probes, which may take seconds, run beside that.
+    private func watch(_ events: AsyncStream<DiscoveryEvent>) async {
+        let (inputs, input) = AsyncStream.makeStream(of: Input.self)
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                for await event in events { input.yield(.discovery(event)) }
+                input.finish()
+            }
+            if probes {
+                group.addTask {
+                    while (try? await Task.sleep(for: Self.probePause)) != nil { input.yield(.roundIsDue) }
+                }
+            }
+            var board = WatchBoard(paired: paired, probes: probes)
+            for await next in inputs {
+                for action in take(next, &board) {
+                    switch action {
+                    case .show(let change, let row): show(change, row)
+                    case .probe(let row):
+                        group.addTask { input.yield(.probed(row, await Probe.probe(row))) }
+                    }
+                }
+            }
+            group.cancelAll()
+        }
+    }
+
+    private func take(_ input: Input, _ board: inout WatchBoard) -> [WatchBoard.Action] {
+        switch input {
+        case .roundIsDue: return board.roundIsDue()
+        case .probed(let row, let result): return board.probed(row, result)
+        case .discovery(.added(let host)): return board.added(host)
+        case .discovery(.changed(let host)): return board.changed(host)
+        case .discovery(.removed(let host)): return board.removed(host)
+        case .discovery(.settled):
+            if output.format == .json { output.json(Event(event: "settled", at: output.context.now())) }
+        case .discovery(.incomplete(let why)):
+            note("incomplete", nil, why.description)
+        case .discovery(.interrupted(let error, let engine)):
+            note("interrupted", engine, "\(error); trying again")
+        case .discovery(.resumed(let engine)):
+            note("resumed", engine, "going on with the \(engine.rawValue) mDNS engine")
+        }
+        return []
+    }
+
+    private func show(_ change: WatchBoard.Change, _ row: DiscoveredRow) {
+        let now = output.context.now()
+        let sign =
+            switch change {
+            case .added: "+"
+            case .changed: "~"
+            case .removed: "-"
+            case .probed: "?"
+            }
+        switch output.format {
+        case .json: output.json(Event(event: change.rawValue, at: now, host: row))
+        case .quiet: output.data("\(sign)\(row.id)")
+        case .text:
+            let health = row.probe.map { "  \($0.text)" } ?? ""
+            let marks = row.marks.isEmpty ? "" : "  ! \(row.marks.map(\.rawValue).joined(separator: ", "))"
+            let time = now.formatted(Date.ISO8601FormatStyle().time(includingFractionalSeconds: false))
+            output.data(
+                TerminalText.line(
+                    "\(time) \(sign) \(row.name)  \(row.family.displayName)  \(row.addressText)\(health)\(marks)"
+                )
+            )
+        }
+    }
+
+    private func note(_ name: String, _ engine: DiscoveryEngineKind?, _ message: String) {
+        if output.format == .json {
+            output.json(
+                Event(event: name, at: output.context.now(), engine: engine?.rawValue, message: message)
+            )
+        } else {
+            output.say(message)
+        }
+    }
+}

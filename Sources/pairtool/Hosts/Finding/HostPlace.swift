@@ -1,0 +1,105 @@
+import CompanionClient
+import CompanionWire
+import PairingAgent
+
+/// An address that stands where a host could be named: `--host ADDRESS[:PORT]`.
+struct HostPlace: Sendable, Hashable {
+    let address: IPAddress
+    /// Nil where none was given.
+    let port: Int?
+
+    /// - Returns: nil for a text that is no address.
+    init?(_ text: String) {
+        let rest = text.dropping(prefix: "https://", ignoringCase: true).map(String.init) ?? text
+        guard let endpoint = CompanionEndpoint(rest, defaultPort: 0) else { return nil }
+        address = endpoint.address
+        port = endpoint.port == 0 ? nil : endpoint.port
+    }
+
+    func endpoint(_ usual: Int) -> CompanionEndpoint {
+        CompanionEndpoint(address: address, port: port ?? usual)
+    }
+
+    /// Where a verified host may speak TLS there. A port may be that of its plain HTTP: TLS is one above then.
+    func secureEndpoints(_ hosts: [PairedHost]) -> [CompanionEndpoint] {
+        let ports =
+            port.map { [$0, $0 + 1] }
+            ?? [HostURL.securePort] + hosts.filter { $0.trust == .verified }.map(\.endpoint.port)
+        return ports.filter { (1...65535).contains($0) }.unique.map { CompanionEndpoint(address: address, port: $0) }
+    }
+}
+
+/// Finds out which paired host is at an address.
+struct HostPlaceResolver: Sendable {
+    let place: HostPlace
+    let hosts: PairedHosts
+    /// The host that is meant where the address does not tell: the default one, or the one that the environment names.
+    let usual: PairedHost?
+
+    /// The host, and where it is to be looked for.
+    ///
+    /// A key tells which host it is. Without one, the record with that address is meant, or the usual host if that is a
+    /// legacy one.
+    func resolve() async throws -> (host: PairedHost, endpoints: [CompanionEndpoint]) {
+        // Says that none is paired.
+        if hosts.hosts.isEmpty { _ = try PairedHostSelection.select(nil, in: hosts) }
+        guard place.address.isLocal else {
+            throw CommandError(
+                .usage,
+                "host.refused_address",
+                "\(place.address) is not an address on this machine, your network or your VPN; nothing was sent"
+            )
+        }
+        let verified = hosts.hosts.filter { $0.trust == .verified }
+        var failures: [CompanionClientError] = []
+        var strangers: [(endpoint: CompanionEndpoint, pin: String)] = []
+        if !verified.isEmpty {
+            for endpoint in place.secureEndpoints(verified) {
+                do {
+                    let pin = try await PinnedTLS.certificate(
+                        of: endpoint,
+                        expecting: nil,
+                        configuration: CompanionClientConfiguration(timeouts: HostFinder.timeouts)
+                    ).spki
+                    if let host = verified.first(where: { $0.spki == pin }) { return (host, [endpoint]) }
+                    strangers.append((endpoint, pin))
+                } catch let error as CompanionClientError {
+                    failures.append(error)
+                }
+            }
+        }
+        let legacy = hosts.hosts.filter { $0.trust == .legacy }
+        if let host = legacy.first(where: { $0.endpoint == place.endpoint($0.endpoint.port) }) {
+            return (host, [host.endpoint])
+        }
+        if let host = usual ?? legacy.first, host.trust == .legacy, usual != nil || legacy.count == 1 {
+            return (host, [place.endpoint(host.endpoint.port)])
+        }
+        throw refusal(failures, strangers, verified)
+    }
+
+    private func refusal(
+        _ failures: [CompanionClientError],
+        _ strangers: [(endpoint: CompanionEndpoint, pin: String)],
+        _ verified: [PairedHost]
+    ) -> CommandError {
+        if let stranger = strangers.first {
+            let expected = (usual.map { [$0] } ?? verified).compactMap(\.spki).joined(separator: " or ")
+            return CommandError(
+                .failed,
+                "host.pin_mismatch",
+                "\(stranger.endpoint) shows a TLS key that no paired host has: expected \(expected), shown \(stranger.pin). "
+                    + "Nothing was sent.",
+                next: "check the address; a host that was set up anew has to be paired again: pairtool pair"
+            )
+        }
+        var error = CommandError(
+            .unreachable,
+            "host.unreachable",
+            "no paired host answers at \(place.address)\(place.port.map { " port \($0)" } ?? "")",
+            next: "see what is there: pairtool discover --host \(place.address)"
+        )
+        error.details = failures.map(\.message)
+        return error
+    }
+}

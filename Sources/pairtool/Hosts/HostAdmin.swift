@@ -1,0 +1,60 @@
+import CompanionHost
+import CompanionWire
+import FoundationEssentials
+
+extension Output {
+    /// Where the host of this user listens for its owner.
+    var adminPath: String { context.paths.runtime + "/host.sock" }
+
+    /// Asks the host of this user.
+    func ask(_ request: AdminRequest) async throws -> AdminResponse {
+        try await AdminClient(path: adminPath).send(request)
+    }
+
+    /// The device of the host that a word names.
+    func adminDevice(_ word: String) async throws -> AdminDevice {
+        try NameMatch.find(
+            word,
+            in: try await ask(AdminRequest(.devices)).devices ?? [],
+            kind: "device",
+            listing: "pairtool host devices",
+            ids: { [$0.id] },
+            names: { [$0.name] }
+        )
+    }
+
+    /// Writes one device, with a sentence about it.
+    func adminDevice(_ device: AdminDevice, text: () -> String) {
+        result(AdminDeviceRow(device), id: device.id, text: text)
+    }
+}
+
+/// A device of the host, in JSON.
+struct AdminDeviceRow: Encodable {
+    var id: String
+    var name: String
+    var permissions: [String]
+    var expiresAt: Date?
+    var protocolVersion: Int
+    var pairedAt: Date
+    var lastSeenAt: Date
+    /// true where the device is shut out and the host could not store that yet.
+    var isRevoked: Bool?
+
+    init(_ device: AdminDevice) {
+        id = device.id
+        name = device.name
+        permissions = device.permissions.map(\.rawValue)
+        expiresAt = device.expiresAt
+        protocolVersion = device.protocolVersion
+        pairedAt = device.pairedAt
+        lastSeenAt = device.lastSeenAt
+        isRevoked = device.isRevoked
+    }
+
+    /// What the device may do, for people.
+    var rights: String {
+        if isRevoked == true { return "nothing: shut out, but not stored yet" }
+        return permissions.isEmpty ? "read" : permissions.joined(separator: ", ")
+    }
+}

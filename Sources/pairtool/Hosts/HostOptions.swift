@@ -1,0 +1,152 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+import FoundationEssentials
+import PairingAgent
+
+/// Which paired host a command speaks to.
+struct HostOptions: ParsableArguments {
+    @Option(
+        name: .customLong("host"),
+        help:
+            "The paired host, by name, id prefix or address (ADDRESS[:PORT], past mDNS). Default: $PAIRTOOL_HOST, then the default host.",
+        completion: .custom { _, _, _ in Completions.hosts() }
+    )
+    var host: String?
+
+    @Option(help: "Refuse a host that proves less (exit code 13): verified.")
+    var require: RequiredTrust?
+
+    @Flag(help: "Take a legacy host for the same one where it seems to be at another address now.")
+    var allowLegacy = false
+
+    @OptionGroup(title: "Finding the host where it has moved") var discovery: DiscoveryOptions
+
+    /// Runs a body with the host that the options, the environment or the default name.
+    func withSession<R>(
+        _ options: OutputOptions,
+        configuration: CompanionClientConfiguration = .default,
+        _ body: (HostSession) async throws -> R
+    ) async throws -> R {
+        let output = options.output
+        let context = output.context
+        let hosts = try PairedHostStore(directory: context.paths.data).load()
+        let selected = try await locate(in: hosts, output: output)
+        return try await HostSession.with(selected, output: output, configuration: configuration) { session in
+            let result = try await body(session)
+            // What was pulled from a host says nothing of when it was last there.
+            if session.offer.health != nil { try noteContact(with: selected, context) }
+            return result
+        }
+    }
+
+    /// Runs a body with the host again and again, for as long as it takes: a body returns when the host is gone from
+    /// where it was, and it is looked for then.
+    func withSessions(_ options: OutputOptions, _ body: (HostSession) async throws -> Void) async throws {
+        try await withSession(options, body)
+        while true {
+            do {
+                try await withSession(options, body)
+            } catch let error as CommandError where error.status == .unreachable {
+                // It may be on its way to another place, or be off for the night.
+                try await ContinuousClock().sleep(for: Self.pause)
+            }
+        }
+    }
+
+    /// Between two searches for a host that is nowhere.
+    private static let pause = Duration.seconds(5)
+    /// How many connections may fail in a row before a watched host is looked for elsewhere.
+    static let patience = 2
+
+    /// The host that is meant, with the address at which it answers now.
+    private func locate(in hosts: PairedHosts, output: Output) async throws -> PairedHost {
+        let environment = output.context.environment["PAIRTOOL_HOST"]
+        var selected: PairedHost
+        var places: [CompanionEndpoint]?
+        if let word = host ?? environment, let place = HostPlace(word),
+            !hosts.hosts.contains(where: { $0.name == word })
+        {
+            let usual = try? PairedHostSelection.select(host == nil ? nil : environment, in: hosts)
+            let found = try await HostPlaceResolver(place: place, hosts: hosts, usual: usual).resolve()
+            (selected, places) = found
+            guard selected.family == .copilotforge || found.endpoints.contains(selected.endpoint) else {
+                throw PairedHostSelection.unknown(place)
+            }
+        } else {
+            selected = try PairedHostSelection.select(host ?? environment, in: hosts)
+        }
+        try require?.check(selected)
+        guard selected.family == .copilotforge else { return selected }
+        return try await HostFinder(
+            host: selected,
+            output: output,
+            discovery: try discovery.client(context: output.context, findingAgain: selected),
+            allowsLegacy: allowLegacy
+        ).find(at: places)
+    }
+
+    /// Keeps when the host was last reached; not more than once a minute, for it is a write to the disk.
+    func noteContact(with host: PairedHost, _ context: CommandContext) throws {
+        let now = context.now()
+        guard now.timeIntervalSince(host.lastSeenAt ?? .distantPast) > 60 else { return }
+        try PairedHostStore(directory: context.paths.data).update { hosts in
+            guard let index = hosts.hosts.firstIndex(where: { $0.id == host.id }) else { return }
+            hosts.hosts[index].lastSeenAt = now
+        }
+    }
+}
+
+/// Finds the one paired host that is meant.
+enum PairedHostSelection {
+    /// - Parameter word: A name or id prefix; nil or empty means the default host.
+    static func select(_ word: String?, in hosts: PairedHosts) throws -> PairedHost {
+        guard !hosts.hosts.isEmpty else {
+            throw CommandError(.notPaired, "host.none_paired", "no host is paired yet", next: "pairtool pair")
+        }
+        guard let word, !word.isEmpty else {
+            if let host = hosts.defaultHost { return host }
+            throw ambiguous(hosts.hosts, "several hosts are paired and none is the default")
+        }
+        let found = hosts.matching(word)
+        if let host = found.first, found.count == 1 { return host }
+        guard found.isEmpty else {
+            throw CommandError(
+                .usage,
+                "host.ambiguous",
+                "“\(word)” could be any of: \(names(found))",
+                next: "use more of the id: pairtool hosts"
+            )
+        }
+        let isShort = word.count < 4 && hosts.hosts.contains { $0.id.begins(with: word) }
+        throw CommandError(
+            .notPaired,
+            "host.unknown",
+            "no paired host is called “\(word)”; paired are: \(names(hosts.hosts))",
+            next: isShort
+                ? "give four characters of the id, or more" : "pairtool hosts, or to pair with it: pairtool pair"
+        )
+    }
+
+    static func unknown(_ place: HostPlace) -> CommandError {
+        CommandError(
+            .notPaired,
+            "host.unknown",
+            "no paired host is at \(place.address)\(place.port.map { ", port \($0)" } ?? "")",
+            next: "pairtool hosts, or to pair with it: pairtool pair"
+        )
+    }
+
+    static func ambiguous(_ hosts: [PairedHost], _ why: String) -> CommandError {
+        CommandError(
+            .usage,
+            "host.ambiguous",
+            "\(why): \(names(hosts))",
+            next: "name one with --host, or: pairtool hosts default NAME"
+        )
+    }
+
+    private static func names(_ hosts: [PairedHost]) -> String {
+        hosts.map { "\($0.name) (\($0.id.prefix(8)))" }.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,70 @@
+import CompanionHost
+import Discovery
+import Glibc
+import NIOConcurrencyHelpers
+import ServiceLifecycle
+
+/// Runs a host: the server, its advert and what the terminal shows, until a signal ends them in order.
+struct HostRuntime: Sendable {
+    let server: CompanionBridgeServer
+    let admin: AdminServer
+    let advertiser: HostAdvertiser
+    let screen: HostScreen
+
+    func run() async throws {
+        do {
+            try await serve()
+        } catch {
+            // Why comes first, and then that it has ended.
+            throw ExitRequest(status: await screen.end(after: error))
+        }
+        await screen.end()
+    }
+
+    private func serve() async throws {
+        let (ports, portFound) = AsyncStream.makeStream(of: (plain: Int, secure: Int).self)
+        let services = ServiceGroup(services: [server, admin], logger: LoggingSetup.logger("lifecycle"))
+        let wasAsked = NIOLockedValueBox(false)
+        let stop: Interrupts.Handler = { _ in
+            let again = wasAsked.withLockedValue { asked in
+                defer { asked = true }
+                return asked
+            }
+            // A second signal does not wait for a tidy end.
+            if again { AbruptEnd.exit(.interrupted) }
+            Task { await services.triggerGracefulShutdown() }
+            return true
+        }
+        try await Interrupts.shared.withHandler(stop) {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await show(portFound) }
+                group.addTask { await advertise(on: ports) }
+                group.addTask { try await screen.keepTime() }
+                // The server ends by a signal or an error, and the others with it.
+                defer { group.cancelAll() }
+                try await services.run()
+            }
+        }
+    }
+
+    private func show(_ portFound: AsyncStream<(plain: Int, secure: Int)>.Continuation) async {
+        defer { portFound.finish() }
+        for await event in server.events {
+            if case .listening(let plain, let secure) = event { portFound.yield((plain, secure)) }
+            await screen.show(event)
+        }
+    }
+
+    /// Advertises the port once it is known. A host that cannot advertise is still of use: it can be named by address.
+    private func advertise(on ports: AsyncStream<(plain: Int, secure: Int)>) async {
+        for await port in ports {
+            do {
+                try await advertiser.run(port: port.plain, tlsPort: port.secure) { await screen.show($0) }
+            } catch is CancellationError {
+                return
+            } catch {
+                await screen.showAdvertisingFailed(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,237 @@
+import CompanionHost
+import CompanionWire
+import Discovery
+import FoundationEssentials
+import PairingAgent
+
+/// Shows what happens at the host: the code to pair with, and who comes and goes.
+actor HostScreen {
+    private let output: Output
+    private let name: String
+    private let lan: Bool
+    private let picture: QRPicture?
+    private let showSecrets: Bool
+    /// Whether codes come by `pairtool host pair` alone.
+    private let onDemand: Bool
+    private var challenge: PairingStartResponse?
+    private var isAdvertSaid = false
+    /// The seconds for which the code has not been drawn, because the window has no room for what is to be said about
+    /// the advert below it; nil where nothing is held back.
+    private var heldSeconds: Int?
+    private let dense: Bool
+    /// The window that was too small for the code; nil where it is drawn.
+    private var tooSmall: CommandContext.WindowSize?
+
+    init(
+        output: Output,
+        name: String,
+        lan: Bool,
+        picture: QRPicture?,
+        showSecrets: Bool,
+        dense: Bool,
+        onDemand: Bool = false
+    ) {
+        self.output = output
+        self.name = name
+        self.lan = lan
+        self.picture = picture
+        self.showSecrets = showSecrets
+        self.dense = dense
+        self.onDemand = onDemand
+    }
+
+    func show(_ event: HostEvent) {
+        if case .challenge(let challenge) = event { take(challenge) }
+        if case .challengeEnded = event { challenge = nil }
+        if output.format == .json {
+            output.json(HostEventRow(event, showSecrets: showSecrets))
+        } else if output.format == .text {
+            show(text: event)
+        }
+    }
+
+    func show(_ event: AdvertisementEvent) {
+        switch event {
+        case .published(let name, let engine):
+            report("advertised", advertised(as: name, by: engine))
+        case .renamed(let old, let new): report("renamed", "The name “\(old)” is taken: advertising as “\(new)”.")
+        case .interrupted(let error): report("advert_lost", "Not advertised at the moment: \(error). Trying again.")
+        case .resumed: report("advert_back", "The mDNS engine is back.")
+        }
+    }
+
+    func showAdvertisingFailed(_ error: any Error) {
+        report("advert_failed", "Not advertised: \(error). Companions can still name this host by its address.")
+    }
+
+    /// Counts down the code's time on a terminal, until it is cancelled.
+    func keepTime() async throws {
+        guard showsCountdown else { return }
+        while true {
+            tick()
+            try await ContinuousClock().sleep(for: .seconds(1))
+        }
+    }
+
+    /// What there is to do every second.
+    func tick() {
+        if let held = heldSeconds, let challenge {
+            heldSeconds = held + 1
+            // An engine that says nothing is no reason to go without a code.
+            if held + 1 >= Self.mostHeldSeconds { draw(challenge) } else { drawCountdown() }
+        } else if let tooSmall, tooSmall != output.context.windowSize(), let challenge {
+            draw(challenge)
+        } else {
+            drawCountdown()
+        }
+    }
+
+    /// Leaves the terminal tidy and removes the picture of the last code.
+    func end() {
+        clearCountdown()
+        picture?.remove()
+        if output.format == .text { output.say("The host has ended.") }
+    }
+
+    /// The same where an error ended the host, and tells of it.
+    ///
+    /// - Returns: How the program is to end.
+    func end(after error: any Error) -> ExitStatus {
+        clearCountdown()
+        let status = output.status(after: error)
+        end()
+        return status
+    }
+
+    private func take(_ challenge: PairingStartResponse) {
+        self.challenge = challenge
+        do {
+            try picture?.write(challenge.qrPayload)
+        } catch {
+            output.warn(CommandError(describing: error))
+        }
+    }
+
+    private func show(text event: HostEvent) {
+        switch event {
+        case .listening(let port, let tlsPort):
+            let place = lan ? "on the network" : "on this machine only (--lan opens it)"
+            line("\(name) listens on port \(tlsPort) for HTTPS and \(port) for HTTP, \(place).")
+            if onDemand { line("No pairing code is open. To pair a device: pairtool host pair") }
+        case .challenge(let challenge): draw(challenge)
+        case .challengeEnded(let reason):
+            switch reason {
+            case .burnt: line("Three wrong tries: that code is dead. \(nextCode)")
+            case .expired: line("The code has expired. \(nextCode)")
+            case .used, .replaced: break
+            }
+        case .wrongCode(let address, let left): line(Self.wrongCode(address: address, left: left))
+        case .paired(let device, let address): line("Paired: \(device.name) (\(device.id)) at \(address).")
+        case .pairingLocked(let failures):
+            line(
+                "\(failures) wrong codes in a row: the digits are locked, the QR code still works. To unlock them: pairtool host unlock"
+            )
+        case .pairingUnlocked: line("Pairing is unlocked.")
+        case .connected(let device, let address): line("Connected: \(device.name) (\(device.id)) at \(address).")
+        case .permissionsChanged(let id, let permissions):
+            line("\(id) may now: \(permissions.isEmpty ? "read" : permissions.joined(separator: ", ")).")
+        case .disconnected(let device): line("Disconnected: \(device.name).")
+        case .revoked(let id): line("Revoked: \(id).")
+        case .projectCreated(let project, let device): line("\(device) made the project \(project.name).")
+        case .chatCreated(let chat, let device): line("\(device) made the chat \(chat.id.prefix(8)).")
+        case .quotaReached(let device, let what):
+            line("\(device.name) (\(device.id)) has reached \(what), all that it may (--quota).")
+        case .turnStarted(let chatID, _): line("A turn began in chat \(chatID.prefix(8)).")
+        case .turnFinished(let chatID, _, let ok):
+            line("The turn in chat \(chatID.prefix(8)) \(ok ? "is done" : "failed").")
+        }
+    }
+
+    private var nextCode: String {
+        onDemand ? "For a new one: pairtool host pair" : "A new one follows."
+    }
+
+    private static func wrongCode(address: String, left: Int) -> String {
+        "Somebody at \(address) entered a wrong code (\(left == 1 ? "1 try" : "\(left) tries") left). If it was not you, end this host."
+    }
+
+    /// For so long a code may wait for what is to be said about the advert.
+    private static let mostHeldSeconds = 3
+
+    private func draw(_ challenge: PairingStartResponse) {
+        clearCountdown()
+        let code = PairingCode(challenge: challenge, hasEnd: !showsCountdown, dense: dense)
+        if output.context.stdoutIsTerminal {
+            // Only the countdown goes on and sees that the window has changed.
+            var ways = (showsCountdown ? "Make the window larger" : "Begin again in a larger window") + code.denseWay
+            if picture == nil { ways += ", use --qr-file" }
+            var rowsAfter = 1 + rowsOfAdvert
+            if rowsAfter > 1, !code.fits(output, rowsAfter: rowsAfter), code.fits(output, rowsAfter: 1) {
+                if showsCountdown, heldSeconds ?? 0 < Self.mostHeldSeconds {
+                    heldSeconds = heldSeconds ?? 0
+                    return drawCountdown()
+                }
+                rowsAfter = 1
+            }
+            heldSeconds = nil
+            let isDrawn = code.draw(output, rowsAfter: rowsAfter, ways: ways)
+            tooSmall = isDrawn ? nil : output.context.windowSize()
+        } else if showSecrets {
+            output.data(code.text)
+        } else {
+            // What is not a terminal may be a log, which others read.
+            output.data(
+                onDemand
+                    ? "A pairing code is open: pairtool host pair shows it."
+                    : "A pairing code is ready (--show-secrets prints it, --qr-file writes it)."
+            )
+        }
+        drawCountdown()
+    }
+
+    /// The rows of what is said about the advert soon after the first code is there.
+    private var rowsOfAdvert: Int {
+        guard !isAdvertSaid, let columns = output.context.windowSize()?.columns else { return 0 }
+        return DiscoveryEngineKind.allCases.map {
+            DisplayWidth.rows(of: advertised(as: name, by: $0), columns: columns)
+        }.max() ?? 0
+    }
+
+    private func advertised(as name: String, by engine: DiscoveryEngineKind) -> String {
+        let place = lan ? "" : " on this machine only"
+        return TerminalText.line("Advertised as “\(name)”\(place) (\(engine.rawValue) mDNS engine).")
+    }
+
+    // MARK: The last line
+
+    private var showsCountdown: Bool {
+        output.format == .text && output.context.stdoutIsTerminal && output.context.stderrIsTerminal
+    }
+
+    private func drawCountdown() {
+        guard showsCountdown, let challenge else { return }
+        let left = TimeText.countdown(challenge.expiresAt.timeIntervalSince(output.context.now()))
+        output.context.stderr.write("\r\u{1B}[Kvalid for \(left)")
+    }
+
+    private func clearCountdown() {
+        if showsCountdown { output.context.stderr.write("\r\u{1B}[K") }
+    }
+
+    private func line(_ text: String) {
+        clearCountdown()
+        output.data(TerminalText.line(text))
+        drawCountdown()
+    }
+
+    /// Says what became of the advert.
+    private func report(_ event: String, _ text: String) {
+        isAdvertSaid = true
+        if output.format == .json {
+            output.json(HostEventRow(event: event, message: text))
+        } else if output.format == .text {
+            line(text)
+            if heldSeconds != nil, let challenge { draw(challenge) }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import CompanionWire
+import PairingAgent
+
+/// Asks, once a host, whether one that proves nothing will do.
+struct LegacyConsent: Sendable {
+    let output: Output
+    /// Whether the command line gave the consent.
+    var isGiven: Bool
+    /// What the command line insists on.
+    var required: RequiredTrust?
+    /// Whether less than everything was asked for, which these hosts do not know.
+    var asksForLess: Bool
+
+    /// - Parameter known: The records of paired hosts: a host that was agreed to is not asked about again.
+    /// - Throws: ``CommandError`` with exit code 13 where the user, or the command line, does not agree.
+    func ask(about target: PairingTarget, known: PairedHosts) async throws {
+        if let verified = target.verifiedRecord(in: known) {
+            throw PairingError(
+                .verifiedHost,
+                "\(verified.name) was paired with proof before, and \(target.name) offers plain HTTP in its place: this may not "
+                    + "be the same host"
+            )
+        }
+        let warning = warning(target)
+        guard required != .verified else {
+            let why =
+                target.family == .copilotforge
+                ? "\(warning) --require verified refuses it"
+                : "\(target.family.displayName) hosts cannot prove who they are, and --require verified refuses those that do not"
+            throw CommandError(.legacyRefused, "pairing.legacy_refused", why)
+        }
+        guard !asksForLess else {
+            throw CommandError(
+                .legacyRefused,
+                "pairing.legacy_refused",
+                "\(target.name) knows no permissions: a device may do everything there",
+                next: "leave out --read-only and --permission"
+            )
+        }
+        // Its key is asked about instead: nobody else on the network can read what is sent to whoever has it.
+        guard !target.trustsKeyOnFirstUse else { return }
+        // Consent was given for one address: an advert elsewhere that has the host's id may be anyone's.
+        let earlier = target.record(in: known)
+        guard earlier.map({ target.allEndpoints.contains($0.endpoint) }) != true else { return }
+        if isGiven { return output.say(warning) }
+        guard output.context.canAsk else {
+            throw CommandError(.legacyRefused, "pairing.legacy_refused", warning, next: "accept it with --allow-legacy")
+        }
+        output.say(warning)
+        guard try await Question(context: output.context).confirm("Pair all the same?") else {
+            throw CommandError(.legacyRefused, "pairing.legacy_refused", "not paired; nothing was sent")
+        }
+    }
+
+    private func warning(_ target: PairingTarget) -> String {
+        let speaks = target.family.speaksHTTP ? "plain HTTP" : "without encryption"
+        return "\(TerminalText.line(target.name)) speaks \(speaks) and proves nothing (trust: legacy): anyone on this "
+            + "network can read what you send, see the answers and use the host in your name."
+    }
+}

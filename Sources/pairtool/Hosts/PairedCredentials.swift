@@ -1,0 +1,66 @@
+import CompanionClient
+import CompanionWire
+import FoundationEssentials
+import PairingAgent
+
+/// Who this machine is to a verified host: its key signs, and its session's token is kept beside.
+struct PairedCredentials: DeviceCredentials {
+    private let hostID: String
+    private let keys: SecureKeyStore
+    private let tokens: SessionTokenStore
+    private let now: @Sendable () -> Date
+
+    init(host: PairedHost, context: CommandContext) {
+        hostID = host.id
+        keys = SecureKeyStore(directory: context.paths.data)
+        tokens = SessionTokenStore(directory: context.paths.data)
+        now = context.now
+    }
+
+    func sessionToken() throws -> String? {
+        try tokens.token(hostID: hostID, now: now())
+    }
+
+    func keep(_ grant: SessionGrant) throws {
+        try tokens.keep(grant, hostID: hostID)
+    }
+
+    func sessionRequest(now: Date) throws -> [UInt8] {
+        try SessionRequest.make(audience: hostID, key: keys, now: now).body
+    }
+
+    func signedCommand(_ payload: CommandPayload, id: UUID, now: Date) throws -> [UInt8] {
+        // Long enough for every repetition, as long as hosts allow.
+        let lifetime = SignedCommand.maximumLifetime
+        return try SignedCommand.make(
+            id: id,
+            payload: payload,
+            audience: hostID,
+            key: keys,
+            now: now,
+            lifetime: lifetime
+        )
+        .body
+    }
+}
+
+extension PairedHost {
+    /// How this host is to be spoken to: what was verified once is never spoken to without its key again.
+    ///
+    /// - Throws: ``CommandError`` where the record of a verified host is not whole.
+    func security() throws -> HostSecurity {
+        guard trust == .verified else { return .plain }
+        guard
+            let certificate = certificate.flatMap(Base64.decode),
+            let pinned = try? PinnedCertificate(der: certificate), pinned.spki == spki
+        else {
+            throw CommandError(
+                .failed,
+                "hosts.unreadable",
+                "the record of \(name) does not hold the key that was verified",
+                next: "pair again: pairtool pair"
+            )
+        }
+        return .pinned(pinned)
+    }
+}

@@ -1,0 +1,105 @@
+import CompanionWire
+import PairingAgent
+
+/// Keeps what a pairing came to, and says so.
+struct PairingRecord: Sendable {
+    let output: Output
+
+    private var context: CommandContext { output.context }
+
+    /// What a pairing came to.
+    struct Outcome: Sendable {
+        /// The host as it is on record now.
+        var host: PairedHost
+        /// The host that commands go to when none is named.
+        var usual: PairedHost?
+        /// What the host calls this device.
+        var deviceName: String
+        /// The host's clock minus ours; nil where it is not known.
+        var clockOffset: Duration?
+        /// What the host allows, where that is not what was asked for.
+        var lessAllowed: [CompanionPermission]?
+
+        var isDefault: Bool { usual?.id == host.id }
+
+        var text: String {
+            "Paired with \(host.name) at \(host.endpoint) as “\(deviceName)” (trust: \(host.trust.rawValue))."
+        }
+    }
+
+    /// Keeps a host and shows it as the command's result.
+    ///
+    /// - Parameters:
+    ///   - deviceName: What the host calls this device.
+    ///   - clockOffset: The host's clock minus ours; nil where it is not known.
+    ///   - earlier: The record that the new one takes the place of.
+    func keep(
+        _ new: PairedHost,
+        as deviceName: String,
+        clockOffset: Duration? = nil,
+        replacing earlier: (PairedHosts) throws -> PairedHost?
+    ) throws {
+        show(try store(new, as: deviceName, clockOffset: clockOffset, replacing: earlier))
+    }
+
+    /// Keeps a host without a word; see ``keep(_:as:clockOffset:replacing:)``.
+    func store(
+        _ new: PairedHost,
+        as deviceName: String,
+        clockOffset: Duration? = nil,
+        replacing earlier: (PairedHosts) throws -> PairedHost?
+    ) throws -> Outcome {
+        let (host, usual) = try PairedHostStore(directory: context.paths.data).update { hosts in
+            var host = new
+            if let earlier = try earlier(hosts) {
+                host.name = earlier.name
+                if host.trust == .legacy { host.id = earlier.id }
+                if host.id != earlier.id {
+                    let wasDefault = hosts.defaultID == earlier.id
+                    hosts.forget(earlier.id)
+                    if wasDefault { hosts.defaultID = host.id }
+                }
+            }
+            // An advert of one family may not take the place of a host of another.
+            if let other = hosts.hosts.first(where: { $0.id == host.id && $0.family != host.family }) {
+                throw PairingError(
+                    .verifiedHost,
+                    "\(host.name) claims the id of \(other.name), a \(other.family.displayName) host; nothing was changed"
+                )
+            }
+            if hosts.hosts.contains(where: { $0.id != host.id && $0.name == host.name }) {
+                host.name += " \(host.id.prefix(4))"
+            }
+            hosts.record(host)
+            return (host, hosts.defaultHost)
+        }
+        return Outcome(host: host, usual: usual, deviceName: deviceName, clockOffset: clockOffset)
+    }
+
+    func show(_ outcome: Outcome) {
+        let host = outcome.host
+        output.result(PairedHostRow(host, isDefault: outcome.isDefault), id: host.id) {
+            TerminalText.line(outcome.text)
+        }
+        explain(outcome)
+        guard !outcome.isDefault else { return output.say("Next: \(host.family.firstCommand)") }
+        if let usual = outcome.usual {
+            output.say("Commands still go to \(TerminalText.line(usual.name)) (pairtool hosts default changes it).")
+        }
+        output.say("Next: \(host.family.firstCommand) --host \(host.id.prefix(8))")
+    }
+
+    /// Says what is odd about a pairing.
+    func explain(_ outcome: Outcome) {
+        if let offset = outcome.clockOffset, abs(offset.components.seconds) > 30 {
+            let seconds = Int(offset.components.seconds)
+            output.say(
+                "Its clock is \(TimeText.span(Double(seconds))) \(seconds > 0 ? "ahead of" : "behind") this machine's."
+            )
+        }
+        if let less = outcome.lessAllowed {
+            let allowed = less.map(\.rawValue).joined(separator: ", ")
+            output.say("The host allows less than was asked for: \(allowed.isEmpty ? "reading only" : allowed).")
+        }
+    }
+}

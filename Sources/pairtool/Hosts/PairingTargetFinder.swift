@@ -1,0 +1,149 @@
+import CompanionWire
+import Discovery
+import FoundationEssentials
+import PairingAgent
+
+/// Finds the one host that is meant, on the network.
+struct PairingTargetFinder: Sendable {
+    let output: Output
+    let client: CompanionDiscoveryClient
+    let limit: Duration
+    /// The hosts that are recorded.
+    let known: PairedHosts
+
+    /// - Parameters:
+    ///   - word: What the user called the host; nil where there should be one only.
+    ///   - families: The kinds of host that will do.
+    ///   - expiresAt: When the code that waits ends, for the countdown.
+    func find(
+        _ word: String?,
+        among families: [HostFamily] = HostFamily.allCases,
+        expiresAt: Date?
+    ) async throws -> PairingTarget {
+        let recorded = recorded(word, among: families)
+        // Nothing advertises a daemon of Jarvis: its record is all that there is.
+        if let word, let silent = recorded.first, recorded.count == 1, silent.family == .jarvis, silent.matches(word) {
+            return silent
+        }
+        let types = ServiceType.all.filter { $0.family.map(families.contains) ?? true }
+        let found = try await survey(types, expiresAt: expiresAt) { survey in
+            survey.isSettled && !wanted(survey.hosts.flatMap(PairingTarget.targets), word).isEmpty
+        }
+        let all = found.hosts.flatMap(PairingTarget.targets)
+        let targets = Self.preferred(wanted(all, word), isNamed: word != nil)
+        if let target = targets.first, targets.count == 1 {
+            if let word, !target.matches(word) {
+                output.say(TerminalText.line("“\(word)” is \(target.name) (\(target.family.displayName))."))
+            }
+            return target
+        }
+        guard targets.isEmpty else { return try await choose(among: targets) }
+        if let host = found.hosts.first(where: { PairingTarget.targets(of: $0).isEmpty && isNamed($0, word) }) {
+            throw noAddress(host)
+        }
+        if let target = recorded.first {
+            return recorded.count == 1 ? target : try await choose(among: recorded)
+        }
+        let what = word.map { "no host called “\($0)” was found" } ?? "no host was found"
+        throw nothingFound(what, all, families.count == 1 ? families[0] : nil)
+    }
+
+    /// The recorded hosts of other families than CopilotForge that a word means.
+    private func recorded(_ word: String?, among families: [HostFamily]) -> [PairingTarget] {
+        guard let word else { return [] }
+        let others = known.hosts.filter { $0.family != .copilotforge && families.contains($0.family) }
+        return PairingTarget.named(word, in: others.map { PairingTarget($0) })
+    }
+
+    /// Hosts of other families have to be named where one of CopilotForge's is in sight: a pairing is with those first.
+    private static func preferred(_ targets: [PairingTarget], isNamed: Bool) -> [PairingTarget] {
+        let usual = targets.filter { $0.family == .copilotforge }
+        return isNamed || usual.isEmpty ? targets : usual
+    }
+
+    /// Finds the host that a QR code names by its id and its key.
+    ///
+    /// Whoever claims the id may be asked, for only the right one has the key: there is nothing to choose.
+    func find(hostID: String, expiresAt: Date?) async throws -> PairingTarget {
+        let found = try await survey([.companion, .companionShort], expiresAt: expiresAt) { survey in
+            survey.hosts.contains { $0.advertisedID == hostID && !$0.endpoints.isEmpty }
+        }
+        let endpoints =
+            found.hosts.first { $0.advertisedID == hostID }?.endpoints.filter(\.endpoint.address.isLocal) ?? []
+        guard let host = found.hosts.first(where: { $0.advertisedID == hostID }), !endpoints.isEmpty else {
+            let all = found.hosts.flatMap(PairingTarget.targets)
+            throw nothingFound("the host that the QR code names (\(hostID.prefix(8))) was not found", all)
+        }
+        return PairingTarget(host, endpoints: endpoints, id: host.id)
+    }
+
+    private func survey(
+        _ types: [ServiceType],
+        expiresAt: Date?,
+        until isEnough: @escaping @Sendable (DiscoverySurvey) -> Bool
+    ) async throws -> DiscoverySurvey {
+        try await Countdown(context: output.context, expiresAt: expiresAt).run("Looking for hosts") {
+            try await DiscoverySurvey.run(client: client, types: types, limit: limit) { isEnough($0) }
+        }
+    }
+
+    /// - Parameter family: The only family that would have done.
+    private func nothingFound(_ what: String, _ all: [PairingTarget], _ family: HostFamily? = nil) -> CommandError {
+        let seen =
+            all.isEmpty ? "no host advertises itself" : "in sight are: \(all.map(\.name).joined(separator: ", "))"
+        return CommandError(
+            .nothingFound,
+            "pairing.no_host",
+            what == "no host was found" ? what : "\(what); \(seen)",
+            next: "name it by address: "
+                + (family ?? .copilotforge).pairCommand(at: "http://ADDRESS:\((family ?? .copilotforge).usualPort)")
+                + (family == nil ? ", with --family for hosts of another family" : "")
+        )
+    }
+
+    private func isNamed(_ host: DiscoveredHost, _ word: String?) -> Bool {
+        word.map { PairingTarget(host, endpoints: host.endpoints, id: host.id).matches($0) } ?? true
+    }
+
+    /// A host that is in sight, but leads nowhere that a code may go to.
+    private func noAddress(_ host: DiscoveredHost) -> CommandError {
+        let why =
+            if host.flaws.contains(.portZero) {
+                "its advert names port 0"
+            } else if host.endpoints.isEmpty {
+                "its address cannot be had"
+            } else {
+                "the address that its advert names is not on your network (\(host.endpoints[0].endpoint))"
+            }
+        return CommandError(
+            .nothingFound,
+            "pairing.no_address",
+            "\(host.name) is in sight, but \(why); nothing was sent",
+            next: "ask whoever runs it for its address: "
+                + host.family.pairCommand(at: "http://ADDRESS:\(host.family.usualPort)")
+        )
+    }
+
+    private func wanted(_ targets: [PairingTarget], _ word: String?) -> [PairingTarget] {
+        word.map { PairingTarget.named($0, in: targets) } ?? targets
+    }
+
+    private func choose(among targets: [PairingTarget]) async throws -> PairingTarget {
+        let question = "Several hosts are in sight. The code goes to one only:"
+        if output.context.canAsk {
+            guard let index = try await Question(context: output.context).choose(question, from: targets.map(\.text))
+            else {
+                throw CommandError(.usage, "pairing.no_choice", "no host was chosen; nothing was sent")
+            }
+            return targets[index]
+        }
+        var error = CommandError(
+            .usage,
+            "pairing.ambiguous",
+            "several hosts are in sight, and the code goes to one only:",
+            next: "name one: pairtool pair \(targets[0].id.prefix(8))"
+        )
+        error.details = targets.map(\.text)
+        throw error
+    }
+}

@@ -1,0 +1,119 @@
+import CompanionClient
+import CompanionWire
+
+/// Asks hosts how they are. The requests carry no secret.
+enum Probe {
+    private static let timeouts = CompanionClientConfiguration.Timeouts(connect: .seconds(2), request: .seconds(3))
+
+    /// How much later each further address of a host is asked.
+    private static let lead = Duration.milliseconds(250)
+
+    /// Asks all hosts at once, at most 16 at a time, each at its addresses until one answers.
+    static func fill(_ rows: inout [DiscoveredRow]) async {
+        let results = await withTaskGroup(of: (Int, ProbeResult).self) { group in
+            var results: [Int: ProbeResult] = [:]
+            for (index, row) in rows.enumerated() {
+                if index >= 16, let (done, result) = await group.next() { results[done] = result }
+                group.addTask { (index, await probe(row)) }
+            }
+            for await (done, result) in group { results[done] = result }
+            return results
+        }
+        for (index, result) in results { rows[index].probe = result }
+    }
+
+    static func probe(_ row: DiscoveredRow) async -> ProbeResult {
+        if !row.endpoints.isEmpty, row.localEndpoints.isEmpty {
+            return ProbeResult(state: .skipped, reason: "its address is not on your network")
+        }
+        if let pin = row.pin, await hasOtherKey(row.secureEndpoints, than: pin) {
+            return ProbeResult(state: .impostor, reason: "its TLS key is not the one that you have paired with")
+        }
+        let none = ProbeResult(state: .down, reason: row.unresolved ? "its name does not resolve" : "it has no address")
+        return await withTaskGroup(of: (Int, ProbeResult).self) { group in
+            for (index, endpoint) in row.localEndpoints.enumerated() {
+                group.addTask {
+                    // The preferred address has a lead; one that keeps silent does not hold up the others.
+                    try? await Task.sleep(for: lead * index)
+                    guard !Task.isCancelled else { return (index, none) }
+                    let speaksTLS = row.secureEndpoints.contains(endpoint)
+                    return (index, await probe(endpoint, family: row.family, speaksTLS: speaksTLS))
+                }
+            }
+            var last = (index: -1, result: none)
+            for await (index, result) in group {
+                if result.state == .up {
+                    group.cancelAll()
+                    return result
+                }
+                if index > last.index { last = (index, result) }
+            }
+            return last.result
+        }
+    }
+
+    /// Whether everyone who speaks TLS at the addresses has another key than the paired host.
+    private static func hasOtherKey(_ endpoints: [CompanionEndpoint], than pin: String) async -> Bool {
+        let configuration = CompanionClientConfiguration(timeouts: timeouts)
+        var hasOther = false
+        for endpoint in endpoints where endpoint.address.isLocal {
+            do {
+                _ = try await PinnedTLS.certificate(of: endpoint, expecting: pin, configuration: configuration)
+                return false
+            } catch let error as CompanionClientError where error.code == .pinMismatch {
+                hasOther = true
+            } catch {
+                // Who does not answer says nothing.
+            }
+        }
+        return hasOther
+    }
+
+    static func probe(
+        _ endpoint: CompanionEndpoint,
+        family: HostFamily,
+        speaksTLS: Bool = false
+    ) async -> ProbeResult {
+        let configuration = CompanionClientConfiguration(timeouts: timeouts)
+        do {
+            guard family == .copilotforge else {
+                let health = try await FamilyHealth.ask(
+                    family,
+                    at: endpoint,
+                    speaksTLS: speaksTLS,
+                    timeouts: timeouts
+                )
+                return ProbeResult(
+                    state: .up,
+                    service: health.service,
+                    version: health.version,
+                    address: "\(endpoint)",
+                    reason: health.trouble
+                )
+            }
+            // Whose key it is makes no difference to a question without secrets; a paired host's was looked at before.
+            let security: HostSecurity =
+                speaksTLS
+                ? .pinned(try await PinnedTLS.certificate(of: endpoint, expecting: nil, configuration: configuration))
+                : .plain
+            let health = try await CompanionAPIClient.withClient(
+                endpoint: endpoint,
+                security: security,
+                configuration: configuration
+            ) { try await $0.health() }
+            return ProbeResult(
+                state: health.isCompanion ? .up : .other,
+                service: health.service,
+                version: health.version,
+                address: "\(endpoint)"
+            )
+        } catch let error as CompanionClientError {
+            guard error.delivery == .answered else {
+                return ProbeResult(state: .down, address: "\(endpoint)", reason: error.description)
+            }
+            return ProbeResult(state: .other, address: "\(endpoint)", reason: error.description)
+        } catch {
+            return ProbeResult(state: .down, address: "\(endpoint)", reason: "\(error)")
+        }
+    }
+}

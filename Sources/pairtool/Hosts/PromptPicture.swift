@@ -1,0 +1,19 @@
+import CompanionClient
+
+/// Pictures that go with a prompt.
+enum PromptPicture {
+    /// - Throws: ``CommandError`` for a path without a file; `ProviderError` for a file that is no picture, or too
+    ///   large.
+    static func read(_ path: String) async throws -> TurnImage {
+        let limit = PictureFile.sizeLimit
+        let bytes = try await BlockingCall.run { try InputFile.read(path, limit: limit) }
+        guard let bytes else { throw ProviderError(.image, nil, "The picture has more than \(limit) bytes.") }
+        return try PictureFile.image(bytes)
+    }
+
+    static func read(_ paths: [String]) async throws -> [TurnImage] {
+        var images: [TurnImage] = []
+        for path in paths { images.append(try await read(path)) }
+        return images
+    }
+}

@@ -1,0 +1,53 @@
+import FoundationEssentials
+import Glibc
+import PairingAgent
+
+/// Keeps two turns from running in one chat at a time: hosts mix their answers.
+///
+/// The lock file also holds when a turn began that nobody has seen the end of, because its wait was stopped or its
+/// process ended: the turn goes on at the host.
+struct TurnLock {
+    private let descriptor: Int32
+
+    /// Runs a body while no other process has the chat.
+    ///
+    /// - Parameter waitForEarlier: Called first where an earlier turn may still run at the host, with its begin.
+    static func with<R>(
+        chatID: String,
+        host: PairedHost,
+        output: Output,
+        waitForEarlier: (Date) async throws -> Void,
+        _ body: () async throws -> R
+    ) async throws -> R {
+        let path = "\(output.context.paths.runtime)/turn-\(DeviceIdentity.shortHash("\(host.id) \(chatID)")).lock"
+        let notice = "Another pairtool is talking in this chat; waiting for its answer to end."
+        return try await FileLock.with(path, output, notice: notice) { descriptor in
+            let lock = TurnLock(descriptor: descriptor)
+            if let begin = lock.unfinishedTurn { try await waitForEarlier(begin) }
+            lock.mark(output.context.now())
+            do {
+                let result = try await body()
+                lock.mark(nil)
+                return result
+            } catch {
+                // A wait that was stopped leaves the turn running; an error ended it, or has said what is left of it.
+                if !Task.isCancelled, !(error is CancellationError) { lock.mark(nil) }
+                throw error
+            }
+        }
+    }
+
+    private var unfinishedTurn: Date? {
+        var buffer = [UInt8](repeating: 0, count: 32)
+        let count = pread(descriptor, &buffer, buffer.count, 0)
+        guard count > 0, let seconds = Double(String(decoding: buffer.prefix(count), as: UTF8.self)) else { return nil }
+        return Date(timeIntervalSince1970: seconds)
+    }
+
+    private func mark(_ begin: Date?) {
+        ftruncate(descriptor, 0)
+        guard let begin else { return }
+        let text = Array("\(Int(begin.timeIntervalSince1970))".utf8)
+        _ = pwrite(descriptor, text, text.count, 0)
+    }
+}

@@ -1,0 +1,104 @@
+import CompanionClient
+import CompanionWire
+
+/// Shows a turn as it comes: the answer on standard output, tools and status on standard error.
+struct TurnWriter {
+    let output: Output
+    let chatID: String
+    /// The whole answer; empty before its end.
+    private(set) var answer = ""
+    private var endsLine = true
+    private var wroteText = false
+    /// What was said last while a connection was down: said again by every try, it is told once.
+    private var lastNotice: String?
+
+    init(output: Output, chatID: String) {
+        self.output = output
+        self.chatID = chatID
+    }
+
+    /// A line of JSON.
+    private struct Event: Encodable {
+        var type: String
+        var text: String?
+        var toolName: String?
+        var toolCallId: String?
+        var success: Bool?
+        var details: String?
+        var usage: ContinueChatUsage?
+        var chatId: String?
+        var turnId: String?
+        var answer: String?
+        var recovered: Bool?
+    }
+
+    /// Tells scripts which turn began.
+    func begin(turnID: String) {
+        guard output.format == .json else { return }
+        output.json(Event(type: "turn", chatId: chatID, turnId: turnID))
+    }
+
+    mutating func write(_ turn: ChatTurn.Output) {
+        if case .finished(let summary) = turn { answer = summary.answer }
+        switch output.format {
+        case .json: writeJSON(turn)
+        case .quiet: break
+        case .text: writeText(turn)
+        }
+    }
+
+    private mutating func writeText(_ turn: ChatTurn.Output) {
+        switch turn {
+        case .text(let text):
+            guard !text.isEmpty else { return }
+            lastNotice = nil
+            output.context.stdout.write(TerminalText.block(text))
+            endsLine = text.ends(with: "\n")
+            wroteText = true
+        case .status(let label): note(label)
+        case .toolStart(let name, _): note("⚙ \(name) …")
+        case .toolComplete(let name, _, let success, let details):
+            note("⚙ \(name) \(success ? "done" : "failed")" + (details.map { ": \($0)" } ?? ""))
+        case .usage: break
+        case .recovering(let notice):
+            guard notice != lastNotice else { return }
+            lastNotice = notice
+            note(notice)
+        case .finished: endLine()
+        }
+    }
+
+    /// Ends the line that an answer left open.
+    mutating func endLine() {
+        guard output.format == .text, !endsLine else { return }
+        output.context.stdout.write("\n")
+        endsLine = true
+    }
+
+    private mutating func note(_ text: String) {
+        let text = TerminalText.line(text)
+        guard !text.isEmpty else { return }
+        // On one terminal, talk must not run on in the middle of a line of the answer.
+        if output.context.stdoutIsTerminal, output.context.stderrIsTerminal, wroteText, !endsLine {
+            output.context.stderr.write("\n")
+            endsLine = true
+        }
+        output.context.stderr.write(text + "\n")
+    }
+
+    private func writeJSON(_ turn: ChatTurn.Output) {
+        let event: Event =
+            switch turn {
+            case .text(let text): Event(type: "text", text: text)
+            case .status(let label): Event(type: "status", text: label)
+            case .toolStart(let name, let id): Event(type: "tool_start", toolName: name, toolCallId: id)
+            case .toolComplete(let name, let id, let success, let details):
+                Event(type: "tool_complete", toolName: name, toolCallId: id, success: success, details: details)
+            case .usage(let usage): Event(type: "usage", usage: usage)
+            case .recovering(let notice): Event(type: "recovering", text: notice)
+            case .finished(let summary):
+                Event(type: "finished", chatId: chatID, answer: summary.answer, recovered: summary.wasRecovered)
+            }
+        output.json(event)
+    }
+}

@@ -1,0 +1,126 @@
+import CompanionWire
+import FoundationEssentials
+
+/// How a command writes its data.
+enum OutputFormat: Sendable {
+    case text
+    /// One JSON object a line.
+    case json
+    /// Ids only, one a line.
+    case quiet
+}
+
+/// Writes a command's data to standard output and its talk to standard error.
+struct Output: Sendable {
+    let context: CommandContext
+    let format: OutputFormat
+
+    /// Tells of what ended a command.
+    ///
+    /// - Returns: How the program is to end.
+    func status(after error: any Error) -> ExitStatus {
+        if let request = error as? ExitRequest { return request.status }
+        guard !(error is CancellationError), !Task.isCancelled else {
+            if context.stderrIsTerminal { context.stderr.write("\n") }
+            return .interrupted
+        }
+        let failure = CommandError(describing: error)
+        report(failure)
+        return failure.status
+    }
+
+    /// Writes a list in the format that was asked for.
+    func list<Item: Encodable>(
+        _ items: [Item],
+        columns: [TableColumn<Item>],
+        id: (Item) -> String
+    ) {
+        switch format {
+        case .text: table(items, columns: columns)
+        case .json: context.stdout.write(items.compactMap(line).joined())
+        case .quiet: items.forEach { context.stdout.write(TerminalText.line(id($0)) + "\n") }
+        }
+    }
+
+    /// Writes one result in the format that was asked for.
+    func result(_ value: some Encodable, id: String?, text: () -> String) {
+        switch format {
+        case .text: data(text())
+        case .json: json(value)
+        case .quiet: if let id { data(TerminalText.line(id)) }
+        }
+    }
+
+    /// A JSON object on a line of its own.
+    func json(_ value: some Encodable) {
+        guard let line = line(value) else { return }
+        context.stdout.write(line)
+    }
+
+    private func line(_ value: some Encodable) -> String? {
+        guard let data = try? CompanionJSON.encoder(sorted: true).encode(value) else { return nil }
+        return TerminalText.json(String(decoding: data, as: UTF8.self)) + "\n"
+    }
+
+    /// Lines of data; what came from peers must have been sanitised.
+    func data(_ text: String) {
+        context.stdout.write(text.ends(with: "\n") ? text : text + "\n")
+    }
+
+    /// Talk for people: to standard error, and not with `-q`.
+    func say(_ text: String) {
+        guard format != .quiet else { return }
+        context.stderr.write(TerminalText.block(text) + "\n")
+    }
+
+    /// Something that the data does not show but its reader has to know, to standard error, also with `-q`: as a
+    /// sentence or, with `--json`, as an object.
+    func warn(_ code: String, _ message: String, next: String? = nil) {
+        if format == .json {
+            info(WarningReport(warning: .init(code: code, message: message, next: next)))
+        } else {
+            context.stderr.write(
+                "\(TerminalText.line(message))\n" + (next.map { "  next: \(TerminalText.line($0))\n" } ?? "")
+            )
+        }
+    }
+
+    /// Something to know that is neither data nor a warning, to standard error: a JSON object.
+    func info(_ value: some Encodable) {
+        guard let line = line(value) else { return }
+        context.stderr.write(line)
+    }
+
+    /// A failure that does not end the command.
+    func warn(_ error: CommandError) {
+        warn(error.code, error.message, next: error.next)
+    }
+
+    /// A failure, as a sentence or, with `--json`, as an object.
+    func report(_ error: CommandError) {
+        if format == .json {
+            info(ErrorReport(error))
+        } else {
+            // A line each: a name with a line end in it must not pass for a line of ours.
+            var text = "pairtool: \(TerminalText.line(error.message))\n"
+            for detail in error.details { text += "  \(TerminalText.line(detail))\n" }
+            if let next = error.next { text += "  next: \(TerminalText.line(next))\n" }
+            context.stderr.write(text)
+        }
+    }
+
+    /// Tells of a failure whose report is the data that was written already: people read what to do next there, scripts
+    /// get the object.
+    ///
+    /// - Returns: What ends the command.
+    func ended(by failure: CommandError) -> ExitRequest {
+        if format == .json { report(failure) } else if let next = failure.next { say("Next: \(next)") }
+        return ExitRequest(status: failure.status)
+    }
+
+    private func table<Item>(_ items: [Item], columns: [TableColumn<Item>]) {
+        guard !items.isEmpty else { return }
+        let width = context.stdoutIsTerminal ? context.windowSize()?.columns : nil
+        context.stdout.write(Table.render(items, columns: columns, width: width, colour: context.colour))
+    }
+}

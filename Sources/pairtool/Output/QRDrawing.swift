@@ -1,0 +1,216 @@
+import CompanionWire
+import FoundationEssentials
+import QRCodec
+
+/// Draws text as a QR code.
+struct QRDrawing: Sendable {
+    enum Format: String, CaseIterable, Sendable {
+        case terminal
+        case png
+        case svg
+    }
+
+    /// The file with the text, or `-` for standard input.
+    private let file: String
+    /// The file to write to, `-` for standard output, or nil for none.
+    private let output: String?
+    private let format: Format?
+    /// nil: the strongest that makes the code no larger.
+    private let level: QRErrorCorrection?
+    /// Pixels a module, for pictures.
+    private let scale: Int
+    /// Whether a drawing for terminals without colour draws the dark modules.
+    private let invert: Bool
+    /// Whether a drawing for terminals may have characters that not every font has.
+    private let dense: Bool
+
+    init(
+        file: String,
+        output: String?,
+        format: Format? = nil,
+        level: QRErrorCorrection? = nil,
+        scale: Int = QRSymbol.usualScale,
+        invert: Bool = false,
+        dense: Bool = false
+    ) {
+        self.file = file
+        self.output = output
+        self.format = format
+        self.level = level
+        self.scale = scale
+        self.invert = invert
+        self.dense = dense
+    }
+
+    /// Why it cannot be meant so; nil where it can.
+    var mistake: String? {
+        guard QRSymbol.scales.contains(scale) else {
+            return "--scale takes \(QRSymbol.scales.lowerBound) to \(QRSymbol.scales.upperBound)."
+        }
+        if let output, let ending = Self.format(of: output), let format, format != ending {
+            return "The output file ends in .\(ending.rawValue), and --format says \(format.rawValue)."
+        }
+        if format == .terminal, let output, output != "-" {
+            return "--format terminal draws on standard output: leave out the output file, or say png or svg."
+        }
+        if chosenFormat == .terminal, let output, output != "-" {
+            return "The output file has to end in .png or .svg, or --format has to say which it is."
+        }
+        return nil
+    }
+
+    /// Blocks while it reads and writes.
+    ///
+    /// - Throws: ``CommandError``, `QRCodecError`; `CancellationError` when the user interrupts the wait for a pipe.
+    func run(_ out: Output) throws {
+        let text = try text(out.context)
+        let symbol = try makeSymbol(text)
+        switch chosenFormat {
+        case .terminal:
+            try draw(symbol, text, out)
+        case .png:
+            try write(try symbol.png(scale: scale), text, out)
+        case .svg:
+            let title = PairingDigits(text).map { "QR code for pairing: \($0.sentence)" } ?? "QR code"
+            try write(Array(symbol.svg(scale: scale, title: title).utf8), text, out)
+        }
+    }
+
+    private func makeSymbol(_ text: [UInt8]) throws -> QRSymbol {
+        if let level { return try QRSymbol(bytes: text, errorCorrection: level) }
+        return chosenFormat == .terminal
+            ? try QRSymbol(smallest: text, atLeast: .low) : try QRSymbol(paper: text)
+    }
+
+    private var chosenFormat: Format {
+        format ?? output.flatMap(Self.format) ?? .terminal
+    }
+
+    /// What the ending of a file's name says.
+    private static func format(of file: String) -> Format? {
+        [Format.png, .svg].first { file.lowercased().ends(with: ".\($0.rawValue)") }
+    }
+
+    private func text(_ context: CommandContext) throws -> [UInt8] {
+        guard let content = try context.content(of: file, limit: 64 << 10) else {
+            let name = PairingPicture.name(file)
+            throw CommandError(.failed, "qr.payload_too_long", "\(name) is longer than any QR code")
+        }
+        let text = QRSymbol.withoutLineEnd(content[...])
+        guard !text.isEmpty else { throw CommandError(.usage, "qr.empty", "there is no text to draw") }
+        return text
+    }
+
+    private func draw(_ symbol: QRSymbol, _ text: [UInt8], _ out: Output) throws {
+        // Below it is the prompt.
+        let terminal = TerminalQR(output: out, rowsAfter: 1, dense: dense, invert: invert)
+        let way = dense ? "" : "add --dense, "
+        do {
+            try show(symbol, text, out, terminal)
+        } catch let error as QRCodecError where error.code == .windowTooSmall {
+            throw CommandError(
+                .failed,
+                "qr.window_too_small",
+                error.message,
+                next: "make the window larger, \(way)or draw a picture: pairtool qr -o code.png"
+            )
+        }
+    }
+
+    private func show(_ symbol: QRSymbol, _ text: [UInt8], _ out: Output, _ terminal: TerminalQR) throws {
+        if out.format == .json {
+            out.json(Report(symbol, try terminal.draw(symbol), text))
+        } else if out.context.stdoutIsTerminal {
+            try terminal.show(symbol, pages: pages(symbol, text, out))
+        } else {
+            out.data(try terminal.draw(symbol).text)
+        }
+    }
+
+    /// Who does not see the drawing gets to know what it is, and of a pairing code what it says.
+    private func pages(_ symbol: QRSymbol, _ text: [UInt8], _ out: Output) -> [QRTerminalStyle: [TerminalQR.Page]] {
+        let size = "\(symbol.size) × \(symbol.size) modules and holds \(text.count) bytes"
+        let digits = digits(text, out).map { [TerminalQR.Line.talk($0)] } ?? []
+        var pages: [QRTerminalStyle: [TerminalQR.Page]] = [:]
+        for style in QRTerminalStyle.allCases {
+            let remark = TerminalQR.remark(style, way: "draw a picture: pairtool qr -o code.png")
+            let more = digits + (remark.map { [$0] } ?? [])
+            pages[style] = [
+                .init(below: [.talk("The QR code above has \(size).")] + more),
+                .init(above: [.talk("The QR code below has \(size).")] + more, below: []),
+            ]
+        }
+        return pages
+    }
+
+    /// What a pairing code says, where somebody reads it.
+    private func digits(_ text: [UInt8], _ out: Output) -> String? {
+        guard out.format == .text, out.context.stderrIsTerminal, let digits = PairingDigits(text) else { return nil }
+        return "Pairing code:  \(digits.sentence)"
+    }
+
+    private func sayDigits(_ text: [UInt8], _ out: Output) {
+        if let digits = digits(text, out) { out.say(digits) }
+    }
+
+    private func write(_ bytes: [UInt8], _ text: [UInt8], _ out: Output) throws {
+        guard let output, output != "-", !OutputFile.isStandardOutput(output) else {
+            guard !out.context.stdoutIsTerminal else {
+                throw CommandError(.usage, "qr.binary", "a picture does not belong on a terminal", next: "add -o FILE")
+            }
+            bytes.withUnsafeBytes { out.context.stdout.write($0) }
+            return sayDigits(text, out)
+        }
+        let outcome = try bytes.withUnsafeBytes { try OutputFile.write($0, to: output) }
+        switch out.format {
+        case .json: out.json(WrittenFile(file: output, format: chosenFormat.rawValue, bytes: bytes.count))
+        case .quiet: break
+        case .text:
+            let privacy = outcome == .replaced ? ", readable by you alone" : ""
+            out.say("Wrote \(output) (\(bytes.count) bytes\(privacy)).")
+            sayDigits(text, out)
+        }
+    }
+
+    private struct WrittenFile: Encodable {
+        var file: String
+        var format: String
+        var bytes: Int
+    }
+
+    private struct Report: Encodable {
+        var version: Int
+        var modules: Int
+        var errorCorrection: String
+        var format: String
+        var style: String
+        var drawing: String
+        /// The digits of a pairing code, which the drawing holds as well.
+        var digits: PairingDigits?
+
+        init(_ symbol: QRSymbol, _ drawing: QRTerminalDrawing, _ text: [UInt8]) {
+            version = symbol.version
+            modules = symbol.size
+            errorCorrection = symbol.errorCorrection.rawValue
+            format = Format.terminal.rawValue
+            style = drawing.style.rawValue
+            self.drawing = drawing.text
+            digits = PairingDigits(text)
+        }
+    }
+
+    /// The digits of a pairing code, for those who do not see a drawing.
+    private struct PairingDigits: Encodable {
+        var groups: String
+        var spoken: String
+
+        /// - Returns: nil for any other text.
+        init?(_ text: [UInt8]) {
+            guard case .pairing(let payload) = QRContent(text) else { return nil }
+            groups = SpokenCode.groups(payload.code)
+            spoken = SpokenCode.spoken(payload.code)
+        }
+
+        var sentence: String { "\(groups)  (\(spoken))" }
+    }
+}

@@ -1,0 +1,64 @@
+import CompanionWire
+
+/// Asks the user at the terminal: the question goes to standard error.
+struct Question {
+    let context: CommandContext
+
+    /// A yes-or-no question; anything but yes is no.
+    func confirm(_ text: String) async throws -> Bool {
+        context.stderr.write(TerminalText.block(text) + " [y/N] ")
+        let input = context.stdin
+        let answer = try await BlockingCall.run { try input.readLine(echo: true) } ?? ""
+        return ["y", "yes"].contains(answer.trimmingBlanks().lowercased())
+    }
+
+    /// One of several choices, by number.
+    ///
+    /// - Returns: The index of the choice, or nil when none was made.
+    func choose(_ text: String, from choices: [String]) async throws -> Int? {
+        context.stderr.write(TerminalText.block(text) + "\n")
+        for (index, choice) in choices.enumerated() {
+            context.stderr.write("  \(index + 1)) \(TerminalText.line(choice))\n")
+        }
+        let input = context.stdin
+        while true {
+            context.stderr.write("Number (empty to stop): ")
+            guard let answer = try await BlockingCall.run({ try input.readLine(echo: true) })?.trimmingBlanks() else {
+                return nil
+            }
+            guard !answer.isEmpty else { return nil }
+            if let number = Int(answer), choices.indices.contains(number - 1) { return number - 1 }
+            context.stderr.write("There is no \(TerminalText.line(answer)).\n")
+        }
+    }
+
+    /// A secret, typed without being shown.
+    func secret(_ text: String) async throws -> String? {
+        context.stderr.write(text)
+        let input = context.stdin
+        defer { context.stderr.write("\n") }
+        return try await BlockingCall.run { try input.readLine(echo: false) }
+    }
+
+    /// The six digits that a host shows, asked for until they are six.
+    ///
+    /// - Throws: ``CommandError`` where none are typed.
+    func pairingCode(of hostName: String) async throws -> String {
+        while true {
+            let prompt = "Six digits that \(TerminalText.line(hostName)) shows: "
+            guard let line = try await secret(prompt), !line.trimmingBlanks().isEmpty else {
+                throw CommandError(.usage, "pairing.no_code", "no code was typed; nothing was sent")
+            }
+            if let code = PairingPayload.code(typed: line) { return code }
+            context.stderr.write("A pairing code is six digits.\n")
+        }
+    }
+}
+
+extension PairingPayload {
+    /// The six digits of a line, which may be in groups as hosts show them.
+    static func code(typed line: String) -> String? {
+        let digits = line.filter { !$0.isWhitespace && $0 != "-" }
+        return isCode(digits) ? digits : nil
+    }
+}

@@ -1,0 +1,32 @@
+import FoundationEssentials
+
+/// Times as people say them.
+enum TimeText {
+    /// `just now`, `5 min ago`, `3 h ago`, `12 d ago`, or the date for what is older than 60 days.
+    static func ago(_ date: Date?, now: Date) -> String {
+        guard let date else { return "–" }
+        let seconds = Int(now.timeIntervalSince(date))
+        return switch seconds {
+        case ..<0: "just now"
+        case ..<60: "just now"
+        case ..<3600: "\(seconds / 60) min ago"
+        case ..<86_400: "\(seconds / 3600) h ago"
+        case ..<(60 * 86_400): "\(seconds / 86_400) d ago"
+        default: date.formatted(Date.ISO8601FormatStyle().year().month().day())
+        }
+    }
+
+    /// `4:05`, or `0:00` once it is over.
+    static func countdown(_ seconds: Double) -> String {
+        let left = max(0, Int(seconds.rounded(.up)))
+        return "\(left / 60):" + (left % 60 < 10 ? "0" : "") + "\(left % 60)"
+    }
+
+    /// `2 d 3 h`, `4 min 5 s`: the two largest units.
+    static func span(_ seconds: Double) -> String {
+        let total = Int(seconds.magnitude.rounded())
+        let units = [("d", total / 86_400), ("h", total / 3600 % 24), ("min", total / 60 % 60), ("s", total % 60)]
+        let parts = units.drop { $0.1 == 0 }.prefix(2).filter { $0.1 > 0 }
+        return parts.isEmpty ? "0 s" : parts.map { "\($0.1) \($0.0)" }.joined(separator: " ")
+    }
+}

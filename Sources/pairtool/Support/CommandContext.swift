@@ -1,0 +1,72 @@
+import FoundationEssentials
+import Glibc
+
+/// What a command may touch of the world: its streams, environment and clock. Tests put in their own.
+struct CommandContext: Sendable {
+    var stdout: any TextSink
+    var stderr: any TextSink
+    var stdin: any InputSource
+    var environment: [String: String]
+    /// Whether standard output, error and input are terminals.
+    var stdoutIsTerminal: Bool
+    var stderrIsTerminal: Bool
+    var stdinIsTerminal: Bool
+    /// Whether lines can be edited: standard input is this process's own terminal.
+    var editsLines: Bool
+    /// The window's size, or nil where there is no terminal.
+    var windowSize: @Sendable () -> WindowSize?
+    var now: @Sendable () -> Date
+    /// What pauses between questions to a host wait by.
+    var clock: any Clock<Duration> = ContinuousClock()
+    /// The file of this program, to start another process of it.
+    var program = ownFile
+
+    struct WindowSize: Sendable, Hashable {
+        var columns: Int
+        var rows: Int
+    }
+
+    /// The context of the running command.
+    @TaskLocal static var current = CommandContext.process
+
+    /// This process's own streams and environment.
+    static let process = CommandContext(
+        stdout: FileSink(descriptor: STDOUT_FILENO),
+        stderr: FileSink(descriptor: STDERR_FILENO),
+        stdin: StandardInput(),
+        environment: EnvironmentVariables.ofProcess,
+        stdoutIsTerminal: isatty(STDOUT_FILENO) == 1,
+        stderrIsTerminal: isatty(STDERR_FILENO) == 1,
+        stdinIsTerminal: isatty(STDIN_FILENO) == 1,
+        editsLines: true,
+        windowSize: {
+            var size = winsize()
+            for descriptor in [STDOUT_FILENO, STDERR_FILENO, STDIN_FILENO]
+            where ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 {
+                return WindowSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
+            }
+            return nil
+        },
+        now: { Date() }
+    )
+
+    private static var ownFile: String {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+    }
+
+    /// Whether someone can be asked: questions go to standard error, answers come from standard input.
+    var canAsk: Bool { stdinIsTerminal && stderrIsTerminal }
+
+    /// Whether colours may be used on standard output (https://no-color.org).
+    var colour: Bool {
+        takesColour && environment["NO_COLOR", default: ""].isEmpty
+    }
+
+    /// Whether standard output takes colours that are content rather than decoration, as black on white is of a QR code:
+    /// `NO_COLOR` does not ask for a code that nobody can scan.
+    var takesColour: Bool { stdoutIsTerminal && environment["TERM"] != "dumb" }
+
+    var paths: Paths { Paths(environment: environment) }
+}

@@ -1,0 +1,69 @@
+import CompanionClient
+import CompanionHost
+import Desktop
+import Discovery
+import PairingAgent
+import QRCodec
+
+extension CommandError {
+    /// Says what an error of any module means at the command line.
+    init(describing error: any Error) {
+        self =
+            switch error {
+            case let error as CommandError: error
+            case let error as QRCodecError: Self.image(error)
+            case let error as DiscoveryError: Self.discovery(error)
+            case let error as PairedHostStoreError:
+                CommandError(.failed, "hosts.unreadable", error.description, next: error.remedy)
+            case let error as KeyStoreError: CommandError(.failed, "key.unusable", error.message, next: error.remedy)
+            case let error as PrivateFile.Failure: CommandError(.failed, "file", error.description, next: error.remedy)
+            case let error as CompanionClientError: Self.client(error)
+            case let error as PairingError: Self.pairing(error)
+            case let error as DesktopError: Self.desktop(error)
+            case let error as CompanionHostError: Self.host(error)
+            case let error as AdminError: Self.admin(error)
+            case let error as ProviderError: Self.provider(error)
+            case let error as LumiStoreError: Self.lumiStore(error)
+            case let error as LumiInputError: CommandError(.usage, "remote.input", error.message)
+            case let error as JarvisDecisionError:
+                CommandError(.failed, "approval.\(error.code)", error.description, next: "pairtool approvals")
+            default: CommandError(.failed, "failed", "\(error)")
+            }
+    }
+
+    private static func image(_ error: QRCodecError) -> CommandError {
+        let picture = "read the code from a picture: pairtool pair --qr FILE"
+        return switch error.code {
+        case .cameraNotFound:
+            CommandError(.nothingFound, "camera.not_found", error.message, next: "connect a camera, or \(picture)")
+        case .cameraBusy:
+            CommandError(.failed, "camera.busy", error.message, next: "end the program that films, or \(picture)")
+        case .cameraDenied:
+            CommandError(
+                .permissionDenied,
+                "camera.denied",
+                error.message,
+                next: "see who may use it: pairtool doctor"
+            )
+        case .notACamera:
+            CommandError(.usage, "camera.not_a_camera", error.message, next: "see what is there: ls /dev/video*")
+        case .cameraFailed: CommandError(.failed, "camera.failed", error.message, next: picture)
+        case .fileNotFound: CommandError(.nothingFound, "file.not_found", error.message)
+        case .fileDenied: CommandError(.permissionDenied, "file.denied", error.message)
+        case .io: CommandError(.failed, "file.unreadable", error.message)
+        default: CommandError(.failed, "image.\(error.code)", error.message)
+        }
+    }
+
+    private static func discovery(_ error: DiscoveryError) -> CommandError {
+        let isUsage = [.invalidType, .invalidInterface, .invalidAdvertisement, .domainUnsupported].contains(error.code)
+        let next: String? =
+            switch (error.code, error.engine) {
+            case (.engineUnavailable, .daemon?): "pairtool discover --engine embedded"
+            case (.engineUnavailable, .embedded?): "pairtool discover --engine daemon"
+            case (.engineUnavailable, nil): "see why: pairtool doctor"
+            default: nil
+            }
+        return CommandError(isUsage ? .usage : .failed, "discovery.\(error.code)", error.description, next: next)
+    }
+}

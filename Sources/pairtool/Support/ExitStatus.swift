@@ -1,0 +1,19 @@
+/// The exit codes of the tool, stable for scripts.
+enum ExitStatus: Int32, Sendable {
+    case done = 0
+    case failed = 1
+    case usage = 2
+    case nothingFound = 3
+    case timedOut = 4
+    case notPaired = 5
+    case wrongCode = 6
+    case pairingExpired = 7
+    case pairingLocked = 8
+    case permissionDenied = 9
+    case unreachable = 10
+    case hostUnavailable = 11
+    case versionMismatch = 12
+    case legacyRefused = 13
+    case streamInterrupted = 14
+    case interrupted = 130
+}

@@ -1,0 +1,54 @@
+import Glibc
+import PairingAgent
+
+/// Files that the user names to be read.
+enum InputFile {
+    /// All bytes of a file, or nil where there are more than `limit`. Blocks until a pipe's writer ends.
+    ///
+    /// - Throws: ``CommandError`` where it cannot be read; `CancellationError` when the user interrupts the wait for a
+    ///   pipe or a device.
+    static func read(_ path: String, limit: Int) throws -> [UInt8]? {
+        // Not to wait for a writer here: the waiting for input can be ended, this could not.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { throw CommandError.unreadable(path, errno) }
+        defer { close(descriptor) }
+        let status = FileStatus(descriptor: descriptor)
+        let isFile = status?.kind == .file
+        guard !isFile || status?.size ?? 0 <= limit else { return nil }
+        var content: [UInt8] = []
+        content.reserveCapacity(isFile ? status?.size ?? 0 : 0)
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            // A pipe that nobody has opened yet looks like one that has ended, to those who do not wait.
+            if !isFile { try Interrupts.shared.wait(for: descriptor, POLLIN) }
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            guard count >= 0 else { throw CommandError.unreadable(path, errno) }
+            guard count > 0 else { return content }
+            content.append(contentsOf: chunk[..<count])
+            guard content.count <= limit else { return nil }
+        }
+    }
+}
+
+extension CommandError {
+    /// A file that the user has named cannot be read.
+    ///
+    /// - Parameter number: The system's `errno`.
+    static func unreadable(_ file: String, _ number: Int32) -> CommandError {
+        switch number {
+        case ENOENT, ENOTDIR:
+            CommandError(.nothingFound, "file.not_found", "\(file): there is no such file", next: nameHint(file))
+        case EACCES, EPERM:
+            CommandError(.permissionDenied, "file.denied", "\(file): you may not read it")
+        default:
+            CommandError(.failed, "file.unreadable", "\(file): \(String(cString: strerror(number)))")
+        }
+    }
+
+    /// What stands for bytes that are no text in what the command line gives to us.
+    private static func nameHint(_ file: String) -> String? {
+        guard file.unicodeScalars.contains("\u{FFFD}") else { return nil }
+        return "a name that is not UTF-8 cannot be given here: give the file on standard input instead, as - <FILE"
+    }
+}

@@ -1,0 +1,113 @@
+import Dispatch
+import Glibc
+import NIOConcurrencyHelpers
+
+/// Turns SIGINT, SIGTERM and SIGHUP into calls: the innermost handler that takes one gets it.
+final class Interrupts: Sendable {
+    static let shared = Interrupts()
+
+    /// Becomes readable when a signal came: wakes whoever waits for input.
+    let wakeDescriptor: Int32
+    private let wakeWriter: Int32
+    /// Gets a signal's number and says whether it has dealt with it.
+    typealias Handler = @Sendable (Int32) -> Bool
+
+    private let handlers = NIOLockedValueBox<[Handler]>([])
+    private let lastSignal = NIOLockedValueBox<ContinuousClock.Instant?>(nil)
+
+    /// Signals that follow so closely are one: `timeout` and shells send theirs to the process and to its group.
+    private static let echo = Duration.milliseconds(300)
+
+    private init() {
+        var ends: [Int32] = [-1, -1]
+        pipe(&ends)
+        (wakeDescriptor, wakeWriter) = (ends[0], ends[1])
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+    }
+
+    /// Starts to listen for signals. A SIGHUP that is ignored from the start stays so: `nohup` did that.
+    ///
+    /// - Parameter handler: Called on a queue of its own for every signal that no inner handler takes.
+    /// - Returns: What listens, to be kept as long as it shall.
+    func install(_ handler: @escaping Handler) -> [any DispatchSourceSignal] {
+        handlers.withLockedValue { $0.append(handler) }
+        let queue = DispatchQueue(label: "pairtool.signals")
+        return (Self.isIgnored(SIGHUP) ? [SIGINT, SIGTERM] : [SIGINT, SIGTERM, SIGHUP]).map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+            source.setEventHandler { [self] in deliver(number) }
+            source.resume()
+            return source
+        }
+    }
+
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        sigaction(number, nil, &action)
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+            == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+
+    /// Runs a body during which signals go to a handler of its own.
+    func withHandler<R>(
+        _ handler: @escaping Handler,
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws -> R
+    ) async rethrows -> R {
+        handlers.withLockedValue { $0.append(handler) }
+        defer { handlers.withLockedValue { _ = $0.popLast() } }
+        return try await body()
+    }
+
+    /// Forgets signals that came before, so that the next read waits.
+    func drainWake() {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        while read(wakeDescriptor, &bytes, bytes.count) > 0 {}
+    }
+
+    /// Waits until a descriptor can be read from (`POLLIN`) or written to (`POLLOUT`), or is beyond both. Blocks.
+    ///
+    /// - Throws: `CancellationError` when a signal came.
+    func wait(for descriptor: Int32, _ events: Int32) throws {
+        try poll([pollfd(fd: descriptor, events: Int16(events), revents: 0)], milliseconds: -1)
+    }
+
+    /// Waits for a while. Blocks.
+    ///
+    /// - Throws: `CancellationError` when a signal came.
+    func pause(milliseconds: Int32) throws {
+        try poll([], milliseconds: milliseconds)
+    }
+
+    private func poll(_ others: [pollfd], milliseconds: Int32) throws {
+        var entries = [pollfd(fd: wakeDescriptor, events: Int16(POLLIN), revents: 0)] + others
+        while Glibc.poll(&entries, nfds_t(entries.count), milliseconds) < 0 {
+            // Other failures are those of the descriptor, and whoever uses it sees them.
+            guard errno == EINTR else { return }
+        }
+        guard entries[0].revents == 0 else {
+            drainWake()
+            throw CancellationError()
+        }
+    }
+
+    /// Ends a wait for standard input, as an interrupt does.
+    func wakeReader() {
+        var byte: UInt8 = 1
+        _ = write(wakeWriter, &byte, 1)
+    }
+
+    private func deliver(_ number: Int32) {
+        let now = ContinuousClock.now
+        let isEcho = lastSignal.withLockedValue { last in
+            defer { last = now }
+            return last.map { now - $0 < Self.echo } ?? false
+        }
+        guard !isEcho else { return }
+        wakeReader()
+        for handler in handlers.withLockedValue(\.self).reversed() where handler(number) { return }
+    }
+}

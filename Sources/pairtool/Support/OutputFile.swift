@@ -1,0 +1,146 @@
+import CompanionWire
+import Glibc
+import PairingAgent
+
+/// Files that the user names to be written to.
+enum OutputFile {
+    enum Outcome: Sendable {
+        /// There is a new file, which only its owner may read, in place of one that was there or of none.
+        case replaced
+        /// What was there has got the bytes, and is what it was.
+        case writtenThrough
+    }
+
+    /// Writes as other tools do: what is a file gets another content, at once; through a link; into what is no file (a
+    /// named pipe, a device) the bytes go, and it stays. Blocks until a named pipe has a reader.
+    ///
+    /// - Throws: ``CommandError`` with the code `file.unwritable`: a directory, a socket, a block device, a link that
+    ///   leads nowhere, a pipe of somebody else, what the user may not write to. `CancellationError` when the user
+    ///   interrupts the wait for a pipe's reader.
+    static func write(_ bytes: UnsafeRawBufferPointer, to path: String) throws -> Outcome {
+        if let descriptor = ownDescriptor(path) {
+            try write(bytes, to: descriptor, path)
+            return .writtenThrough
+        }
+        guard let status = FileStatus(path) else {
+            guard FileStatus(path, followingLinks: false) == nil else {
+                throw failure(path, "it is a link that leads nowhere")
+            }
+            try replace(path, with: bytes)
+            return .replaced
+        }
+        switch status.kind {
+        case .directory: throw failure(path, "it is a directory")
+        case .link, .socket, .other: throw failure(path, "it is neither a file nor a pipe nor a character device")
+        case .file, .pipe, .characterDevice: break
+        }
+        let descriptor = try open(path)
+        defer { close(descriptor) }
+        guard let opened = FileStatus(descriptor: descriptor), opened.isSameFile(as: status) else {
+            throw failure(path, "something else came in its place")
+        }
+        guard opened.kind != .file else {
+            try replace(target(of: path), with: bytes)
+            return .replaced
+        }
+        // Where everybody may make files, it may be there to catch what is written.
+        guard opened.kind != .pipe || opened.owner == geteuid() else {
+            throw failure(path, "it is a pipe of somebody else")
+        }
+        try write(bytes, to: descriptor, path)
+        return .writtenThrough
+    }
+
+    /// Where a file is that is to be replaced as a whole, later or more than once: where a path leads to through all
+    /// links, or the path itself where nothing is. What is there may be anything but a link.
+    ///
+    /// - Throws: ``CommandError`` with the code `file.unwritable`: a link that leads nowhere, a descriptor of this
+    ///   process, a directory where the user may make no files.
+    static func destination(_ path: String) throws -> String {
+        guard !path.isEmpty else { throw failure("“”", "it is no name of a file") }
+        guard ownDescriptor(path) == nil else { throw failure(path, "it is no file but an open descriptor") }
+        guard FileStatus(path, followingLinks: false) == nil || FileStatus(path) != nil else {
+            throw failure(path, "it is a link that leads nowhere")
+        }
+        let target = FileStatus(path) == nil ? path : try target(of: path)
+        guard access(PrivateFile.directory(of: target), W_OK | X_OK) == 0 else { throw failure(path) }
+        return target
+    }
+
+    /// Puts a file that only its owner may read in the place of what a path names, which is not followed if it is a
+    /// link.
+    ///
+    /// - Parameter isDurable: Whether to wait until the content is on the disk. A file that can be made again need not.
+    /// - Throws: ``CommandError`` with the code `file.unwritable`.
+    static func replace(_ path: String, with bytes: UnsafeRawBufferPointer, isDurable: Bool = false) throws {
+        do throws(PrivateFile.Failure) {
+            try PrivateFile.write(bytes, to: path, makesDirectory: false, isDurable: isDurable)
+        } catch {
+            throw CommandError(.failed, "file.unwritable", error.description)
+        }
+    }
+
+    /// Whether a path leads to where standard output goes: `/dev/stdout`, `/dev/fd/1`.
+    static func isStandardOutput(_ path: String) -> Bool {
+        guard let status = FileStatus(path), let output = FileStatus(descriptor: STDOUT_FILENO) else { return false }
+        return status.isSameFile(as: output)
+    }
+
+    /// The number of this process's descriptor that a path stands for, such as `/dev/fd/3` or `/dev/stderr`: what it
+    /// leads to is not to be replaced, and is written to where the descriptor stands.
+    private static func ownDescriptor(_ path: String) -> Int32? {
+        var path = path
+        // As deep as the kernel follows links.
+        for _ in 0..<40 {
+            let name = path.parts("/").last.map(String.init) ?? ""
+            let parent = String(path.dropLast(name.count))
+            guard let resolved = realpath(parent.isEmpty ? "." : parent, nil) else { return nil }
+            let directory = String(cString: resolved)
+            free(resolved)
+            if directory == "/proc/\(getpid())/fd" { return Int32(name) }
+            var link = [UInt8](repeating: 0, count: Int(PATH_MAX))
+            let count = readlink("\(directory)/\(name)", &link, link.count)
+            guard count > 0 else { return nil }
+            let target = String(decoding: link[..<count], as: UTF8.self)
+            path = target.begins(with: "/") ? target : "\(directory)/\(target)"
+        }
+        return nil
+    }
+
+    /// Where a path leads through all links.
+    private static func target(of path: String) throws -> String {
+        guard let resolved = realpath(path, nil) else { throw failure(path) }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    /// Opens what is there: makes nothing, and empties nothing.
+    private static func open(_ path: String) throws -> Int32 {
+        while true {
+            let descriptor = Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+            if descriptor >= 0 { return descriptor }
+            if errno == EINTR { continue }
+            // A pipe that nobody reads. Opening it without `O_NONBLOCK` would wait, and nothing could end that.
+            guard errno == ENXIO, FileStatus(path)?.kind == .pipe else { throw failure(path) }
+            try Interrupts.shared.pause(milliseconds: 50)
+        }
+    }
+
+    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ path: String) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EAGAIN {
+                try Interrupts.shared.wait(for: descriptor, POLLOUT)
+            } else if errno != EINTR {
+                throw failure(path)
+            }
+        }
+    }
+
+    private static func failure(_ path: String, _ reason: String = PrivateFile.systemMessage()) -> CommandError {
+        CommandError(.failed, "file.unwritable", "\(path) cannot be written to: \(reason)")
+    }
+}

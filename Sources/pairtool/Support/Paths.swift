@@ -1,0 +1,30 @@
+import CompanionWire
+import Glibc
+
+/// Where the tool keeps its files (XDG base directory specification). All directories are made with mode 0700.
+struct Paths: Sendable {
+    /// Keys, paired hosts, the host's database.
+    let data: String
+    /// The place of `runtime` where the system names none.
+    let state: String
+    /// Sockets and locks.
+    let runtime: String
+
+    init(environment: [String: String]) {
+        let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? Paths.homeOfUser()
+        func base(_ variable: String, _ fallback: String) -> String {
+            // The specification: relative paths are to be ignored.
+            let value = environment[variable].flatMap { $0.begins(with: "/") ? $0 : nil }
+            return (value ?? "\(home)/\(fallback)") + "/pairtool"
+        }
+        data = base("XDG_DATA_HOME", ".local/share")
+        state = base("XDG_STATE_HOME", ".local/state")
+        let hasRuntime = environment["XDG_RUNTIME_DIR"]?.begins(with: "/") == true
+        runtime = hasRuntime ? base("XDG_RUNTIME_DIR", "") : state + "/run"
+    }
+
+    private static func homeOfUser() -> String {
+        guard let entry = getpwuid(getuid()), let home = entry.pointee.pw_dir else { return "/" }
+        return String(cString: home)
+    }
+}

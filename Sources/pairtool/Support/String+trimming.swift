@@ -1,0 +1,10 @@
+extension String {
+    /// The text without white space at its ends.
+    func trimmingBlanks() -> String {
+        guard let start = firstIndex(where: { !$0.isWhitespace }), let end = lastIndex(where: { !$0.isWhitespace })
+        else {
+            return ""
+        }
+        return String(self[start...end])
+    }
+}

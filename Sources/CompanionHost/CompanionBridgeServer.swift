@@ -1,7 +1,6 @@
 import CompanionWire
 import FoundationEssentials
 import Glibc
-import Hummingbird
 package import Logging
 import NIOConcurrencyHelpers
 import PairingAgent
@@ -28,7 +27,7 @@ package final class CompanionBridgeServer: Service {
     private let ports: NIOLockedValueBox<HostPorts?>
     /// Who this host is to its devices.
     package let identity: HostIdentity
-    /// For somebody at this machine: nothing of it is reachable over the network.
+    /// For the owner at this machine: not reachable over the network.
     package let administration: HostAdministration
 
     /// Opens the database, looks at the projects and finds the agent. Listens to nothing yet.
@@ -75,7 +74,7 @@ package final class CompanionBridgeServer: Service {
             }
         let catalog = try ProjectCatalog(paths: configuration.projects)
         database = try HostDatabase(path: configuration.databasePath)
-        sink = HostEventSink(live: LiveFeed(clock: clock))
+        sink = HostEventSink(live: LiveEventBroadcaster(clock: clock))
         let stateDirectory = Self.directory(of: configuration.databasePath)
         let maker = ProjectMaker(directory: configuration.projectsDirectory ?? stateDirectory + "/projects")
         let store = try CompanionHostStore(
@@ -125,12 +124,12 @@ package final class CompanionBridgeServer: Service {
             expiry: { devices.device(id: $0)?.expiresAt },
             mayWork: devices.mayWork
         )
-        socket = LiveSocket(feed: sink.live, revocations: revocations, clock: clock, hostID: identity.id)
+        socket = LiveSocket(events: sink.live, revocations: revocations, clock: clock, hostID: identity.id)
         let control = DeviceControl(
             devices: devices,
             sessions: sessions,
             revocations: revocations,
-            turns: turns,
+            endTurns: turns.endTurnsOfOthers,
             clock: clock,
             events: sink,
             logger: logger
@@ -241,10 +240,11 @@ package final class CompanionBridgeServer: Service {
             sink.finish()
         }
         let listener = HostListener(
-            configuration: configuration,
+            port: configuration.port,
+            tlsPort: configuration.tlsPort,
+            lan: configuration.lan,
             certificate: certificate,
-            plain: router.router(isSecure: false).buildResponder(),
-            secure: router.router(isSecure: true).buildResponder(),
+            router: router,
             socket: socket,
             gate: connections,
             logger: logger

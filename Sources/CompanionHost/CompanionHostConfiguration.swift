@@ -1,28 +1,9 @@
-package import CompanionWire
-
 /// What answers the prompts of a host's chats.
 package enum HostAgentKind: Sendable, Hashable {
     /// The read-only project explorer that needs no model.
     case builtin
     /// A command, as its argument list: prompt on standard input, answer on standard output.
     case command([String])
-}
-
-/// What a device may get from a pairing.
-package struct PairingGrant: Sendable, Hashable {
-    /// The permissions that it may have, of those that it asks for; nil for all. Empty makes it read-only.
-    package var permissions: [CompanionPermission]?
-    /// How long it may stay, from the pairing on; nil without end.
-    package var lifetime: Duration?
-
-    package init(permissions: [CompanionPermission]? = nil, lifetime: Duration? = nil) {
-        self.permissions = permissions
-        self.lifetime = lifetime
-    }
-
-    package static let everything = PairingGrant()
-    /// Reading only.
-    package static let readOnly = PairingGrant(permissions: [])
 }
 
 /// Everything that a host is started with.
@@ -56,7 +37,7 @@ package struct CompanionHostConfiguration: Sendable {
     package var version: String
     /// How many seconds a challenge that the host starts by itself lives, clamped to 1…900. Default: 300.
     package var challengeSeconds: Int
-    /// Whether a challenge runs only while somebody at this machine has asked for it: for a host that nobody looks at.
+    /// Whether a challenge runs only after a request from this machine: for a host without a screen.
     /// Default: false, there is always one.
     package var challengesOnDemand: Bool
     /// How much each device may have stored. Default: ``DeviceQuota/usual``.

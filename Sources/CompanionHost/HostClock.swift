@@ -23,4 +23,17 @@ package struct HostClock: Sendable {
             }
         }
     )
+
+    /// Runs evenly, whatever happens to the time of day.
+    package static let steady: HostClock = {
+        let start = ContinuousClock.now
+        let date = Date()
+        return HostClock(
+            now: { date.addingTimeInterval((ContinuousClock.now - start) / .seconds(1)) },
+            sleepUntil: { deadline in
+                let now = date.addingTimeInterval((ContinuousClock.now - start) / .seconds(1))
+                try await Task.sleep(for: .seconds(max(deadline.timeIntervalSince(now), 0)))
+            }
+        )
+    }()
 }

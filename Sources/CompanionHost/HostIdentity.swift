@@ -1,4 +1,5 @@
 import CompanionWire
+import NIOCore
 
 /// Who this host is to its devices (companion-v2, Identities).
 package struct HostIdentity: Sendable, Hashable {
@@ -15,4 +16,28 @@ package struct HostIdentity: Sendable, Hashable {
 
     /// The TLS key's pin as it is written: base64url, 43 characters.
     package var pin: String { Base64URL.encode(spki) }
+}
+
+/// Where a host listens.
+package struct HostPorts: Sendable, Hashable {
+    /// Plain HTTP.
+    package var plain: Int
+    /// HTTPS.
+    package var secure: Int
+
+    package init(plain: Int, secure: Int) {
+        self.plain = plain
+        self.secure = secure
+    }
+}
+
+/// This machine's addresses.
+enum LocalAddress {
+    /// The first IPv4 address that other machines may reach this one at; nil where there is none.
+    static func first() -> String? {
+        let devices = (try? System.enumerateDevices()) ?? []
+        return devices.lazy.compactMap { device in
+            device.address?.ipAddress.flatMap { IPAddress($0) }
+        }.first { !$0.isIPv6 && $0.scope != .loopback }?.description
+    }
 }

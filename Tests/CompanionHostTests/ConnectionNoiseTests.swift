@@ -103,7 +103,7 @@ struct ConnectionNoiseTests {
             #expect(first.map { $0.metadata["peer"] } == ["127.0.0.1", "127.0.0.2"])
             #expect(first.map { $0.metadata["left out"] } == ["0", "0"])
             // A minute later it is said what was left out, with the next line or without one.
-            clock.advance(by: NoiseLog.interval)
+            clock.advance(by: PeerLogLimiter.interval)
             try await send("\u{1}", port, "127.0.0.1")
             try await eventually { log.lines("host", "refused").contains { $0.metadata["left out"] != "0" } }
             let later = log.lines("host", "refused").dropFirst(2).filter { $0.metadata["left out"] != "0" }

@@ -141,7 +141,7 @@ struct ConnectionPolicyTests {
 
     @Test("A peer gets one line a minute, which says how many were left out; many peers share one")
     func noise() {
-        var log = NoiseLog()
+        var log = PeerLogLimiter()
         #expect(log.note("a", now: time(0)) == .init(peer: "a", count: 0))
         #expect(log.note("a", now: time(1)) == nil)
         #expect(log.note("b", now: time(1)) == .init(peer: "b", count: 0))
@@ -153,6 +153,6 @@ struct ConnectionPolicyTests {
         #expect(log.isEmpty)
         var lines = 0
         for peer in 0..<5000 where log.note("\(peer)", now: time(200)) != nil { lines += 1 }
-        #expect(lines == NoiseLog.peers + 1)
+        #expect(lines == PeerLogLimiter.peers + 1)
     }
 }

@@ -16,7 +16,7 @@ struct DigitLockTests {
             _ = await host.server.administration.startPairing(ttlSeconds: nil, grant: nil)
             #expect(try await device.guessWrong().code == .pairingWrongCode)
         }
-        #expect(await host.server.administration.status().pairing.isLocked)
+        #expect(await host.server.administration.pairingState.isLocked)
     }
 
     @Test("Ten wrong digits lock the digits: the QR code that the host shows, and each new one, still pairs")
@@ -25,7 +25,7 @@ struct DigitLockTests {
             try await withHostAndDevice(in: directory) { host, device in
                 try await lock(host, device)
                 // The challenge of the tenth wrong code is still the one.
-                let status = await host.server.administration.status().pairing
+                let status = await host.server.administration.pairingState
                 #expect(status.expiresAt != nil && status.triesLeft == 2)
                 let next = await host.server.administration.startPairing(ttlSeconds: nil, grant: nil)
                 #expect(try await device.guessWrong(.code(next.code)).code == .pairingLocked)
@@ -42,7 +42,7 @@ struct DigitLockTests {
                 try await device.pair(.token(try #require(try payload(shown).token)))
                 #expect(try await device.get("/companion/projects").status == 200)
                 // Who has proven to know a code ends the row of failures.
-                #expect(await host.server.administration.status().pairing.failuresInARow == 0)
+                #expect(await host.server.administration.pairingState.failuresInARow == 0)
             }
         }
     }
@@ -56,7 +56,7 @@ struct DigitLockTests {
                 let reply = try await device.guessWrong(.token("AAAAAAAAAAAAAAAAAAAAAA"))
                 #expect(reply.code == .pairingWrongToken && reply.failure?.triesLeft == 2)
             }
-            let status = await host.server.administration.status().pairing
+            let status = await host.server.administration.pairingState
             #expect(!status.isLocked && status.failuresInARow == 0 && status.triesLeft == 3)
             try await device.pair(.code(shown.code))
             let kinds = try await host.server.administration.audit.rows().map(\.kind)
@@ -128,7 +128,7 @@ struct CodesOnDemandTests {
             $0.challengesOnDemand = true
         } _: { host, device in
             let administration = host.server.administration
-            func isOpen() async -> Bool { await administration.status().pairing.expiresAt != nil }
+            func isOpen() async -> Bool { await administration.pairingState.expiresAt != nil }
             #expect(await !isOpen())
             let refused = try await device.guessWrong()
             #expect(refused.code == .pairingNotActive && refused.error?.contains("pairtool host pair") == true)

@@ -29,7 +29,7 @@ struct FullDiskTests {
                 try await LiveClient.with(host, token: device.token) { [device] client in
                     _ = try await client.event(.hello)
                     try disk.fill()
-                    let error = try await #require(throws: HostResponseError.self) {
+                    let error = try await #require(throws: HostError.self) {
                         try await administration.revoke(id)
                     }
                     #expect(error.code == .hostStorageFailed && error.text == HostErrorText.revocationNotStored)
@@ -80,7 +80,7 @@ struct FullDiskTests {
                 try await device.pair(permissions: [.chatCreate, .chatSend])
                 try disk.fill()
                 let id = device.id
-                let error = try await #require(throws: HostResponseError.self) {
+                let error = try await #require(throws: HostError.self) {
                     try await host.server.administration.setPermissions([.chatSend, .projectCreate], of: id)
                 }
                 #expect(error.code == .hostStorageFailed)
@@ -125,7 +125,7 @@ struct FullDiskTests {
                 #expect(try refusal(answers[0]) == refusal(answers[1]))
                 #expect(try refusal(answers[0]) == ["503", "host.storage_failed", HostErrorText.notStored, nil])
                 for _ in 0..<12 { #expect(try await device.guessWrong().code == .hostStorageFailed) }
-                let pairing = await host.server.administration.status().pairing
+                let pairing = await host.server.administration.pairingState
                 #expect(pairing.triesLeft == 3 && pairing.failuresInARow == 0 && !pairing.isLocked)
                 try disk.free()
                 #expect(try await device.guessWrong().failure?.triesLeft == 2)

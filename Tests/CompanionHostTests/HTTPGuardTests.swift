@@ -1,16 +1,47 @@
-import CompanionHost
 import CompanionWire
 import FoundationEssentials
+import HTTPTypes
 import Testing
+
+@testable import CompanionHost
 
 @Suite("What the server refuses", .timeLimit(.minutes(5)))
 struct HTTPGuardTests {
     @Test("Errors of any type become a status and a text that tells nothing to strangers")
     func anyError() {
         for error in [TestFailure("secret"), CompanionHostError(.databaseUnavailable, "secret")] as [any Error] {
-            let answer = HostErrorText.answer(to: error)
-            #expect(answer.status == 500 && answer.text == HostErrorText.internalError)
+            let answer = HostResponseError(describing: error)
+            #expect(answer.status.code == 500 && answer.text == HostErrorText.internalError)
         }
+    }
+
+    @Test("A refusal's code decides its status; what differs for the same code says so")
+    func statusOfRefusal() {
+        let statuses: [CompanionErrorCode: Int] = [
+            .requestInvalid: 400, .pairingBadShare: 400, .commandBadShape: 400, .commandBadTime: 400,
+            .commandExpired: 400, .sessionRequired: 401, .sessionExpired: 401, .sessionBadSignature: 401,
+            .commandBadSignature: 401, .requestForbidden: 403, .permissionDenied: 403, .deviceUnknown: 403,
+            .deviceRevoked: 403, .deviceExpired: 403, .pairingWrongCode: 403, .pairingWrongToken: 403,
+            .sessionWrongAudience: 403, .commandWrongAudience: 403, .requestNotFound: 404, .turnUnknown: 404,
+            .pairingNotActive: 409, .sessionReplayed: 409, .commandReplayed: 409, .commandConflict: 409,
+            .chatBusy: 409, .pairingExpired: 410, .pairingLocked: 423, .pairingRateLimited: 429,
+            .sessionRateLimited: 429, .quotaExceeded: 429, .internal: 500, .hostAgentUnavailable: 503,
+            .hostStorageFailed: 503,
+        ]
+        for (code, status) in statuses {
+            let answer = HostResponseError(HostError(code, "text"))
+            let challenge = [.sessionRequired, .sessionExpired].contains(code) ? "Bearer" : nil
+            #expect(answer.status.code == status && answer.code == code && answer.text == "text", "\(code)")
+            #expect(answer.headers[.wwwAuthenticate] == challenge && answer.headers[.retryAfter] == nil, "\(code)")
+        }
+        let existing = HostResponseError(HostError(.requestInvalid, "", variant: .alreadyExists))
+        #expect(existing.status.code == 409 && existing.code == .requestInvalid)
+        let signed = HostResponseError(HostError(.sessionExpired, "", variant: .signedRequest))
+        #expect(signed.status.code == 401 && signed.headers[.wwwAuthenticate] == nil)
+        let v1 = HostResponseError(HostError(.chatBusy, "", variant: .textOnlyInV1))
+        #expect(v1.status.code == 409 && v1.code == nil)
+        let later = HostResponseError(HostError(.quotaExceeded, "", retryAfter: 30))
+        #expect(later.headers[.retryAfter] == "30")
     }
 
     @Test(

@@ -219,7 +219,7 @@ struct PairingV2Tests {
                 #expect(try await device.guessWrong(.code(code)).code == .pairingLocked)
             }
             try await withHostAndDevice(in: directory, clock: clock.hostClock) { host, device in
-                #expect(await host.server.administration.status().pairing.isLocked)
+                #expect(await host.server.administration.pairingState.isLocked)
                 #expect(try await device.guessWrong().code == .pairingLocked)
                 try await host.server.administration.unlockPairing()
                 _ = try await host.event { if case .pairingUnlocked = $0 { true } else { nil } }
@@ -268,7 +268,7 @@ struct PairingV2Tests {
                         device.address = "127.0.0.\(number)"
                         #expect(try await device.guessWrong().code == .pairingWrongCode)
                     }
-                    let isLocked = await host.server.administration.status().pairing.isLocked
+                    let isLocked = await host.server.administration.pairingState.isLocked
                     #expect(isLocked == (number == 11), "\(number)")
                 }
                 device.address = "127.0.0.12"
@@ -282,7 +282,7 @@ struct PairingV2Tests {
         try await withHostAndDevice { host, device in
             for _ in 0..<2 { _ = try await device.guessWrong() }
             try await device.pair()
-            #expect(await host.server.administration.status().pairing.failuresInARow == 0)
+            #expect(await host.server.administration.pairingState.failuresInARow == 0)
         }
     }
 

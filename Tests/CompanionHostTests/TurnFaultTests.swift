@@ -1,6 +1,7 @@
 import CompanionWire
 import FoundationEssentials
 import GRDB
+import HTTPTypes
 import NIOConcurrencyHelpers
 import PairingAgent
 import Testing
@@ -140,7 +141,7 @@ struct CommandMomentTests {
                         do {
                             _ = try await parts.execute(command)
                             return nil
-                        } catch let error as HostResponseError {
+                        } catch let error as HostError {
                             return error.code
                         }
                     }
@@ -182,7 +183,7 @@ struct CommandMomentTests {
             #expect(second.result == first.result && second.replayed)
             let missing = try parts.sign(.chatCancel(chatID: chat, turnID: "none"))
             for _ in 0..<2 {
-                let error = await #expect(throws: HostResponseError.self) { try await parts.execute(missing) }
+                let error = await #expect(throws: HostError.self) { try await parts.execute(missing) }
                 #expect(error?.code == .turnUnknown)
             }
         }
@@ -222,9 +223,9 @@ struct CommandMomentTests {
                 for count in 0..<100 {
                     do {
                         try await open(parts.keys)
-                    } catch let error as HostResponseError {
+                    } catch let error as HostError {
                         #expect(
-                            HostErrorText.answer(to: error).status == 429 && error.code == .sessionRateLimited
+                            HostResponseError(error).status.code == 429 && error.code == .sessionRateLimited
                                 && error.retryable
                         )
                         return count

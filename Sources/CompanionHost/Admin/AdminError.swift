@@ -33,7 +33,7 @@ package struct AdminError: Error, Sendable, CustomStringConvertible {
     package var code: Code
     /// What happened, for people.
     package var message: String
-    /// What the host said.
+    /// The host's reason.
     package var reason: CompanionErrorCode?
     package var file: String
     package var line: Int

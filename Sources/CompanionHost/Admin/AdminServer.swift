@@ -2,6 +2,7 @@ import CompanionWire
 import FoundationEssentials
 import Glibc
 package import Logging
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
@@ -66,27 +67,27 @@ package final class AdminServer: Service {
         } catch is CancellationError {
             // The end that was asked for.
         }
-        // Held until nobody listens any more.
+        // Kept until the listener has ended.
         _ = consume socket
     }
 
     private func serve(_ listener: NIOAsyncChannel<Connection, Never>) async throws {
         try await listener.executeThenClose { connections in
             try await withThrowingDiscardingTaskGroup { group in
-                let places = Places(Self.maximumConnections)
+                let slots = ConnectionSlots(Self.maximumConnections)
                 for try await connection in connections {
-                    group.addTask { await self.serve(connection, places) }
+                    group.addTask { await self.serve(connection, slots) }
                 }
                 group.cancelAll()
             }
         }
     }
 
-    private func serve(_ connection: Connection, _ places: Places) async {
+    private func serve(_ connection: Connection, _ slots: ConnectionSlots) async {
         do {
             try await connection.executeThenClose { inbound, outbound in
-                guard places.take() else { return }
-                defer { places.give() }
+                guard slots.take() else { return }
+                defer { slots.release() }
                 let user = try await Self.user(of: connection.channel)
                 guard user == owner else {
                     logger.notice(
@@ -146,5 +147,27 @@ package final class AdminServer: Service {
             name: .init(rawValue: SO_PEERCRED)
         ).get()
         return credentials.user
+    }
+}
+
+/// Bounds how many connections there are at a time.
+private final class ConnectionSlots: Sendable {
+    private let free: NIOLockedValueBox<Int>
+
+    init(_ count: Int) {
+        free = NIOLockedValueBox(count)
+    }
+
+    /// - Returns: Whether there was a free slot.
+    func take() -> Bool {
+        free.withLockedValue { free in
+            guard free > 0 else { return false }
+            free -= 1
+            return true
+        }
+    }
+
+    func release() {
+        free.withLockedValue { $0 += 1 }
     }
 }

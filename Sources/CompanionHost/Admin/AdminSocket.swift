@@ -67,7 +67,7 @@ struct AdminSocket: ~Copyable {
         }
     }
 
-    /// Whether somebody listens there.
+    /// Whether a process listens there.
     private static func answers(_ path: String) -> Bool {
         guard let address = try? SocketAddress(unixDomainSocketPath: path) else { return false }
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

@@ -32,7 +32,7 @@ package protocol Agent: Sendable {
     /// The models that it offers; the first is the default.
     var models: [CompanionModel] { get }
 
-    /// Whether it can work now. Hosts whose agent cannot answer like one that nobody is signed in at.
+    /// Whether it can work now. A host whose agent cannot answers like one without a signed-in user.
     func isAvailable() -> Bool
 
     /// Answers a prompt. Returns when the answer is complete and everything that it started has ended; has to do so

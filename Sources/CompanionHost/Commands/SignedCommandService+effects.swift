@@ -1,7 +1,6 @@
 import CompanionWire
 import FoundationEssentials
 import GRDB
-import HTTPTypes
 
 extension SignedCommandService {
     func createProject(
@@ -14,7 +13,7 @@ extension SignedCommandService {
         let known = try await database.readChecked { database -> JSONValue? in
             if let result = try Self.result(of: command, digest: digest, in: database) { return result }
             guard try !SeenNonces.contains(command.nonce, of: command.deviceId, in: database) else {
-                throw HostResponseError.nonceUsed
+                throw HostError.nonceUsed
             }
             try requirePermission(.projectCreate, of: command)
             return nil
@@ -34,7 +33,7 @@ extension SignedCommandService {
                 }
                 return try JSONValue(encoding: project)
             }
-        } catch let refusal as HostResponseError {
+        } catch let refusal as HostError {
             await made.discard()
             throw refusal
         }
@@ -61,7 +60,7 @@ extension SignedCommandService {
         return try await once(command, digest: digest, permission: permission) { [store, quotas] database in
             // Here, not before: what is refused for another reason does not tell which projects there are.
             guard store.catalog.project(id: chat.projectId) != nil else {
-                throw HostResponseError(.notFound, "Unknown project", code: .requestNotFound)
+                throw HostError(.requestNotFound, "Unknown project")
             }
             let usage = DeviceUsage(chats: 1, bytes: chat.title.utf8.count)
             try quotas.charge(usage, to: command.deviceId, in: database)
@@ -75,7 +74,7 @@ extension SignedCommandService {
     /// Begins a turn, which is remembered before it begins: a repetition finds either the turn or that it is missing.
     func send(_ payload: CommandPayload, command: SignedCommand, digest: [UInt8]) async throws -> Outcome {
         guard case .chatSend(let chatID, let prompt, let model, let allowedTools) = payload else {
-            throw HostResponseError(.badRequest, HostErrorText.malformedBody, code: .commandBadShape)
+            throw HostError(.commandBadShape, HostErrorText.malformedBody)
         }
         let turnID = UUID().uuidString.lowercased()
         let usage = DeviceUsage(messages: 1, bytes: prompt.utf8.count)
@@ -83,10 +82,10 @@ extension SignedCommandService {
             [store, agent, quotas] database in
             guard let project = try store.projectID(ofChat: chatID, in: database),
                 store.catalog.project(id: project) != nil
-            else { throw HostResponseError(.notFound, "Unknown chat", code: .requestNotFound) }
-            guard agent.isAvailable() else { throw HostResponseError.agentUnavailable }
+            else { throw HostError(.requestNotFound, "Unknown chat") }
+            guard agent.isAvailable() else { throw HostError.agentUnavailable }
             if let model, !agent.models.contains(where: { $0.id == model }) {
-                throw HostResponseError(.badRequest, "Unknown model", code: .requestInvalid)
+                throw HostError(.requestInvalid, "Unknown model")
             }
             try quotas.charge(usage, to: command.deviceId, in: database)
             return ["turnId": .string(turnID)]
@@ -96,7 +95,7 @@ extension SignedCommandService {
         if outcome.isReplay, try await turns.log.knows(turnID: id) { return outcome }
         guard let projectID = try await store.projectID(ofChat: chatID),
             let project = store.catalog.project(id: projectID)
-        else { throw HostResponseError(.notFound, "Unknown chat", code: .requestNotFound) }
+        else { throw HostError(.requestNotFound, "Unknown chat") }
         let turn = AgentTurn(
             chatID: chatID,
             prompt: prompt,
@@ -111,8 +110,8 @@ extension SignedCommandService {
                 device: command.deviceId,
                 id: id
             )
-        } catch let refusal as HostResponseError {
-            // Nothing has begun. After any other error the turn may go on, and the command has to be known for it.
+        } catch let refusal as HostError {
+            // Nothing has begun. After any other error the turn may run, so the command has to stay stored.
             try await forget(command, refunding: usage)
             throw Self.describingRefusal(refusal)
         }
@@ -140,24 +139,20 @@ extension SignedCommandService {
         if let known { return Outcome(result: known, isReplay: true) }
         guard let turn = try await turns.cancel(turnID: turnID, chatID: chatID) else {
             try await forget(command)
-            throw HostResponseError.turnUnknown
+            throw HostError.turnUnknown
         }
         let result = try JSONValue(encoding: turn)
         try await database.write { try Self.update(command, result: result, in: $0) }
         return Outcome(result: result, isReplay: false)
     }
 
-    private static func describingRefusal(_ error: HostResponseError) -> HostResponseError {
-        var refusal = error
-        guard refusal.code == nil else { return refusal }
-        switch refusal.status {
-        case .conflict:
-            refusal.code = .chatBusy
-            refusal.retryable = true
-        case .forbidden: return HostResponseError.permissionDenied
-        default: refusal.code = refusal.codeOfStatus
+    /// What a command that began no turn is answered.
+    private static func describingRefusal(_ error: HostError) -> HostError {
+        switch error.code {
+        case .requestForbidden: return .permissionDenied
+        case .chatBusy: return HostError(.chatBusy, error.text, retryable: true)
+        default: return error
         }
-        return refusal
     }
 }
 
@@ -176,7 +171,7 @@ enum CommandLimits {
             case .chatCreate(let project, let title):
                 isText(project, 200) && title.map { $0.utf8.count <= 1000 } ?? true
             case .chatSend(let chat, let prompt, let model, let tools):
-                isText(chat, CompanionCommandRouter.maximumChatIDSize) && !prompt.trimmingWhitespace().isEmpty
+                isText(chat, CompanionHostStore.maximumChatIDSize) && !prompt.trimmingWhitespace().isEmpty
                     && model.map { isText($0, 200) } ?? true && tools?.count ?? 0 <= 200
             case .chatCancel(let chat, let turn): isText(chat, 200) && isText(turn, 200)
             }

@@ -1,7 +1,6 @@
 import CompanionWire
 import FoundationEssentials
 import GRDB
-import HTTPTypes
 
 extension SignedCommandService {
     /// What is remembered of an executed command, within a transaction; nil for a new one.
@@ -11,10 +10,9 @@ extension SignedCommandService {
         let statement = try database.cachedStatement(sql: "SELECT digest, result FROM seenCommand WHERE commandId = ?")
         guard let row = try Row.fetchOne(statement, arguments: [command.commandId]) else { return nil }
         guard Array(row[0] as Data) == digest else {
-            throw HostResponseError(
-                .conflict,
-                "The commandId was used for another command",
-                code: .commandConflict
+            throw HostError(
+                .commandConflict,
+                "The commandId was used for another command"
             )
         }
         return try JSONValue(parsing: Array(row[1] as Data))
@@ -23,13 +21,13 @@ extension SignedCommandService {
     /// The checks that belong to the transaction of the effect: the nonce, then the permission as it is now.
     func admit(_ command: SignedCommand, for permission: CompanionPermission, in database: Database) throws {
         guard try SeenNonces.note(command.nonce, of: command.deviceId, until: command.expiresAt, in: database) else {
-            throw HostResponseError.nonceUsed
+            throw HostError.nonceUsed
         }
         try requirePermission(permission, of: command)
     }
 
     func requirePermission(_ permission: CompanionPermission, of command: SignedCommand) throws {
-        guard try gate.activeDevice(command.deviceId).may(permission) else { throw HostResponseError.permissionDenied }
+        guard try gate.activeDevice(command.deviceId).may(permission) else { throw HostError.permissionDenied }
     }
 
     /// The result of a command that has been noted and not come to anything yet.
@@ -99,6 +97,6 @@ extension SignedCommandService {
     }
 }
 
-extension HostResponseError {
-    static let nonceUsed = HostResponseError(.conflict, "The nonce was used before", code: .commandReplayed)
+extension HostError {
+    static let nonceUsed = HostError(.commandReplayed, "The nonce was used before")
 }

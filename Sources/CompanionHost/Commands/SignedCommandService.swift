@@ -2,7 +2,6 @@ import CompanionWire
 import Crypto
 import FoundationEssentials
 import GRDB
-import HTTPTypes
 import Logging
 import PairingAgent
 
@@ -33,14 +32,14 @@ struct SignedCommandService: Sendable {
     let clock: HostClock
     let events: HostEventSink
     let logger: Logger
-    let serial = KeyedSerial()
+    let serial = KeyedLock()
 
     var database: HostDatabase { store.database }
 
     /// Executes a command, or gives the stored result again.
     ///
     /// - Parameter body: The request's body, as it came.
-    /// - Throws: ``SignedCommandError`` for the shape, ``HostResponseError`` with the code of the first check that
+    /// - Throws: ``SignedCommandError`` for the shape, ``HostError`` with the code of the first check that
     ///   failed.
     func execute(_ body: [UInt8]) async throws -> CommandResponse {
         let start = ContinuousClock.now
@@ -63,7 +62,7 @@ struct SignedCommandService: Sendable {
                 result: outcome.result
             )
         } catch {
-            let code = HostResponseError(describing: error).code ?? .internal
+            let code = HostError(describing: error)?.code ?? .internal
             log("refused", code: code, type: type, device: device, start: start)
             throw error
         }
@@ -74,14 +73,14 @@ struct SignedCommandService: Sendable {
     /// - Returns: SHA-256 over what was signed.
     private func check(_ command: SignedCommand) throws -> [UInt8] {
         guard command.audience == identity.id else {
-            throw HostResponseError(.forbidden, "The command is for another host", code: .commandWrongAudience)
+            throw HostError(.commandWrongAudience, "The command is for another host")
         }
         let signed = command.signedBytes
         let device = try gate.activeDevice(command.deviceId)
         guard let key = Base64.decode(device.publicKey),
             Ed25519.verify(signature: command.signatureBytes, message: signed, publicKey: key)
         else {
-            throw HostResponseError(.unauthorized, "The signature is not the device's", code: .commandBadSignature)
+            throw HostError(.commandBadSignature, "The signature is not the device's")
         }
         let now = clock.now()
         let lifetime = command.expiresAt.timeIntervalSince(command.issuedAt)
@@ -90,14 +89,13 @@ struct SignedCommandService: Sendable {
         guard lifetime > 0, lifetime <= maximum + 0.001,
             command.issuedAt.timeIntervalSince(now) <= Self.maximumLead + 0.001
         else {
-            throw HostResponseError(
-                .badRequest,
-                "The command lives for more than 300 s, or is from the future: set issuedAt by serverTime",
-                code: .commandBadTime
+            throw HostError(
+                .commandBadTime,
+                "The command lives for more than 300 s, or is from the future: set issuedAt by serverTime"
             )
         }
         guard command.expiresAt > now else {
-            throw HostResponseError(.badRequest, "The command has expired: sign a new one", code: .commandExpired)
+            throw HostError(.commandExpired, "The command has expired: sign a new one")
         }
         return Array(SHA256.hash(data: signed))
     }

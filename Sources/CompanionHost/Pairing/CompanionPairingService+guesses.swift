@@ -1,6 +1,5 @@
 import CompanionWire
 import FoundationEssentials
-import HTTPTypes
 import Logging
 
 /// Guesses: counted before they are judged, and stored before they are answered. What cannot be stored is refused, and
@@ -19,13 +18,13 @@ extension CompanionPairingService {
 
     /// Counts a guess at the digits in the database. To be called before it is judged, with nothing changed so far.
     ///
-    /// - Throws: ``HostResponseError`` with `host.storage_failed`.
+    /// - Throws: ``HostError`` with `host.storage_failed`.
     func storeGuess() async throws {
         do {
             try await devices.database.write(durably: true) { try PairingBudget.storeGuess(in: $0) }
         } catch {
             logger.error("guess not counted", metadata: .failure(error, code: .hostStorageFailed))
-            throw HostResponseError.notStored()
+            throw HostError.notStored()
         }
     }
 
@@ -38,10 +37,10 @@ extension CompanionPairingService {
         }
     }
 
-    /// Notes a wrong try that was counted against the challenge already; stored before it is told to anybody.
+    /// Notes a wrong try that was counted against the challenge already; stored before anyone is told.
     ///
     /// - Parameter start: When it came.
-    /// - Throws: ``HostResponseError`` with `host.storage_failed`.
+    /// - Throws: ``HostError`` with `host.storage_failed`.
     func note(_ wrong: WrongTry, start: ContinuousClock.Instant) async throws {
         let now = clock.now()
         let isLocked = wrong.isGuess && budget.fail()
@@ -67,13 +66,13 @@ extension CompanionPairingService {
                 ["address": "\(wrong.address)", "triesLeft": "\(wrong.triesLeft)"]
             )
         )
-        goOn()
+        renewAndWake()
     }
 
     /// Stores a proof that a challenge is known. Then it is used up, and the failures are forgotten.
     ///
     /// - Parameter number: The challenge's, which may have been replaced meanwhile.
-    /// - Throws: What storing throws; ``HostResponseError`` with `host.storage_failed`.
+    /// - Throws: What storing throws; ``HostError`` with `host.storage_failed`.
     func succeed(challenge number: Int, storing store: () async throws -> Void) async throws {
         try await storing(store)
         if challenge.number == number {
@@ -83,7 +82,7 @@ extension CompanionPairingService {
         }
         burntInARow = 0
         budget.reset()
-        goOnLater()
+        wakeSoon()
     }
 
     /// Stores what a guess came to. Where that fails a right guess ends as a wrong one does: with the same answer, and
@@ -93,18 +92,18 @@ extension CompanionPairingService {
             isStoring = true
             defer { isStoring = false }
             try await store()
-        } catch let error as HostResponseError where error.code != .hostStorageFailed {
+        } catch let error as HostError where error.code != .hostStorageFailed {
             // It was right, and used up by v1 already.
             if challenge.offer == nil { events.send(.challengeEnded(reason: .used)) }
-            goOn()
+            renewAndWake()
             throw error
         } catch {
             logger.error("pairing not stored", metadata: .failure(error, code: .hostStorageFailed))
             challenge.burn(now: clock.now())
             events.send(.challengeEnded(reason: .burnt))
             exchanges.removeAll()
-            goOn()
-            throw HostResponseError.notStored()
+            renewAndWake()
+            throw HostError.notStored()
         }
     }
 

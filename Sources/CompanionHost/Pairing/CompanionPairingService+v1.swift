@@ -1,6 +1,5 @@
 import CompanionWire
 import FoundationEssentials
-import HTTPTypes
 import Logging
 import PairingAgent
 
@@ -9,19 +8,19 @@ extension CompanionPairingService {
     ///
     /// - Parameter address: Where the request came from; gated requests are served only to it from now on.
     /// - Returns: The device's id.
-    /// - Throws: ``HostResponseError`` with the text of deployed hosts, or with `host.storage_failed`.
-    func complete(_ body: PairingCompleteBody, address: IPAddress) async throws -> String {
-        try await guesses.run("") { @Sendable in try await self.judged(body, address: address) }
+    /// - Throws: ``HostError`` with the text of deployed hosts, or with `host.storage_failed`.
+    func complete(_ request: PairingCompleteRequest, address: IPAddress) async throws -> String {
+        try await guesses.run("") { @Sendable in try await self.judged(request, address: address) }
     }
 
-    private func judged(_ body: PairingCompleteBody, address: IPAddress) async throws -> String {
+    private func judged(_ request: PairingCompleteRequest, address: IPAddress) async throws -> String {
         let start = ContinuousClock.now
         let now = clock.now()
-        let key = body.devicePublicKey.trimmingWhitespace()
-        let isCounted = try await isCounted(body, address: address, now: now, start: start)
+        let key = request.devicePublicKey.trimmingWhitespace()
+        let isCounted = try await isCounted(request, address: address, now: now, start: start)
         let verdict = challenge.judge(
-            code: body.pairingCode.trimmingWhitespace(),
-            token: body.pairingToken,
+            code: request.pairingCode.trimmingWhitespace(),
+            token: request.pairingToken,
             publicKey: key,
             now: now
         )
@@ -35,24 +34,24 @@ extension CompanionPairingService {
                 isGuess: isCounted
             )
             try await note(wrong, start: start)
-            throw HostResponseError(.badRequest, CompanionErrorResponse.Text.invalidCode)
+            throw Self.refusal(CompanionErrorResponse.Text.invalidCode)
         }
         if isCounted, verdict != .accepted { await storeNoGuess() }
         switch verdict {
-        case .noActivePairing: throw HostResponseError(.badRequest, CompanionErrorResponse.Text.noActivePairing)
+        case .noActivePairing: throw Self.refusal(CompanionErrorResponse.Text.noActivePairing)
         case .expired:
             // Either the running one has just ended, or an earlier one's code came late: renewing tells them apart.
             if challenge.offer == nil, !isPaused { events.send(.challengeEnded(reason: .expired)) }
             renew()
-            throw HostResponseError(.badRequest, CompanionErrorResponse.Text.pairingExpired)
+            throw Self.refusal(CompanionErrorResponse.Text.pairingExpired)
         case .wrongToken(let triesLeft):
             throw try await wrongToken(triesLeft: triesLeft, address: address, start: start)
         case .missingPublicKey:
-            throw HostResponseError(.badRequest, CompanionErrorResponse.Text.missingPublicKey)
+            throw Self.refusal(CompanionErrorResponse.Text.missingPublicKey)
         case .accepted, .wrongCode: break
         }
         let grant = grant
-        let name = body.deviceName.trimmingWhitespace()
+        let name = request.deviceName.trimmingWhitespace()
         let device = PairedDevice(
             id: DeviceIdentity.deviceID(publicKeyText: key),
             name: name.isEmpty ? PairedDevice.nameless : name,
@@ -80,7 +79,7 @@ extension CompanionPairingService {
     ///
     /// - Returns: Whether it is counted.
     private func isCounted(
-        _ body: PairingCompleteBody,
+        _ request: PairingCompleteRequest,
         address: IPAddress,
         now: Date,
         start: ContinuousClock.Instant
@@ -90,16 +89,21 @@ extension CompanionPairingService {
             try await storeGuess()
             return true
         }
-        guard let token = body.pairingToken, !token.isEmpty else {
-            throw HostResponseError(.badRequest, CompanionErrorResponse.Text.noActivePairing)
+        guard let token = request.pairingToken, !token.isEmpty else {
+            throw Self.refusal(CompanionErrorResponse.Text.noActivePairing)
         }
-        guard tokenLimiter.left(address.description, now: now) > 0 else { throw HostResponseError.pairingTooOften }
+        guard tokenLimiter.left(address.description, now: now) > 0 else { throw HostError.pairingTooOften }
         guard challenge.hasToken(token) else {
             _ = tokenLimiter.take(address.description, now: now)
             let triesLeft = tokenLimiter.left(address.description, now: now)
             throw try await wrongToken(triesLeft: triesLeft, address: address, start: start)
         }
         return false
+    }
+
+    /// A refusal as v1 has it: a text without a code.
+    private static func refusal(_ text: String) -> HostError {
+        HostError(.requestInvalid, text, variant: .textOnlyInV1)
     }
 
     /// Notes a wrong token.
@@ -109,7 +113,7 @@ extension CompanionPairingService {
         triesLeft: Int,
         address: IPAddress,
         start: ContinuousClock.Instant
-    ) async throws -> HostResponseError {
+    ) async throws -> HostError {
         let wrong = WrongTry(
             address: address.description,
             method: .token,
@@ -118,20 +122,6 @@ extension CompanionPairingService {
             isGuess: false
         )
         try await note(wrong, start: start)
-        return HostResponseError(.badRequest, CompanionErrorResponse.Text.invalidToken)
-    }
-}
-
-extension PairingGrant {
-    /// When a device that pairs now has to go.
-    func end(from now: Date) -> Date? {
-        lifetime.map { now.addingTimeInterval(TimeInterval($0.components.seconds)) }
-    }
-
-    /// What a device gets of what it asks for.
-    func granted(of asked: [CompanionPermission]) -> [CompanionPermission] {
-        let allowed = Set(permissions ?? CompanionPermission.all).intersection(CompanionPermission.all)
-        var seen: Set<CompanionPermission> = []
-        return asked.filter { allowed.contains($0) && seen.insert($0).inserted }
+        return Self.refusal(CompanionErrorResponse.Text.invalidToken)
     }
 }

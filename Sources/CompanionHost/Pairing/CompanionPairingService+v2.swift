@@ -1,6 +1,5 @@
 import CompanionWire
 import FoundationEssentials
-import HTTPTypes
 import Logging
 import PairingAgent
 
@@ -8,12 +7,12 @@ import PairingAgent
 extension CompanionPairingService {
     /// Begins an exchange.
     ///
-    /// - Throws: ``HostResponseError``: `pairing.not_active`, `pairing.rate_limited`.
+    /// - Throws: ``HostError``: `pairing.not_active`, `pairing.rate_limited`.
     func hello(_ request: PairingHelloRequest, address: String) throws -> PairingHelloResponse {
         let now = clock.now()
-        guard limiter.take(address, now: now) else { throw HostResponseError.pairingTooOften }
+        guard limiter.take(address, now: now) else { throw HostError.pairingTooOften }
         guard let clientNonce = Base64URL.decode(request.clientNonce), clientNonce.count == 16 else {
-            throw HostResponseError(.badRequest, "clientNonce has to be 16 bytes in base64url", code: .requestInvalid)
+            throw HostError(.requestInvalid, "clientNonce has to be 16 bytes in base64url")
         }
         renew()
         guard let offer = challenge.offer else { throw noChallenge(now: now) }
@@ -26,7 +25,7 @@ extension CompanionPairingService {
             startedAt: now,
             deadline: offer.expiresAt
         )
-        guard exchanges.add(exchange) else { throw HostResponseError.pairingTooOften }
+        guard exchanges.add(exchange) else { throw HostError.pairingTooOften }
         return PairingHelloResponse(
             pairingId: exchange.id,
             hostNonce: Base64URL.encode(exchange.hostNonce),
@@ -40,22 +39,22 @@ extension CompanionPairingService {
 
     /// Exchanges the shares. From now on an exchange for the digits holds one of the guesses that are left.
     ///
-    /// - Throws: ``HostResponseError``: as ``hello(_:address:)``, `pairing.locked` for the digits, `pairing.expired`,
+    /// - Throws: ``HostError``: as ``hello(_:address:)``, `pairing.locked` for the digits, `pairing.expired`,
     ///   `pairing.bad_share`, `request.invalid`.
     func share(_ request: PairingShareRequest) throws -> PairingShareResponse {
         let now = clock.now()
         let (exchange, offer) = try running(request.pairingId, now: now)
         guard exchange.share == nil else {
             exchanges.remove(exchange.id)
-            throw HostResponseError.pairingNotActive
+            throw HostError.pairingNotActive
         }
         try Self.check(request)
         if request.method == .token {
-            guard tokenLimiter.left(exchange.address, now: now) > 0 else { throw HostResponseError.pairingTooOften }
+            guard tokenLimiter.left(exchange.address, now: now) > 0 else { throw HostError.pairingTooOften }
         } else {
-            guard !budget.isLocked else { throw HostResponseError.pairingLocked }
+            guard !budget.isLocked else { throw HostError.pairingLocked }
             guard exchanges.reserve(exchange, guesses: min(challenge.triesLeft, budget.left), now: now) else {
-                throw HostResponseError.pairingTooOften
+                throw HostError.pairingTooOften
             }
         }
         let responder: PairingResponder
@@ -81,7 +80,7 @@ extension CompanionPairingService {
         exchange: PairingExchanges<PairingResponder>.Exchange,
         offer: PairingChallenge.Offer
     ) throws -> PairingResponder {
-        guard let share = Base64.decode(request.share) else { throw HostResponseError.pairingBadShare }
+        guard let share = Base64.decode(request.share) else { throw HostError.pairingBadShare }
         let context = PairingContext(
             clientNonce: exchange.clientNonce,
             hostNonce: exchange.hostNonce,
@@ -101,8 +100,8 @@ extension CompanionPairingService {
             )
         } catch {
             switch error.code {
-            case .badShare: throw HostResponseError.pairingBadShare
-            case .badContext: throw HostResponseError(.badRequest, error.message, code: .requestInvalid)
+            case .badShare: throw HostError.pairingBadShare
+            case .badContext: throw HostError(.requestInvalid, error.message)
             default: throw error
             }
         }
@@ -110,7 +109,7 @@ extension CompanionPairingService {
 
     /// Judges the device's proof and, when it is right, enrolls the device and proves the host's own knowledge.
     ///
-    /// - Throws: ``HostResponseError``: as ``share(_:)``, `pairing.wrong_code` and `pairing.wrong_token` with the
+    /// - Throws: ``HostError``: as ``share(_:)``, `pairing.wrong_code` and `pairing.wrong_token` with the
     ///   tries left, `host.storage_failed`.
     func confirm(_ request: PairingConfirmRequest, address: String) async throws -> PairingConfirmResponse {
         try await guesses.run("") { @Sendable in try await self.judged(request, address: address) }
@@ -122,7 +121,7 @@ extension CompanionPairingService {
         let (exchange, _) = try running(request.pairingId, now: now)
         guard let share = exchange.share else {
             exchanges.remove(exchange.id)
-            throw HostResponseError.pairingNotActive
+            throw HostError.pairingNotActive
         }
         // It keeps its guess while that is counted.
         defer { exchanges.remove(exchange.id) }
@@ -131,7 +130,7 @@ extension CompanionPairingService {
         guard exchanges.exchange(exchange.id) != nil, challenge.number == exchange.challenge, challenge.offer != nil
         else {
             if share.method == .code { await storeNoGuess() }
-            throw HostResponseError.pairingNotActive
+            throw HostError.pairingNotActive
         }
         // Whatever comes of it, an exchange is judged once.
         exchanges.remove(exchange.id)
@@ -178,7 +177,7 @@ extension CompanionPairingService {
         _ method: PairingMethod,
         address: String,
         start: ContinuousClock.Instant
-    ) async throws -> HostResponseError {
+    ) async throws -> HostError {
         let now = clock.now()
         let triesLeft: Int
         if method == .token {
@@ -232,17 +231,17 @@ extension CompanionPairingService {
         }
         if let known, let end = challenge.end(ofChallenge: known.challenge) {
             exchanges.remove(id)
-            throw end == .expired ? HostResponseError.pairingExpired : HostResponseError.pairingNotActive
+            throw end == .expired ? HostError.pairingExpired : HostError.pairingNotActive
         }
         guard let exchange = exchanges.exchange(id), exchange.challenge == challenge.number,
             let offer = challenge.offer
-        else { throw HostResponseError.pairingNotActive }
+        else { throw HostError.pairingNotActive }
         return (exchange, offer)
     }
 
     private static func check(_ request: PairingShareRequest) throws {
-        func invalid(_ text: String) -> HostResponseError {
-            HostResponseError(.badRequest, text, code: .requestInvalid)
+        func invalid(_ text: String) -> HostError {
+            HostError(.requestInvalid, text)
         }
         guard [.code, .token].contains(request.method) else { throw invalid("method has to be code or token") }
         guard Base64.decode(request.devicePublicKey)?.count == 32 else {
@@ -257,57 +256,45 @@ extension CompanionPairingService {
     }
 }
 
-extension HostResponseError {
-    static let pairingLocked = HostResponseError(
-        .locked,
-        HostErrorText.pairingLocked,
-        code: .pairingLocked
+extension HostError {
+    static let pairingLocked = HostError(
+        .pairingLocked,
+        HostErrorText.pairingLocked
     )
-    static let pairingNoCode = HostResponseError(
-        .conflict,
+    static let pairingNoCode = HostError(
+        .pairingNotActive,
         "The host shows no code: somebody there has to ask for one (pairtool host pair)",
-        code: .pairingNotActive,
         retryable: true
     )
-    static let pairingNotActive = HostResponseError(
-        .conflict,
+    static let pairingNotActive = HostError(
+        .pairingNotActive,
         "This pairing has ended: take the code that the host shows now and begin again",
-        code: .pairingNotActive,
         retryable: true
     )
-    static let pairingExpired = HostResponseError(
-        .gone,
+    static let pairingExpired = HostError(
+        .pairingExpired,
         "The code has expired: take the one that the host shows now and begin again",
-        code: .pairingExpired,
         retryable: true
     )
-    static let pairingTooOften = HostResponseError(
-        .tooManyRequests,
+    static let pairingTooOften = HostError(
+        .pairingRateLimited,
         "Too many pairings at a time: try again in half a minute",
-        code: .pairingRateLimited,
         retryable: true,
-        headers: [.retryAfter: "30"]
+        retryAfter: 30
     )
-    static let pairingBadShare = HostResponseError(
-        .badRequest,
-        "The share is no point of the group, its neutral element, or the host's own",
-        code: .pairingBadShare
+    static let pairingBadShare = HostError(
+        .pairingBadShare,
+        "The share is no point of the group, its neutral element, or the host's own"
     )
 
-    static func pairingWrong(_ method: PairingMethod, triesLeft: Int) -> HostResponseError {
-        var error = HostResponseError(
-            .forbidden,
+    static func pairingWrong(_ method: PairingMethod, triesLeft: Int) -> HostError {
+        HostError(
+            method == .token ? .pairingWrongToken : .pairingWrongCode,
             method == .token
                 ? "The token is wrong, or somebody is in between: scan the code that the host shows"
                 : "The code is wrong, or somebody is in between: look at the host",
-            code: method == .token ? .pairingWrongToken : .pairingWrongCode,
-            retryable: triesLeft > 0
+            retryable: triesLeft > 0,
+            triesLeft: triesLeft
         )
-        error.triesLeft = triesLeft
-        return error
     }
-}
-
-extension HTTPResponse.Status {
-    static let locked = HTTPResponse.Status(code: 423, reasonPhrase: "Locked")
 }

@@ -1,18 +1,17 @@
 package import CompanionWire
 package import FoundationEssentials
 import GRDB
-import HTTPTypes
 import Logging
 import PairingAgent
 import ServiceLifecycle
 
-/// Keeps a valid challenge running, and judges the devices that answer it, by v1 or v2.
+/// Keeps a valid challenge running, and verifies the devices that answer it, by v1 or v2.
 ///
 /// A challenge that expires, is used or is burnt is followed by a new one. After several burnt in a row the next one
-/// is held back (5 s, 10 s, 20 s … 5 minutes). After ten wrong codes in a row no digits are taken until somebody here
-/// unlocks pairing; the token of the QR code is. A start from this machine ends a pause, but not the lock.
+/// is delayed (5 s, 10 s, 20 s … 5 minutes). After ten wrong codes in a row no digits are accepted until the owner
+/// unlocks pairing; the token of the QR code still is. A start from this machine ends a pause, but not the lock.
 ///
-/// A host that nobody looks at (``onDemand``) opens no challenge by itself.
+/// A host without a screen (``onDemand``) starts no challenge by itself.
 package actor CompanionPairingService {
     /// What the running challenge gives, and how many guesses are left.
     package struct State: Sendable, Hashable {
@@ -27,12 +26,12 @@ package actor CompanionPairingService {
     var budget: PairingBudget
     var exchanges = PairingExchanges<PairingResponder>()
     /// 24 exchanges at once from one address, then one every 5 s.
-    var limiter = AddressLimiter(burst: 24, interval: 5)
+    var limiter = RateLimiter(burst: 24, interval: 5)
     /// Three wrong tokens at once from one address, then one every 30 s.
-    var tokenLimiter = AddressLimiter(burst: 3, interval: 30)
+    var tokenLimiter = RateLimiter(burst: 3, interval: 30)
     /// Guesses are counted, judged and stored one after the other.
-    let guesses = KeyedSerial()
-    /// Whether a guess is being stored: what comes of it is told before the next challenge.
+    let guesses = KeyedLock()
+    /// Whether a guess is being stored: its result is reported before the next challenge.
     var isStoring = false
     var burntInARow = 0
     /// What the running challenge gives.
@@ -48,7 +47,7 @@ package actor CompanionPairingService {
     let usualGrant: PairingGrant
     private var tlsPort: Int?
     private var pausedUntil: Date?
-    /// Whether a challenge runs only while somebody at this machine has asked for it.
+    /// Whether a challenge runs only after a request from this machine.
     let onDemand: Bool
     private let wakeups: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
@@ -154,7 +153,7 @@ package actor CompanionPairingService {
         wake.yield()
     }
 
-    /// Sees to it that a valid challenge runs, unless new ones are held back or come on demand.
+    /// Starts a challenge when none is valid, unless new ones are delayed or start on demand.
     func renew() {
         let now = clock.now()
         if challenge.expire(now: now) {
@@ -170,30 +169,28 @@ package actor CompanionPairingService {
     var isPaused: Bool { pausedUntil != nil }
 
     /// Why nobody can pair now: for some seconds after several codes were burnt, else because no challenge runs.
-    func noChallenge(now: Date) -> HostResponseError {
+    func noChallenge(now: Date) -> HostError {
         guard let pausedUntil, pausedUntil > now else { return onDemand ? .pairingNoCode : .pairingNotActive }
         let seconds = Int(pausedUntil.timeIntervalSince(now).rounded(.up))
-        return HostResponseError(
-            .tooManyRequests,
+        return HostError(
+            .pairingRateLimited,
             "After so many wrong codes the next one comes in \(seconds) s",
-            code: .pairingRateLimited,
             retryable: true,
-            headers: [.retryAfter: "\(seconds)"]
+            retryAfter: seconds
         )
     }
 
     private func start(seconds: Int, grant: PairingGrant) -> PairingStartResponse {
         // Full milliseconds, so that the texts, the payload and the check agree.
         let now = Date(timeIntervalSince1970: (clock.now().timeIntervalSince1970 * 1000).rounded(.down) / 1000)
-        let replaced = challenge.start(
+        let (offer, isReplacement) = challenge.start(
             code: PairingSecrets.code(),
             token: PairingSecrets.token(),
             seconds: seconds,
             now: now
         )
         self.grant = grant
-        if replaced { events.send(.challengeEnded(reason: .replaced)) }
-        guard let offer = challenge.offer else { preconditionFailure("a challenge was just started") }
+        if isReplacement { events.send(.challengeEnded(reason: .replaced)) }
         let payload = PairingPayload(
             code: offer.code,
             token: offer.token,
@@ -225,7 +222,7 @@ package actor CompanionPairingService {
         )
     }
 
-    /// Holds back the next challenge after several that were burnt in a row.
+    /// Delays the next challenge after several that were burnt in a row.
     func noteBurnt() {
         events.send(.challengeEnded(reason: .burnt))
         burntInARow += 1
@@ -234,14 +231,14 @@ package actor CompanionPairingService {
         pausedUntil = clock.now().addingTimeInterval(TimeInterval(pause))
     }
 
-    /// Looks at what runs, and at what there is to do next.
-    func goOn() {
+    /// Renews the challenge, and has the next deadline computed.
+    func renewAndWake() {
         renew()
         wake.yield()
     }
 
-    /// Does the same as ``goOn()``, behind what is said now.
-    func goOnLater() {
+    /// Does the same as ``renewAndWake()`` after the events that are being sent now.
+    func wakeSoon() {
         wake.yield()
     }
 }

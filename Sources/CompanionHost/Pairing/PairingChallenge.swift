@@ -1,4 +1,6 @@
+import CompanionWire
 package import FoundationEssentials
+import PairingAgent
 
 /// The challenges of a host as a state machine: at most one runs, it is single use, and three wrong tries end it,
 /// whichever protocol they come by. Times come in with the events.
@@ -24,8 +26,8 @@ package struct PairingChallenge: Sendable {
 
     /// Wrong codes and tokens that end a challenge.
     package static let maximumTries = 3
-    /// How long an ended challenge is still told apart from a wrong code.
-    static let memory: TimeInterval = 900
+    /// How long an ended challenge is still distinguished from a wrong code.
+    static let retention: TimeInterval = 900
 
     /// The running challenge.
     package private(set) var offer: Offer?
@@ -42,15 +44,21 @@ package struct PairingChallenge: Sendable {
     /// - Parameters:
     ///   - code: Six decimal digits.
     ///   - seconds: How long it lives.
-    /// - Returns: Whether another one was replaced.
+    /// - Returns: The challenge, and whether it has replaced another one.
     @discardableResult
-    package mutating func start(code: String, token: String, seconds: Int, now: Date) -> Bool {
-        let replaced = offer != nil
+    package mutating func start(
+        code: String,
+        token: String,
+        seconds: Int,
+        now: Date
+    ) -> (offer: Offer, isReplacement: Bool) {
+        let isReplacement = offer != nil
         end(.replaced, now: now)
-        offer = Offer(code: code, token: token, expiresAt: now.addingTimeInterval(TimeInterval(seconds)))
+        let new = Offer(code: code, token: token, expiresAt: now.addingTimeInterval(TimeInterval(seconds)))
+        offer = new
         triesLeft = Self.maximumTries
         number += 1
-        return replaced
+        return (new, isReplacement)
     }
 
     /// Ends the challenge when its time is over.
@@ -116,7 +124,7 @@ package struct PairingChallenge: Sendable {
     private mutating func end(_ reason: PairingChallengeEnd, now: Date) {
         retired.removeAll { $0.until <= now }
         guard let ended = offer else { return }
-        retired.append((number, ended, reason, now.addingTimeInterval(Self.memory)))
+        retired.append((number, ended, reason, now.addingTimeInterval(Self.retention)))
         retired = retired.suffix(16)
         offer = nil
     }
@@ -130,4 +138,17 @@ package struct PairingChallenge: Sendable {
         guard left.utf8.count == right.utf8.count else { return false }
         return zip(left.utf8, right.utf8).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
+}
+
+/// Codes and tokens from the system's cryptographic generator.
+enum PairingSecrets {
+    /// Six decimal digits, all million of them equally likely.
+    static func code() -> String {
+        var generator = SystemRandomNumberGenerator()
+        let digits = String(Int.random(in: 0..<1_000_000, using: &generator))
+        return String(repeating: "0", count: 6 - digits.count) + digits
+    }
+
+    /// 128 random bits, base64url: 22 characters.
+    static func token() -> String { Base64URL.encode(SecureRandom.bytes(16)) }
 }

@@ -1,20 +1,20 @@
 import CompanionWire
 import FoundationEssentials
 
-/// The pairings of v2 that are under way. A value; times come in.
+/// The pairings of v2 that are under way. A value: the caller passes the time.
 ///
 /// An exchange for the digits that got the host's share holds a guess: no more of them are open than guesses are left,
-/// so that trying at the same time gains nothing. When none is left, who holds several or does not finish soon gives
-/// way: one machine cannot keep the guesses from others by not using them.
+/// so that parallel attempts gain nothing. When none is left, the exchange of an address that holds several, or one
+/// that does not finish soon, is dropped: one machine cannot keep the guesses from others by not using them.
 struct PairingExchanges<Secret: Sendable>: Sendable {
     /// Exchanges at a time (companion-v2, Guess budget).
     static var limit: Int { 16 }
     /// Seconds that a device may take between two steps once it has the host's share.
-    static var patience: TimeInterval { 30 }
-    /// Seconds after which an exchange that only said hello gives way to another one.
-    static var courtesy: TimeInterval { 20 }
-    /// Seconds after which an exchange that holds a guess gives way to another one: a device needs milliseconds.
-    static var haste: TimeInterval { 3 }
+    static var stepTimeout: TimeInterval { 30 }
+    /// Seconds after which an exchange that has only sent hello may be dropped for another one.
+    static var idleTimeout: TimeInterval { 20 }
+    /// Seconds after which an exchange that holds a guess may be dropped for another one: a device needs milliseconds.
+    static var guessTimeout: TimeInterval { 3 }
 
     struct Exchange: Sendable {
         var id: String
@@ -47,7 +47,7 @@ struct PairingExchanges<Secret: Sendable>: Sendable {
         prune(now: now)
         if exchanges.count >= Self.limit {
             let idle = exchanges.values.filter {
-                $0.share == nil && now.timeIntervalSince($0.startedAt) >= Self.courtesy
+                $0.share == nil && now.timeIntervalSince($0.startedAt) >= Self.idleTimeout
             }
             guard let oldest = idle.min(by: { $0.startedAt < $1.startedAt }) else { return false }
             exchanges[oldest.id] = nil
@@ -58,7 +58,7 @@ struct PairingExchanges<Secret: Sendable>: Sendable {
 
     func exchange(_ id: String) -> Exchange? { exchanges[id] }
 
-    /// Makes room for the guess of an exchange: whatever gives way for it can never be confirmed.
+    /// Makes room for the guess of an exchange: an exchange that is dropped for it can never be confirmed.
     ///
     /// - Parameter guesses: How many the challenge has left.
     /// - Returns: Whether there is a guess left for it.
@@ -69,7 +69,7 @@ struct PairingExchanges<Secret: Sendable>: Sendable {
         guard guesses > 0 else { return false }
         let counts = holders.reduce(into: [:]) { $0[$1.address, default: 0] += 1 }
         let greedy = counts[exchange.address] == nil ? holders.first { counts[$0.address, default: 0] > 1 } : nil
-        let slow = holders.first { $0.deadline.timeIntervalSince(now) <= Self.patience - Self.haste }
+        let slow = holders.first { $0.deadline.timeIntervalSince(now) <= Self.stepTimeout - Self.guessTimeout }
         guard let given = greedy ?? slow else { return false }
         exchanges[given.id] = nil
         return true
@@ -78,7 +78,7 @@ struct PairingExchanges<Secret: Sendable>: Sendable {
     /// Notes the shares of an exchange, which has to be confirmed soon.
     mutating func setShare(_ share: Share, of id: String, now: Date) {
         exchanges[id]?.share = share
-        exchanges[id]?.deadline = now.addingTimeInterval(Self.patience)
+        exchanges[id]?.deadline = now.addingTimeInterval(Self.stepTimeout)
     }
 
     /// Ends an exchange, and gives back what it held.

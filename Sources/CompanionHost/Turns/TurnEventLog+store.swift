@@ -107,7 +107,7 @@ extension TurnEventLog {
             chatID: chatID,
             projectID: chat[0],
             title: chat[1],
-            // The time of the prompt: when the last of the answer came nobody knows.
+            // The time of the prompt: when the last piece of the answer came is not stored.
             at: CompanionTimestamp.date(from: chat[2]) ?? time,
             isInterrupted: true
         )

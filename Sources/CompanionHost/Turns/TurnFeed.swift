@@ -1,3 +1,5 @@
+import CompanionWire
+package import FoundationEssentials
 import NIOConcurrencyHelpers
 import NIOCore
 
@@ -150,4 +152,59 @@ final class TurnFeed: Sendable {
             guard await waker.next() != nil else { throw CancellationError() }
         }
     }
+}
+
+/// One frame of a turn, numbered from 1. All streams share its bytes.
+struct TurnFrame: Sendable {
+    let number: Int
+    /// An `id` line, the `data` line and a blank line.
+    let bytes: ByteBuffer
+    private let prefix: Int
+
+    /// - Parameter data: The frame as v1 has it: a `data` line and a blank line.
+    init(number: Int, data: ByteBuffer) {
+        self.number = number
+        var buffer = ByteBufferAllocator().buffer(capacity: data.readableBytes + 24)
+        buffer.writeString("id: \(number)\n")
+        prefix = buffer.readableBytes
+        buffer.writeImmutableBuffer(data)
+        bytes = buffer
+    }
+
+    init(number: Int, event: ContinueChatEvent) {
+        self.init(number: number, data: ByteBuffer(string: ContinueChatFrame.encode(event)))
+    }
+
+    /// The frame without its number, as v1 has it.
+    var data: ByteBuffer {
+        bytes.getSlice(at: bytes.readerIndex + prefix, length: bytes.readableBytes - prefix) ?? bytes
+    }
+}
+
+/// How far a turn is.
+package enum TurnState: String, Codable, Sendable, Hashable {
+    /// Turns before it have to end first.
+    case waiting
+    case running
+    /// The answer is complete.
+    case finished
+    /// Ended by an error: the agent's, a timeout, or the end of its device's access.
+    case failed
+    /// Ended on request.
+    case cancelled
+    /// Cut off by the end of the host.
+    case interrupted
+
+    /// Whether nothing follows.
+    package var isFinal: Bool { self != .waiting && self != .running }
+}
+
+/// A turn as the protocol describes it.
+package struct TurnSummary: Codable, Sendable, Hashable {
+    package var turnId: String
+    package var chatId: String
+    package var state: TurnState
+    /// When it was taken.
+    package var startedAt: Date
+    package var endedAt: Date?
 }

@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 final class TurnWatches: Sendable {
     struct Watch: Sendable, Hashable {
         var device: String
-        /// Tells it from an earlier one of the device.
+        /// Distinguishes it from an earlier one of the same device.
         var number: UInt64
     }
 
@@ -64,7 +64,7 @@ extension TurnRunner {
             let end = expiry(watch.device)
             guard watches.renew(watch, until: end) else { return }
             endTurnsOfOthers()
-            // An end that is over has been seen to: only a new pairing changes it.
+            // An end in the past has been handled: only a new pairing changes it.
             let next = end.flatMap { $0 > now ? $0 : nil }
             await revocations.waitForEnd(of: watch.device, since: epoch, until: next)
         }

@@ -35,7 +35,7 @@ extension TurnRunner {
 
     func perform(_ job: Job) async {
         do {
-            // A prompt that nobody could tell of later is not executed.
+            // A prompt is not executed before its turn is stored.
             try await job.feed.waitUntilOpened()
         } catch is CancellationError {
             return end(job, as: .shuttingDown)
@@ -77,7 +77,7 @@ extension TurnRunner {
         events.send(.turnFinished(chatID: chatID, turnID: job.feed.id, ok: ok))
     }
 
-    /// Runs the agent, watches it, stores what it said. Returns when the agent is gone.
+    /// Runs the agent, watches it, stores what it said. Returns when the agent has ended.
     private func answer(_ job: Job) async -> Bool {
         let (overflows, overflow) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let sink = AnswerSink(publish: { [log] in log.publish($0, in: job.feed) }, overflow: { overflow.yield() })
@@ -107,9 +107,9 @@ extension TurnRunner {
             }
             let ending = await group.next() ?? .shuttingDown
             group.cancelAll()
-            // The readers and the history hear of it at once; the agent may need seconds to go.
+            // The readers and the history get the end at once; the agent may need seconds to exit.
             self.end(job, as: ending, text: sink.close())
-            // Who hears that it is over finds it over, also after a crash in the next moment.
+            // Whoever sees the end finds it stored, also after a crash right now.
             let isStored = (try? await job.feed.waitForEnd()) != nil
             return isStored && ending == .finished
         }

@@ -1,6 +1,5 @@
 import CompanionWire
 import FoundationEssentials
-import HTTPTypes
 import Logging
 import NIOConcurrencyHelpers
 import ServiceLifecycle
@@ -37,7 +36,7 @@ package final class TurnRunner: Sendable {
         case tooLong
         case deviceGone
         case cancelled
-        /// The database does not take the turn's frames: nobody would hear of them.
+        /// The database cannot store the turn's frames, so no reader would see them.
         case notStored
         case shuttingDown
 
@@ -109,8 +108,8 @@ package final class TurnRunner: Sendable {
     ///   - id: The turn's id. Default: a new one.
     /// - Returns: The turn's id, once the turn is stored. Its frames are in the ``TurnEventLog``; the last is `.done`
     ///   or `.error`.
-    /// - Throws: ``HostResponseError`` when the turn was not taken: 409 when too many wait, 403 when the device was
-    ///   disconnected in this moment. ``CompanionHostError`` when it cannot be stored: it does not run then.
+    /// - Throws: ``HostError`` when the turn was not accepted: `chat.busy` when too many wait, `request.forbidden` when
+    ///   the device was disconnected just now. ``CompanionHostError`` when it cannot be stored: it does not run then.
     ///   `CancellationError` when the task was cancelled: the turn goes on.
     @discardableResult
     func submit(
@@ -150,9 +149,14 @@ package final class TurnRunner: Sendable {
         switch admission {
         case .start: start(job)
         case .wait: break
-        case .refuse: throw HostResponseError(.conflict, HostErrorText.chatBusy)
-        case .refuseAny: throw HostResponseError(.conflict, HostErrorText.hostBusy)
-        case nil: throw HostResponseError(.forbidden, CompanionErrorResponse.Text.noDeviceConnected)
+        case .refuse: throw HostError(.chatBusy, HostErrorText.chatBusy, variant: .textOnlyInV1)
+        case .refuseAny: throw HostError(.chatBusy, HostErrorText.hostBusy, variant: .textOnlyInV1)
+        case nil:
+            throw HostError(
+                .requestForbidden,
+                CompanionErrorResponse.Text.noDeviceConnected,
+                variant: .textOnlyInV1
+            )
         }
         try await job.feed.waitUntilOpened()
         return id

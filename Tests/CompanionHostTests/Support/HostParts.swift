@@ -80,7 +80,7 @@ struct HostParts: Sendable {
         let catalog = try ProjectCatalog(paths: [path])
         project = catalog.projects[0]
         database = try HostDatabase(path: directory + "/host.sqlite")
-        let sink = HostEventSink(live: LiveFeed(clock: clock))
+        let sink = HostEventSink(live: LiveEventBroadcaster(clock: clock))
         store = try CompanionHostStore(database: database, catalog: catalog, clock: clock, live: sink.live)
         devices = try CompanionDeviceStore(database: database, clock: clock)
         let revocations = RevocationCenter(clock: clock)

@@ -1,4 +1,5 @@
 package import CompanionWire
+import NIOConcurrencyHelpers
 import NIOPosix
 
 /// The agent that is always there: it explores a project's files without a model, read-only, and never leaves the
@@ -48,7 +49,7 @@ package struct BuiltinAgent: Agent {
         case .help: []
         case .list, .tree: [.listDirectory]
         case .find: [.findFiles]
-        case .search, .searchPattern: [.search]
+        case .search: [.search]
         case .show: [.readFile]
         case .log: [.gitLog]
         case .about: [.listDirectory, .readFile]
@@ -64,5 +65,18 @@ package struct BuiltinAgent: Agent {
             flag.set()
         }
         try Task.checkCancellation()
+    }
+}
+
+/// Tells blocking work that it was cancelled.
+struct CancellationFlag: Sendable {
+    private let value = NIOLockedValueBox(false)
+
+    var isSet: Bool {
+        value.withLockedValue { $0 }
+    }
+
+    func set() {
+        value.withLockedValue { $0 = true }
     }
 }

@@ -8,7 +8,6 @@ package enum BuiltinCommand: Sendable, Hashable {
     case tree(directory: String, depth: Int)
     case find(pattern: String)
     case search(text: String)
-    case searchPattern(String)
     /// `lines`: counted from 1; nil shows the file from its beginning.
     case show(file: String, lines: ClosedRange<Int>?)
     /// `count`: 1…100.
@@ -26,7 +25,7 @@ package enum BuiltinCommand: Sendable, Hashable {
         case "list", "ls": self = .list(directory: Self.unquoted(argument))
         case "tree": self = Self.tree(argument)
         case "find": self = argument.isEmpty ? .help : .find(pattern: Self.unquoted(argument))
-        case "search", "grep": self = Self.search(argument)
+        case "search", "grep": self = Self.search(Self.unquoted(argument))
         case "show", "cat", "read": self = argument.isEmpty ? .help : Self.show(Self.unquoted(argument))
         case "log": self = .log(count: Int(argument).map { min(max($0, 1), 100) } ?? 10)
         default: self = .about
@@ -42,12 +41,8 @@ package enum BuiltinCommand: Sendable, Hashable {
         return .tree(directory: unquoted(directory), depth: min(max(depth, 1), 8))
     }
 
-    private static func search(_ argument: String) -> Self {
-        if argument.utf8.count > 2, let pattern = argument.dropping(prefix: "/")?.dropping(suffix: "/") {
-            return .searchPattern(String(pattern))
-        }
-        let text = unquoted(argument)
-        return text.isEmpty ? .help : .search(text: text)
+    private static func search(_ text: String) -> Self {
+        text.isEmpty ? .help : .search(text: text)
     }
 
     /// Reads `FILE`, `FILE:A` and `FILE:A-B`.

@@ -4,7 +4,7 @@ enum BuiltinText {
         - `list [DIR]`: the files of a directory
         - `tree [DIR] [DEPTH]`: a directory and what is below it
         - `find NAME` or `find *.swift`: files by name
-        - `search TEXT` or `search /regex/`: lines of files
+        - `search TEXT`: lines of files that contain the text
         - `show FILE`, `show FILE:10-20`: a file, or some of its lines
         - `log [N]`: the latest commits
         - `help`: this list
@@ -17,7 +17,7 @@ enum BuiltinText {
 
         """
 
-    /// What is said instead of an answer whose tools are not allowed.
+    /// The answer when its tools are not allowed.
     static func denied(_ command: BuiltinCommand, missing: [BuiltinAgent.Tool]) -> String {
         let names = missing.map { "`\($0.rawValue)`" }.joined(separator: " and ")
         let options = missing.map { "--allow-tool \($0.rawValue)" }.joined(separator: " ")

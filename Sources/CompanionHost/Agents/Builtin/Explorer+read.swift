@@ -33,36 +33,13 @@ extension Explorer {
         return shown.isEmpty ? "\(path): no such lines" : "\(path): lines \(first)-\(last) of \(lines.count)"
     }
 
-    /// Lines that contain a text. A text in lower case finds any case.
+    /// Lines that contain a text, literally. A text in lower case finds any case.
     func search(text: String) throws -> String {
         guard text.utf8.count <= Self.maximumSearchTextSize else {
             throw ProjectFiles.Refusal(text: "The text to search for is over \(Self.maximumSearchTextSize) bytes.")
         }
         let ignoresCase = text == text.lowercased()
         let wanted = Array(text.utf8)
-        return try search { line, isStopped in
-            Self.contains(line, wanted, ignoringCase: ignoresCase, isStopped: isStopped)
-        }
-    }
-
-    /// Lines that match a regular expression.
-    func search(pattern: String) throws -> String {
-        let compiled: LinePattern
-        do {
-            compiled = try LinePattern(pattern)
-        } catch {
-            throw ProjectFiles.Refusal(text: "I do not understand `/\(pattern)/`: \(error.text).")
-        }
-        return try search { line, isStopped in
-            compiled.matches(
-                Array(String(decoding: line.prefix(Self.maximumShownLineSize), as: UTF8.self).unicodeScalars),
-                isStopped: isStopped
-            )
-        }
-    }
-
-    /// - Parameter matches: Gets a line and what to ask now and then; returns nil when it was stopped.
-    private func search(_ matches: (ArraySlice<UInt8>, () -> Bool) -> Bool?) throws -> String {
         let end = ContinuousClock.now + Self.searchTime
         let isStopped = { self.isCancelled.isSet || .now > end }
         var found = 0
@@ -83,7 +60,9 @@ extension Explorer {
             for line in content.bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
                 number += 1
                 if number % 256 == 0, isStopped() { return false }
-                guard let isMatch = matches(line, isStopped) else { return false }
+                guard
+                    let isMatch = Self.contains(line, wanted, ignoringCase: ignoresCase, isStopped: isStopped)
+                else { return false }
                 guard isMatch else { continue }
                 let text = String(decoding: line.prefix(300), as: UTF8.self).trimmingWhitespace()
                 say("\(names.joined(separator: "/")):\(number): \(text)")

@@ -1,4 +1,4 @@
-/// Carries out the project explorer's commands. Blocks; ends early when told to.
+/// Carries out the project explorer's commands. Blocks; ends early when it is cancelled.
 final class Explorer {
     /// Bytes of text that one piece of an answer has, roughly.
     static let pieceSize = 4 << 10
@@ -27,7 +27,6 @@ final class Explorer {
         case .tree(let directory, let depth): use(.listDirectory) { try self.tree(directory, depth: depth) }
         case .find(let pattern): use(.findFiles) { try self.find(pattern) }
         case .search(let text): use(.search) { try self.search(text: text) }
-        case .searchPattern(let pattern): use(.search) { try self.search(pattern: pattern) }
         case .show(let file, let lines): use(.readFile) { try self.show(file, lines: lines) }
         case .about: about()
         // Answered without files.

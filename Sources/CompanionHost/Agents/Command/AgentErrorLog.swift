@@ -19,7 +19,7 @@ struct AgentErrorLog {
             if byte == UInt8(ascii: "\n") {
                 finish()
             } else if line.count < Self.maximumLineSize {
-                // Control characters would reach whoever reads the log at a terminal.
+                // Control characters must not reach a terminal that shows the log.
                 line.append(byte < 0x20 || byte == 0x7f ? UInt8(ascii: " ") : byte)
             }
         }

@@ -74,7 +74,7 @@ final class AgentProcesses: Sendable {
             return true
         }
         guard isFirst else { return }
-        // The command's own group hears it from whoever started it.
+        // The command's own group gets SIGTERM from the code that started it.
         _ = signalLeft(sparesGroup: true)
         // What holds the command's output open keeps the run from ending: this does not wait for it.
         let milliseconds = Int(grace / .milliseconds(1))
@@ -119,11 +119,11 @@ final class AgentProcesses: Sendable {
                 guard ProcessTable.entry(process.id)?.startedAt == process.startedAt else { continue }
                 if sparesGroup, !isOver, process.group == run.leader { continue }
                 kill(process.id, isOver ? SIGKILL : SIGTERM)
-                // A stopped process would never hear of SIGTERM.
+                // A stopped process would never handle SIGTERM.
                 if !isOver { kill(process.id, SIGCONT) }
             }
         }
-        // The command itself is waited for by whoever started it.
+        // The code that started the command itself waits for it.
         for process in members where process.isZombie && process.parent == getpid() && process.id != run.leader {
             waitpid(process.id, nil, WNOHANG)
         }

@@ -130,12 +130,12 @@ package struct CommandAgent: Agent {
                 try? await execution.standardInputWriter.finish()
             }
             group.addTask {
-                var carry = UTF8Carry()
+                var decoder = UTF8StreamDecoder()
                 do {
                     for try await buffer in execution.standardOutput {
                         buffer.withUnsafeBytes { bytes in
                             for start in stride(from: 0, to: bytes.count, by: frameSize) {
-                                let text = carry.decode(bytes[start..<min(start + frameSize, bytes.count)])
+                                let text = decoder.decode(bytes[start..<min(start + frameSize, bytes.count)])
                                 if !text.isEmpty { emit(.text(text)) }
                             }
                         }
@@ -143,7 +143,7 @@ package struct CommandAgent: Agent {
                 } catch {
                     logger.warning("agent's output broke off", metadata: .failure(error))
                 }
-                let rest = carry.finish()
+                let rest = decoder.finish()
                 if !rest.isEmpty { emit(.text(rest)) }
             }
             group.addTask {

@@ -1,0 +1,106 @@
+import CompanionWire
+import FoundationEssentials
+
+extension HostAdministration {
+    /// Rows of the audit that are sent at a time.
+    static let auditRows = 1000
+
+    /// Does what a request over the admin socket asks.
+    func answer(_ request: AdminRequest) async -> AdminResponse {
+        guard let command = AdminRequest.Command(rawValue: request.command) else {
+            return AdminResponse(error: .requestInvalid, "The host knows no command “\(request.command)”.")
+        }
+        do {
+            switch command {
+            case .pair: return try await pair(request)
+            case .devices: return adminDevices { _ in true }
+            case .revoke: return try await revoke(request.device)
+            case .permissions: return try await permissions(request)
+            case .unlock:
+                try await unlockPairing()
+                return await adminStatus()
+            case .status: return await adminStatus()
+            case .audit: return try await readAudit(verify: request.verify ?? false)
+            }
+        } catch {
+            let refusal = HostError(describing: error) ?? HostError(.internal, HostErrorText.internalError)
+            return AdminResponse(error: refusal.code, refusal.text)
+        }
+    }
+
+    private func pair(_ request: AdminRequest) async throws -> AdminResponse {
+        var grant: PairingGrant?
+        if request.permissions != nil || request.lifetimeSeconds != nil {
+            if let seconds = request.lifetimeSeconds, !(seconds > 0 && seconds <= 1e9) {
+                return AdminResponse(error: .requestInvalid, "A device can stay for 1 to 1,000,000,000 seconds.")
+            }
+            grant = PairingGrant(
+                permissions: request.permissions ?? pairing.usualGrant.permissions,
+                lifetime: request.lifetimeSeconds.map { .milliseconds(Int64($0 * 1000)) } ?? pairing.usualGrant.lifetime
+            )
+        }
+        var response = AdminResponse()
+        response.challenge = await startPairing(ttlSeconds: request.ttlSeconds, grant: grant)
+        if await pairingState.isLocked { response.digitsLocked = true }
+        return response
+    }
+
+    private func revoke(_ id: String?) async throws -> AdminResponse {
+        let before = adminDevices { $0.id == id }
+        guard let id, try await revoke(id) else { return Self.unknownDevice }
+        return before
+    }
+
+    private func permissions(_ request: AdminRequest) async throws -> AdminResponse {
+        guard let id = request.device else { return Self.unknownDevice }
+        if let permissions = request.permissions {
+            guard Set(permissions).isSubset(of: CompanionPermission.all) else {
+                return AdminResponse(error: .requestInvalid, "The host knows no such permission.")
+            }
+            guard try await setPermissions(permissions, of: id) else { return Self.unknownDevice }
+        }
+        let response = adminDevices { $0.id == id }
+        return response.devices?.isEmpty == false ? response : Self.unknownDevice
+    }
+
+    private func readAudit(verify: Bool) async throws -> AdminResponse {
+        var response = AdminResponse()
+        response.audit = try await audit.rows(limit: Self.auditRows)
+        if verify { response.verdict = try await audit.verify() }
+        return response
+    }
+
+    private func adminDevices(_ isMeant: (AdminDevice) -> Bool) -> AdminResponse {
+        var response = AdminResponse()
+        let revoked = devicesRevokedInMemory().map { device in
+            var device = AdminDevice(device)
+            device.isRevoked = true
+            return device
+        }
+        response.devices = devices().map(AdminDevice.init) + revoked
+        response.devices?.removeAll { !isMeant($0) }
+        return response
+    }
+
+    private func adminStatus() async -> AdminResponse {
+        var response = AdminResponse()
+        response.status = await status()
+        return response
+    }
+
+    private static let unknownDevice = AdminResponse(error: .deviceUnknown, "The host knows no such device.")
+}
+
+extension AdminDevice {
+    init(_ device: PairedDevice) {
+        self.init(
+            id: device.id,
+            name: device.name,
+            permissions: device.permissions ?? CompanionPermission.all,
+            expiresAt: device.expiresAt,
+            protocolVersion: device.protocolVersion,
+            pairedAt: device.pairedAt,
+            lastSeenAt: device.lastSeenAt
+        )
+    }
+}

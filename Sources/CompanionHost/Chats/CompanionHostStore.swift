@@ -1,0 +1,143 @@
+import CompanionWire
+import FoundationEssentials
+import GRDB
+import NIOCore
+
+/// The host's projects, chats and messages. Everything here survives a restart.
+package final class CompanionHostStore: Sendable {
+    let database: HostDatabase
+    let catalog: ProjectCatalog
+    let clock: HostClock
+    let live: LiveEventBroadcaster
+
+    /// - Parameter mayKeep: Whether a project that a device made earlier is still listed, by its path.
+    /// - Throws: ``CompanionHostError`` when the database cannot be written.
+    init(
+        database: HostDatabase,
+        catalog: ProjectCatalog,
+        clock: HostClock,
+        live: LiveEventBroadcaster,
+        mayKeep: (String) -> Bool = { _ in false }
+    ) throws(CompanionHostError) {
+        self.database = database
+        self.catalog = catalog
+        self.clock = clock
+        self.live = live
+        let now = CompanionTimestamp.string(from: clock.now())
+        _ = try database.writeBlocking { database in
+            let insert = try database.makeStatement(
+                sql: """
+                    INSERT INTO project (id, name, path, updatedAt) VALUES (?, ?, ?, ?)
+                    ON CONFLICT (id) DO UPDATE SET name = excluded.name
+                    """
+            )
+            for project in catalog.projects {
+                try insert.execute(arguments: [project.id, project.name, project.path, now])
+            }
+            let made = try Row.fetchCursor(database, sql: "SELECT name, path FROM project WHERE isMade")
+            while let row = try made.next() {
+                guard mayKeep(row[1]) else { continue }
+                catalog.add(ProjectCatalog.Project(madeAt: row[1], name: row[0]))
+            }
+        }
+    }
+
+    /// Bytes that the id of a chat may have; devices choose ids.
+    static let maximumChatIDSize = 200
+    /// What a chat that has neither a title nor a prompt yet is called.
+    static let untitled = "New chat"
+
+    /// The chats of a project, newest first; none for a project that is not listed.
+    func chats(projectID: String) async throws(CompanionHostError) -> [CompanionChat] {
+        guard catalog.project(id: projectID) != nil else { return [] }
+        return try await database.read { database in
+            let statement = try database.cachedStatement(
+                sql:
+                    "SELECT id, project, title, updatedAt FROM chat WHERE project = ? ORDER BY updatedAt DESC, key DESC"
+            )
+            let rows = try Row.fetchCursor(statement, arguments: [projectID])
+            var chats: [CompanionChat] = []
+            while let row = try rows.next() {
+                chats.append(
+                    CompanionChat(
+                        id: row[0],
+                        projectId: row[1],
+                        title: (row[2] as String).isEmpty ? Self.untitled : row[2],
+                        lastUpdatedAt: CompanionTimestamp.date(from: row[3])
+                    )
+                )
+            }
+            return chats
+        }
+    }
+
+    /// The project of a chat, listed or not; nil for an unknown chat.
+    func projectID(ofChat id: String) async throws(CompanionHostError) -> String? {
+        try await database.read { database in
+            try String.fetchOne(
+                database.cachedStatement(sql: "SELECT project FROM chat WHERE id = ?"),
+                arguments: [id]
+            )
+        }
+    }
+
+    /// Adds an empty chat, within a transaction. Without a title it takes one from its first prompt.
+    func add(_ chat: CompanionChat, in database: Database) throws {
+        let statement = try database.cachedStatement(
+            sql: "INSERT INTO chat (id, project, title, updatedAt) VALUES (?, ?, ?, ?)"
+        )
+        let time = CompanionTimestamp.string(from: chat.lastUpdatedAt ?? .distantPast)
+        try statement.execute(arguments: [chat.id, chat.projectId, chat.title, time])
+    }
+
+    /// The project of a chat, listed or not; nil for an unknown chat. Within a transaction.
+    func projectID(ofChat id: String, in database: Database) throws -> String? {
+        try String.fetchOne(
+            database.cachedStatement(sql: "SELECT project FROM chat WHERE id = ?"),
+            arguments: [id]
+        )
+    }
+
+    /// Where a turn works: at `projectPath` when it is inside a listed project, else at the chat's project.
+    ///
+    /// - Throws: ``HostError``: `request.forbidden`, `request.invalid`; ``CompanionHostError``.
+    func workplace(
+        chatID: String,
+        projectPath: String?
+    ) async throws -> (project: ProjectCatalog.Project, directory: String) {
+        let known = try await projectID(ofChat: chatID)
+        let ofChat = known.flatMap(catalog.project(id:))
+        if known != nil, ofChat == nil {
+            throw Self.refusal(.requestForbidden, HostErrorText.projectNotListed)
+        }
+        if let projectPath, !projectPath.isEmpty {
+            guard projectPath.begins(with: "/") else {
+                throw Self.refusal(.requestInvalid, HostErrorText.projectPathRelative)
+            }
+            guard let place = catalog.locate(projectPath) else {
+                throw Self.refusal(.requestForbidden, HostErrorText.projectNotListed)
+            }
+            return place
+        }
+        guard let project = ofChat ?? catalog.projects.first else {
+            throw Self.refusal(.requestInvalid, HostErrorText.noProject)
+        }
+        return (project, project.path)
+    }
+
+    private static func refusal(_ code: CompanionErrorCode, _ text: String) -> HostError {
+        HostError(code, text, variant: .textOnlyInV1)
+    }
+
+    /// The title of a chat that begins with a prompt: white space folded, over 48 UTF-16 units cut to 45 and `...`.
+    package static func title(prompt: String) -> String {
+        let folded = prompt.split { $0.isWhitespace || $0 == "\0" }.joined(separator: " ")
+        guard folded.utf16.count > 48 else { return folded }
+        var units = 0
+        let kept = folded.unicodeScalars.prefix { scalar in
+            units += UTF16.width(scalar)
+            return units <= 45
+        }
+        return String(String.UnicodeScalarView(kept)) + "..."
+    }
+}

@@ -1,0 +1,119 @@
+import CompanionWire
+import Dispatch
+import Glibc
+import PairingAgent
+
+/// Makes the projects that devices ask for: a directory of their own below one that the host's owner chose, or a
+/// directory inside a project that is listed already. Nothing else of the file system can be reached.
+struct ProjectMaker: Sendable {
+    /// A project, before anybody lists it.
+    struct Made: Sendable {
+        var project: ProjectCatalog.Project
+        /// Removes a directory that was made for it.
+        var discard: @Sendable () async -> Void = {}
+    }
+
+    /// Where new directories are made; made itself (0700) when it is needed.
+    let directory: String
+    /// Disks and mounts may take their time: a thread for them alone.
+    private let queue = DispatchQueue(label: "pairtool-host.projects")
+
+    init(directory: String) {
+        self.directory = directory
+    }
+
+    /// - Throws: ``HostError``: `request.invalid` for an unusable name and for a directory that exists already,
+    ///   `request.forbidden` for a path outside of the listed projects.
+    func make(name: String, localPath: String?, catalog: ProjectCatalog) async throws -> Made {
+        let (project, isNew) = try await blocking {
+            try makeNow(name: name, localPath: localPath, catalog: catalog)
+        }
+        guard isNew else { return Made(project: project) }
+        // What is not empty stays.
+        return Made(project: project) { _ = try? await blocking { rmdir(project.path) } }
+    }
+
+    private func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Result { try work() }) }
+        }
+    }
+
+    private func makeNow(
+        name: String,
+        localPath: String?,
+        catalog: ProjectCatalog
+    ) throws -> (project: ProjectCatalog.Project, isNew: Bool) {
+        let name = name.trimmingWhitespace()
+        guard !name.isEmpty, name.unicodeScalars.allSatisfy(Self.isShown) else {
+            throw HostError(
+                .requestInvalid,
+                "A project's name is not blank, and has no line breaks and no control characters"
+            )
+        }
+        if let localPath, !localPath.isEmpty {
+            guard let place = catalog.locate(localPath) else {
+                throw HostError(.requestForbidden, HostErrorText.projectNotListed)
+            }
+            // A directory is one project, by whatever name.
+            if let known = catalog.project(path: place.directory) { return (known, false) }
+            return (ProjectCatalog.Project(madeAt: place.directory, name: name), false)
+        }
+        guard !name.begins(with: "."), !name.has("/") else {
+            throw HostError(
+                .requestInvalid,
+                "The name of a new directory has no slash, and does not begin with a dot"
+            )
+        }
+        return (ProjectCatalog.Project(madeAt: try makeDirectory(name, catalog: catalog), name: name), true)
+    }
+
+    /// Whether a character may be in a name: none that ends a line or changes how other text is shown.
+    private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: false
+        default: !scalar.properties.isBidiControl
+        }
+    }
+
+    /// Says of projects that were made earlier whether they are where a device may still have one.
+    func keeping(_ catalog: ProjectCatalog) -> (String) -> Bool {
+        // Found out once: there may be very many projects.
+        let base = ProjectCatalog.canonical(directory)
+        return { path in
+            guard Self.isCanonical(path), ProjectCatalog.isDirectory(path) else { return false }
+            return base.map { path.begins(with: $0 + "/") } == true || catalog.innermost(around: path) != nil
+        }
+    }
+
+    /// Whether a path is absolute and has no symbolic links.
+    private static func isCanonical(_ path: String) -> Bool {
+        ProjectCatalog.canonical(path)?.isSame(as: path) == true
+    }
+
+    private func makeDirectory(_ name: String, catalog: ProjectCatalog) throws -> String {
+        try PrivateFile.makeDirectory(directory)
+        guard let base = ProjectCatalog.canonical(directory) else {
+            throw HostError(.internal, HostErrorText.internalError)
+        }
+        let path = base + "/" + name
+        // Never follows a link: what is there already is not made.
+        if mkdir(path, 0o700) == 0 { return path }
+        let isLeftOver =
+            errno == EEXIST && Self.isCanonical(path) && Self.isEmptyDirectory(path)
+            && catalog.project(path: path) == nil
+        guard isLeftOver else {
+            throw HostError(.requestInvalid, "There is a project of that name already", variant: .alreadyExists)
+        }
+        return path
+    }
+
+    private static func isEmptyDirectory(_ path: String) -> Bool {
+        guard let stream = opendir(path) else { return false }
+        defer { closedir(stream) }
+        // "." and ".." and nothing else.
+        var count = 0
+        while readdir(stream) != nil { count += 1 }
+        return count <= 2
+    }
+}

@@ -1,0 +1,158 @@
+import CompanionWire
+import FoundationEssentials
+import GRDB
+import NIOConcurrencyHelpers
+
+extension CompanionDeviceStore {
+    /// What else belongs to the same transaction.
+    typealias Extra = @Sendable (Database) throws -> Void
+
+    /// Stores a device of v1 and connects it in place of the connected one, which stays listed.
+    ///
+    /// - Throws: ``HostError`` where the key is that of a device of v2: a pairing by v1 proves nothing about
+    ///   keys, so anybody could take that device's place.
+    func connect(
+        _ device: PairedDevice,
+        address: IPAddress,
+        also: @escaping Extra
+    ) async throws {
+        let time = CompanionTimestamp.string(from: device.pairedAt)
+        let connected = ConnectedCompanionDevice(
+            id: device.id,
+            name: device.name,
+            connectedAt: device.pairedAt,
+            lastSeenAt: device.pairedAt
+        )
+        let connection = Connection(device: connected, address: address, pairedAt: device.pairedAt)
+        try await database.writeChecked(durably: true) { [self] database in
+            if let known = self.device(id: device.id), known.protocolVersion >= 2, !known.isRevoked {
+                throw HostError(.requestForbidden, HostErrorText.provenKey)
+            }
+            try device.store(in: database)
+            try database.execute(
+                sql: "INSERT OR REPLACE INTO connection (slot, device, address, connectedAt) VALUES (1, ?, ?, ?)",
+                arguments: [device.id, address.description, time]
+            )
+            try also(database)
+        } committed: { [state] in
+            state.withLockedValue { state in
+                state.known[device.id] = device
+                state.unstored.remove(device.id)
+                state.connection = connection
+            }
+        }
+    }
+
+    /// Stores a device of v2.
+    func enroll(
+        _ device: PairedDevice,
+        also: @escaping Extra,
+        committed: @escaping @Sendable () -> Void
+    ) async throws(CompanionHostError) {
+        try await database.write(durably: true) { database in
+            try device.store(in: database)
+            try also(database)
+        } committed: { [state] in
+            state.withLockedValue { state in
+                state.known[device.id] = device
+                state.unstored.remove(device.id)
+            }
+            committed()
+        }
+    }
+
+    // MARK: What takes access away
+
+    /// Ends the connection of v1, in memory.
+    ///
+    /// - Returns: The device that was connected.
+    func endConnection() -> CompanionDevice? {
+        state.withLockedValue { state in
+            defer { state.connection = nil }
+            return state.connection?.companionDevice
+        }
+    }
+
+    /// Stores that no device of v1 is connected, and when it was heard of last.
+    func storeDisconnection() async throws(CompanionHostError) {
+        let now = clock.now()
+        try await database.write(durably: true) { database in
+            let connection = try Self.storedConnection(database)
+            try database.execute(sql: "DELETE FROM connection")
+            if let connection { try Self.store(lastSeenAt: now, of: connection.device.id, in: database) }
+        } committed: { [state] in
+            state.withLockedValue { $0.connection = nil }
+        }
+    }
+
+    /// Takes a device's access away in memory: it lasts as long as this process, whatever becomes of
+    /// ``storeRevocation(of:also:)``.
+    ///
+    /// - Returns: The device, where it was the connected one of v1.
+    func endAccess(of id: String) -> CompanionDevice? {
+        state.withLockedValue { state in
+            guard state.known[id]?.isRevoked == false else { return nil }
+            state.known[id]?.isRevoked = true
+            state.unstored.insert(id)
+            guard let connection = state.connection, connection.device.id == id else { return nil }
+            state.connection = nil
+            return connection.companionDevice
+        }
+    }
+
+    /// Stores that a device is revoked. An unknown id is no error.
+    ///
+    /// - Returns: Whether there was such a device.
+    func storeRevocation(of id: String, also: @escaping Extra) async throws(CompanionHostError) -> Bool {
+        let now = CompanionTimestamp.string(from: clock.now())
+        return try await database.write(durably: true) { database -> Bool in
+            try database.execute(
+                sql: "UPDATE device SET revokedAt = ? WHERE id = ? AND revokedAt IS NULL",
+                arguments: [now, id]
+            )
+            guard database.changesCount > 0 else { return false }
+            try database.execute(sql: "DELETE FROM connection WHERE device = ?", arguments: [id])
+            try SessionStore.removeAll(of: id, in: database)
+            try also(database)
+            return true
+        } committed: { [state] known in
+            state.withLockedValue { state in
+                state.unstored.remove(id)
+                guard known else { return }
+                // Also one that has paired anew since its access was ended: its transaction came before this one.
+                state.known[id]?.isRevoked = true
+                if state.connection?.device.id == id { state.connection = nil }
+            }
+        }
+    }
+
+    /// Takes away in memory what a device may do and is not among some permissions.
+    func withdraw(allBut permissions: [CompanionPermission], of id: String) {
+        state.withLockedValue { state in
+            guard let device = state.known[id], !device.isRevoked else { return }
+            let left = (device.permissions ?? CompanionPermission.all).filter(permissions.contains)
+            state.known[id]?.permissions = left
+        }
+    }
+
+    /// Changes what a device may do.
+    ///
+    /// - Returns: Whether there is such a device.
+    func setPermissions(
+        _ permissions: [CompanionPermission],
+        of id: String,
+        also: @escaping Extra
+    ) async throws(CompanionHostError) -> Bool {
+        try await database.write(durably: true) { database -> Bool in
+            try database.execute(
+                sql: "UPDATE device SET permissions = ? WHERE id = ? AND revokedAt IS NULL",
+                arguments: [PairedDevice.stored(permissions), id]
+            )
+            guard database.changesCount > 0 else { return false }
+            try also(database)
+            return true
+        } committed: { [state] known in
+            if known { state.withLockedValue { $0.known[id]?.permissions = permissions } }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+package import CompanionWire
+import FoundationEssentials
+import Logging
+import ServiceLifecycle
+
+/// Changes what paired devices may do. Sessions, streams and turns that are no longer allowed end at once
+/// (companion-v2, Revocation).
+///
+/// Taking access away takes effect before it is stored. When it cannot be stored it stays in effect while this process
+/// runs: a full disk lets no device stay.
+package struct DeviceControl: Sendable {
+    /// Seconds between two tries to store that a device is revoked.
+    static let retryInterval: TimeInterval = 15
+
+    let devices: CompanionDeviceStore
+    let sessions: SessionStore
+    let revocations: RevocationCenter
+    /// Ends the turns of devices that may have none now.
+    let endTurns: @Sendable () -> Void
+    let clock: HostClock
+    let events: HostEventSink
+    let logger: Logger
+
+    /// Takes a device's access away for good; it can only come back by a new pairing.
+    ///
+    /// - Parameter origin: Who did it, for the audit: `host`, the device's own id, or the address of somebody who
+    ///   speaks v1.
+    /// - Returns: Whether there was such a device.
+    /// - Throws: ``HostError`` with `host.storage_failed`: the device is out, and a restart would let it in.
+    @discardableResult
+    package func revoke(_ id: String, by origin: String) async throws -> Bool {
+        let start = ContinuousClock.now
+        let disconnected = devices.endAccess(of: id)
+        cutOff(id)
+        let isKnown: Bool
+        do {
+            isKnown = try await storeRevocation(of: id, by: origin)
+        } catch {
+            logger.error(
+                "revocation not stored",
+                metadata: .failure(error, code: .hostStorageFailed, ["device": "\(id)"])
+            )
+            throw HostError.notStored(HostErrorText.revocationNotStored)
+        }
+        // What has come up since then, by a pairing that was under way.
+        cutOff(id)
+        if let disconnected { events.send(.disconnected(disconnected)) }
+        if isKnown {
+            logger.info(
+                "device revoked",
+                metadata: .event("auth", outcome: "revoked", latency: .now - start, device: id)
+            )
+            events.send(.revoked(id: id))
+        }
+        return isKnown
+    }
+
+    private func storeRevocation(of id: String, by origin: String) async throws(CompanionHostError) -> Bool {
+        let now = clock.now()
+        return try await devices.storeRevocation(of: id) { database in
+            let detail: JSONValue = ["by": .string(origin)]
+            try AuditLog.append(.revoked, device: id, detail: detail, at: now, in: database)
+        }
+    }
+
+    /// Stores the revocations that the database has not taken so far, every now and then until the host ends.
+    func run() async {
+        await cancelWhenGracefulShutdown {
+            var deadline = self.clock.now()
+            while true {
+                deadline = max(deadline.addingTimeInterval(Self.retryInterval), self.clock.now())
+                guard (try? await self.clock.sleepUntil(deadline)) != nil else { return }
+                await self.storeLeftovers()
+            }
+        }
+        // The last chance.
+        await storeLeftovers()
+    }
+
+    private func storeLeftovers() async {
+        for device in devices.devicesRevokedInMemory() {
+            guard (try? await storeRevocation(of: device.id, by: "host")) == true else { continue }
+            logger.info("device revoked", metadata: .event("auth", outcome: "revoked", device: device.id))
+            events.send(.revoked(id: device.id))
+        }
+    }
+
+    /// Ends what a device has: its sessions' streams and sockets, and the turns that it may not have any more.
+    private func cutOff(_ id: String) {
+        revocations.end(id)
+        endTurns()
+    }
+
+    /// Ends the sessions and streams of a device of v2, which stays paired.
+    ///
+    /// - Throws: ``CompanionHostError``: the sessions have ended, and a restart would bring them back.
+    func disconnect(_ device: AuthenticatedDevice) async throws {
+        let start = ContinuousClock.now
+        sessions.drop(device.id)
+        revocations.end(device.id)
+        try await devices.database.write(durably: true) { database in
+            try SessionStore.removeAll(of: device.id, in: database)
+        } committed: { [sessions] in
+            sessions.drop(device.id)
+        }
+        revocations.end(device.id)
+        logger.info(
+            "device disconnected",
+            metadata: .event("auth", outcome: "disconnected", latency: .now - start, device: device.id)
+        )
+        if let known = devices.device(id: device.id) { events.send(.disconnected(known.companionDevice)) }
+    }
+
+    /// Ends the connection of the device of v1, which stays listed. Without one it is no error.
+    ///
+    /// - Throws: ``CompanionHostError``: nobody is connected, and a restart would bring the device back.
+    func disconnect() async throws {
+        let device = devices.endConnection()
+        endTurns()
+        if let device { revocations.end(device.id) }
+        try await devices.storeDisconnection()
+        guard let device else { return }
+        logger.info("device disconnected", metadata: .event("auth", outcome: "disconnected", device: device.id))
+        events.send(.disconnected(device))
+    }
+
+    /// Changes what a device may do, from the next request on; turns that it may not have any more end.
+    ///
+    /// - Returns: Whether there is such a device.
+    /// - Throws: ``HostError`` with `host.storage_failed`: what was taken away is gone until a restart, and
+    ///   nothing was added.
+    package func setPermissions(_ permissions: [CompanionPermission], of id: String) async throws -> Bool {
+        let start = ContinuousClock.now
+        let now = clock.now()
+        let old = devices.device(id: id)?.permissions ?? CompanionPermission.all
+        let detail: JSONValue = [
+            "from": .array(old.map { .string($0.rawValue) }), "to": .array(permissions.map { .string($0.rawValue) }),
+        ]
+        devices.withdraw(allBut: permissions, of: id)
+        endTurns()
+        let known: Bool
+        do {
+            known = try await devices.setPermissions(permissions, of: id) { database in
+                try AuditLog.append(.permissionsChanged, device: id, detail: detail, at: now, in: database)
+            }
+        } catch {
+            logger.error(
+                "permissions not stored",
+                metadata: .failure(error, code: .hostStorageFailed, ["device": "\(id)"])
+            )
+            throw HostError.notStored(HostErrorText.permissionsNotStored)
+        }
+        guard known else { return false }
+        endTurns()
+        logger.info(
+            "permissions changed",
+            metadata: .event("auth", outcome: "changed", latency: .now - start, device: id)
+        )
+        events.send(.permissionsChanged(id: id, permissions: permissions.map(\.rawValue)))
+        return true
+    }
+}

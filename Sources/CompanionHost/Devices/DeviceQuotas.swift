@@ -1,0 +1,124 @@
+import CompanionWire
+import FoundationEssentials
+import GRDB
+import Logging
+import NIOConcurrencyHelpers
+
+/// Counts in the database what each device has stored, and refuses what is too much.
+final class DeviceQuotas: Sendable {
+    /// The hours that a limit of a day is about, the present one included.
+    static let hours = 24
+
+    let quota: DeviceQuota
+    private let clock: HostClock
+    private let events: HostEventSink
+    private let logger: Logger
+    private let device: @Sendable (String) -> PairedDevice?
+    /// The hour in which the owner was last notified about a device.
+    private let told = NIOLockedValueBox<[String: Int]>([:])
+
+    /// - Parameter device: A device by its id, to tell the owner which one it is.
+    init(
+        quota: DeviceQuota,
+        clock: HostClock,
+        events: HostEventSink,
+        logger: Logger,
+        device: @escaping @Sendable (String) -> PairedDevice?
+    ) {
+        self.quota = quota
+        self.clock = clock
+        self.events = events
+        self.logger = logger
+        self.device = device
+    }
+
+    /// Counts what a device is about to have stored, within the transaction that stores it.
+    ///
+    /// - Throws: ``HostError`` with `quota.exceeded`.
+    func charge(_ usage: DeviceUsage, to id: String, in database: Database) throws {
+        let hour = Self.hour(clock.now())
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT coalesce(sum(CASE WHEN hour > ? THEN chats END), 0),
+                    coalesce(sum(CASE WHEN hour > ? THEN messages END), 0),
+                    coalesce(sum(CASE WHEN hour > ? THEN bytes END), 0), coalesce(sum(bytes), 0)
+                FROM deviceUsage WHERE device = ?
+                """
+        )
+        let first = hour - Self.hours
+        if let row = try Row.fetchOne(statement, arguments: [first, first, first, id]) {
+            let day = DeviceUsage(chats: row[0], messages: row[1], bytes: row[2])
+            if let excess = quota.excess(usage, day: day, totalBytes: row[3]) {
+                tell(id, excess, hour: hour)
+                throw Self.refusal(excess)
+            }
+        }
+        try Self.add(usage, of: id, hour: hour, in: database)
+    }
+
+    /// Takes back what was not stored after all, within a transaction.
+    func refund(_ usage: DeviceUsage, to id: String, in database: Database) throws {
+        let back = DeviceUsage(chats: -usage.chats, messages: -usage.messages, bytes: -usage.bytes)
+        try Self.add(back, of: id, hour: Self.hour(clock.now()), in: database)
+    }
+
+    /// Counts what a device is about to have stored, and takes it back where the body refuses it.
+    ///
+    /// - Throws: ``HostError`` with `quota.exceeded`, and what the body throws.
+    func charging<Value>(
+        _ usage: DeviceUsage,
+        to device: String,
+        in database: HostDatabase,
+        _ body: () async throws -> Value
+    ) async throws -> Value {
+        try await database.writeChecked { try self.charge(usage, to: device, in: $0) }
+        do {
+            return try await body()
+        } catch let refusal as HostError {
+            _ = try? await database.write { try self.refund(usage, to: device, in: $0) }
+            throw refusal
+        }
+    }
+
+    /// Counts what a device has had stored, within a transaction, however much that is: an answer is not thrown away.
+    static func add(_ usage: DeviceUsage, of id: String, at now: Date, in database: Database) throws {
+        try add(usage, of: id, hour: hour(now), in: database)
+    }
+
+    private static func add(_ usage: DeviceUsage, of id: String, hour: Int, in database: Database) throws {
+        let statement = try database.cachedStatement(
+            sql: """
+                INSERT INTO deviceUsage (device, hour, chats, messages, bytes) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (device, hour) DO UPDATE SET chats = chats + excluded.chats,
+                    messages = messages + excluded.messages, bytes = bytes + excluded.bytes
+                """
+        )
+        try statement.execute(arguments: [id, hour, usage.chats, usage.messages, usage.bytes])
+    }
+
+    private static func hour(_ time: Date) -> Int { Int((time.timeIntervalSince1970 / 3600).rounded(.down)) }
+
+    /// Notifies the owner, once per hour and device.
+    private func tell(_ id: String, _ excess: DeviceQuota.Excess, hour: Int) {
+        let isNew = told.withLockedValue { told in
+            defer { told[id] = hour }
+            return told[id] != hour
+        }
+        guard isNew else { return }
+        logger.notice(
+            "a device has reached \(excess.text)",
+            metadata: .event("command", outcome: "refused", code: CompanionErrorCode.quotaExceeded.rawValue, device: id)
+        )
+        if let device = device(id) { events.send(.quotaReached(device.companionDevice, what: excess.text)) }
+    }
+
+    private static func refusal(_ excess: DeviceQuota.Excess) -> HostError {
+        let way = excess.passes ? "Try again later, or ask" : "Ask"
+        return HostError(
+            .quotaExceeded,
+            "This device has reached \(excess.text), all that this host stores for it. \(way) the host's owner for more",
+            retryable: excess.passes,
+            retryAfter: excess.passes ? 3600 : nil
+        )
+    }
+}

@@ -1,0 +1,99 @@
+import CompanionWire
+import Glibc
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+
+/// Finds which user of this machine is at the other end of a connection from this machine, whose addresses all users
+/// share.
+final class LocalPeers: Sendable {
+    /// What was found out, until the connection is closed.
+    private let known = NIOLockedValueBox<[ObjectIdentifier: UInt32]>([:])
+    /// Who paired the device of version 1 that is connected; gone when the host ends.
+    private let paired = NIOLockedValueBox<(device: String, user: UInt32)?>(nil)
+
+    /// Whether the other end is on this machine: over the loopback interface, or from another of its addresses.
+    static func isHere(_ channel: any Channel) -> Bool {
+        channel.remoteAddress.flatMap(IPAddress.init(peer:)).map(isHere) ?? false
+    }
+
+    private static func isHere(_ address: IPAddress) -> Bool {
+        if address.scope == .loopback { return true }
+        let devices = (try? System.enumerateDevices()) ?? []
+        return devices.contains { device in
+            device.address.flatMap(IPAddress.init(raw:)).map { $0.bytes == address.bytes } ?? false
+        }
+    }
+
+    /// The user at the other end; nil for a peer on another machine, and where it cannot be determined.
+    func user(of channel: any Channel) async -> UInt32? {
+        let id = ObjectIdentifier(channel)
+        if let user = known.withLockedValue({ $0[id] }) { return user }
+        guard let client = channel.remoteAddress.flatMap(TCPSocketTable.Place.init(of:)),
+            let server = channel.localAddress.flatMap(TCPSocketTable.Place.init(of:)), Self.isHere(client.address),
+            let user = try? await NIOThreadPool.singleton.runIfActive({
+                TCPSocketTable.current().owner(of: client, connectedTo: server)
+            })
+        else { return nil }
+        known.withLockedValue { $0[id] = user }
+        channel.closeFuture.whenComplete { _ in self.known.withLockedValue { $0[id] = nil } }
+        return user
+    }
+
+    /// Whether the user who runs this host is at the other end, or root.
+    func isOwner(_ channel: any Channel) async -> Bool {
+        guard let user = await user(of: channel) else { return false }
+        return user == 0 || user == geteuid()
+    }
+
+    /// Notes who has just paired a device.
+    func notePairing(of device: String, _ channel: any Channel) async {
+        let user = await user(of: channel)
+        paired.withLockedValue { $0 = user.map { (device, $0) } }
+    }
+
+    /// Whether a device that was paired from this machine is at the other end: the user who paired it, the one who runs
+    /// this host, or root.
+    func isUser(of device: String, _ channel: any Channel) async -> Bool {
+        guard let user = await user(of: channel) else { return false }
+        if user == 0 || user == geteuid() { return true }
+        return paired.withLockedValue { $0.map { $0.device == device && $0.user == user } ?? false }
+    }
+}
+
+extension TCPSocketTable.Place {
+    /// nil for what has no IP address.
+    init?(of address: SocketAddress) {
+        guard let port = address.port.flatMap(UInt16.init(exactly:)), let ip = IPAddress(raw: address) else {
+            return nil
+        }
+        self.init(address: ip, port: port)
+    }
+}
+
+extension IPAddress {
+    /// The address of a peer. IPv4 inside IPv6 counts as IPv4, and `::1` as `127.0.0.1`: one machine, one address.
+    init?(peer: SocketAddress) {
+        guard let full = IPAddress(raw: peer) else { return nil }
+        let isLoopback = full.isIPv6 && full.bytes.dropLast().allSatisfy { $0 == 0 } && full.bytes.last == 1
+        self = isLoopback ? IPAddress(bytes: [127, 0, 0, 1]) ?? full : full.unmapped
+    }
+
+    /// The address as the socket has it.
+    init?(raw address: SocketAddress) {
+        let raw = address.withSockAddr { pointer, size in
+            Array(UnsafeRawBufferPointer(start: pointer, count: size))
+        }
+        switch address {
+        case .v4:
+            // struct sockaddr_in: family, port, address.
+            self.init(bytes: Array(raw[4..<8]))
+        case .v6:
+            // struct sockaddr_in6: family, port, flow, address, scope.
+            let scope = raw[24..<28].withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
+            self.init(bytes: Array(raw[8..<24]), zone: scope == 0 ? nil : String(scope))
+        case .unixDomainSocket:
+            return nil
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package import CompanionWire
+
+/// Why a pairing challenge ended.
+package enum PairingChallengeEnd: String, Sendable, Hashable, CustomStringConvertible {
+    case expired
+    /// A device paired with it.
+    case used
+    /// Three wrong tries.
+    case burnt
+    /// Another challenge was started from this machine.
+    case replaced
+
+    package var description: String { rawValue }
+}
+
+/// What happens at a host, for the user interface.
+package enum HostEvent: Sendable, Hashable {
+    /// The host answers on these ports: plain HTTP, and HTTPS.
+    case listening(port: Int, tlsPort: Int)
+    /// A challenge that a device can pair with. Holds secrets: for the owner's eyes only.
+    case challenge(PairingStartResponse)
+    case challengeEnded(reason: PairingChallengeEnd)
+    /// Someone sent a wrong code or token.
+    case wrongCode(address: String, triesLeft: Int)
+    case paired(CompanionDevice, address: String)
+    /// Too many wrong codes in a row: until the owner unlocks pairing, only tokens are accepted.
+    case pairingLocked(failures: Int)
+    case pairingUnlocked
+    /// A paired device has a session from now on.
+    case connected(CompanionDevice, address: String)
+    case disconnected(CompanionDevice)
+    /// What a device may do has changed; the names of its permissions.
+    case permissionsChanged(id: String, permissions: [String])
+    /// A device was removed from the list of paired devices.
+    case revoked(id: String)
+    /// A device made a project; `device` is its id.
+    case projectCreated(CompanionProject, device: String)
+    /// A device made a chat; `device` is its id.
+    case chatCreated(CompanionChat, device: String)
+    /// A device may have nothing more stored for now; `what` says of which there was too much.
+    case quotaReached(CompanionDevice, what: String)
+    case turnStarted(chatID: String, turnID: String)
+    case turnFinished(chatID: String, turnID: String, ok: Bool)
+}
+
+/// Passes events on to the user interface and to devices.
+struct HostEventSink: Sendable {
+    let stream: AsyncStream<HostEvent>
+    /// Sends events to devices.
+    let live: LiveEventBroadcaster
+    private let continuation: AsyncStream<HostEvent>.Continuation
+
+    init(live: LiveEventBroadcaster) {
+        self.live = live
+        // Nobody has to listen: the newest thousand are kept, so that a host without a terminal does not grow.
+        (stream, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1000))
+    }
+
+    func send(_ event: HostEvent) {
+        continuation.yield(event)
+        live.publish(event)
+    }
+
+    func finish() {
+        continuation.finish()
+        live.finish()
+    }
+}

@@ -1,0 +1,84 @@
+import CompanionWire
+import HTTPTypes
+import Hummingbird
+import NIOConcurrencyHelpers
+import NIOCore
+
+/// What the routes know of a request, besides the request.
+struct HostRequestContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    /// The connection, which has to be cut when its device's access ends.
+    let channel: any Channel
+    /// For the route of the live feed; nil where the connection cannot become a WebSocket.
+    var upgrade: LiveUpgrade?
+    /// Who asks; nil when the connection is gone already.
+    let peer: IPAddress?
+    /// The body of a request with a JSON content type; nil for any other, which counts as `{}`.
+    var json: ByteBuffer?
+    /// Whether the request came by HTTPS.
+    var isSecure = false
+    /// The version of the protocol that the request speaks.
+    var version = 1
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
+        peer = source.channel.remoteAddress.flatMap(IPAddress.init(peer:))
+    }
+
+    /// Whether the request comes from this machine's loopback interface.
+    var isLoopback: Bool {
+        peer?.scope == .loopback
+    }
+
+    /// A path parameter with its percent escapes resolved.
+    ///
+    /// - Throws: 400 when they do not make valid UTF-8, or make a NUL.
+    func parameter(_ name: String) throws -> String {
+        let raw = parameters.get(name) ?? ""
+        // SQLite's texts end at a NUL: two ids must not become one.
+        guard let text = raw.resolvingPercentEscapes(), !text.utf8.contains(0) else {
+            throw HostResponseError(.badRequest, HostErrorText.malformedPath)
+        }
+        return text.trimmingWhitespace()
+    }
+}
+
+/// How the route of the live feed tells a connection that its request may become a WebSocket.
+final class LiveUpgrade: Sendable {
+    private let box = NIOLockedValueBox<AuthenticatedDevice?>(nil)
+
+    /// The device that was let in.
+    var device: AuthenticatedDevice? {
+        get { box.withLockedValue { $0 } }
+        set { box.withLockedValue { $0 = newValue } }
+    }
+}
+
+extension String {
+    /// The text with `%41` and the like resolved; nil when an escape is malformed or the result is not UTF-8.
+    func resolvingPercentEscapes() -> String? {
+        guard utf8.contains(UInt8(ascii: "%")) else { return self }
+        var bytes: [UInt8] = []
+        var rest = utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(Self.hexValue), let low = rest.popFirst().flatMap(Self.hexValue)
+            else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func hexValue(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import CompanionWire
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// Texts of errors that only HTTP has.
+extension HostErrorText {
+    package static let notFound = "Not found"
+    package static let methodNotAllowed = "Method not allowed"
+    package static let malformedJSON = "Malformed JSON"
+    package static let pairingProven = "Version 2 pairs with pairing/hello, pairing/share and pairing/confirm"
+    package static let malformedPath = "Malformed path"
+    package static let bodyTooLarge = "Request body is over 1 MiB"
+    package static let bodyTooLargeForAnybody = "Request body is over 8 KiB"
+    package static let foreignHostName = "This host answers to its own names and addresses only"
+    package static let browserOrigin = "Requests from web pages are refused"
+    package static let loopbackOnly = "Pairing can only be started on the host machine itself"
+    package static let ownUserOnly = "Only the user who runs this host may start a pairing: ask them for a code"
+    package static let noForms = "Forms are refused: send application/json"
+    package static let otherUser = "Paired by another user of this machine: pair again as this one"
+    package static let otherUserManages = "Only the paired device or the user who runs this host may do this"
+    package static let otherAddress = "Paired from another address: pair again from this machine"
+    package static let otherAddressManages = "Only the paired device or the host machine itself may do this"
+    package static let chatIDTooLong = "Chat id is over 200 bytes"
+    package static let commandNotImplemented = "This host takes no signed commands"
+    package static let versionUnsupported =
+        "This host does not speak that version of the protocol: update whichever side is older"
+    package static let legacyRefused =
+        "This host speaks version 2 over HTTPS. Update the companion, or start the host with --legacy"
+    package static let httpsRequired = "Version 2 is spoken over HTTPS only: GET /health tells the port"
+    package static let onlyAtHost = "Only the host machine itself may do this: pairtool host revoke"
+    package static let lastEventID = "Last-Event-ID is not the number of a frame of this turn"
+    package static let webSocketRequired = "The live feed is a WebSocket (RFC 6455): upgrade to it"
+}
+
+/// An answer other than 200: `{ok:false, error:"text"}`, and for v2 a `code` and what belongs to it.
+struct HostResponseError: HTTPResponseError {
+    var status: HTTPResponse.Status
+    var text: String
+    var code: CompanionErrorCode?
+    var retryable: Bool
+    var headers: HTTPFields
+    var triesLeft: Int?
+    /// The versions that would be served.
+    var versions: ClosedRange<Int>?
+
+    init(
+        _ status: HTTPResponse.Status,
+        _ text: String,
+        code: CompanionErrorCode? = nil,
+        retryable: Bool = false,
+        headers: HTTPFields = [:]
+    ) {
+        self.status = status
+        self.text = text
+        self.code = code
+        self.retryable = retryable
+        self.headers = headers
+    }
+
+    /// The answer to any error: what is not meant for the one who asks becomes 500 without its reason.
+    init(describing error: any Error) {
+        switch error {
+        case let error as HostResponseError: self = error
+        case let error as HTTPError:
+            let text = error.status == .notFound ? HostErrorText.notFound : error.body ?? error.status.reasonPhrase
+            self.init(error.status, text)
+        case let error as any HTTPResponseError: self.init(error.status, error.status.reasonPhrase)
+        default:
+            if let error = HostError(describing: error) {
+                self.init(error)
+            } else {
+                self.init(.internalServerError, HostErrorText.internalError)
+            }
+        }
+    }
+
+    /// The answer to a request that the host refuses.
+    init(_ error: HostError) {
+        self.init(Self.status(of: error), error.text, code: error.code, retryable: error.retryable)
+        // `ErrorMiddleware` gives it a code again for v2.
+        if error.variant == .textOnlyInV1 { code = nil }
+        if let seconds = error.retryAfter { headers[.retryAfter] = "\(seconds)" }
+        if error.variant == .usual, [.sessionRequired, .sessionExpired].contains(error.code) {
+            headers[.wwwAuthenticate] = "Bearer"
+        }
+        triesLeft = error.triesLeft
+    }
+
+    private static func status(of error: HostError) -> HTTPResponse.Status {
+        guard error.variant != .alreadyExists else { return .conflict }
+        switch error.code {
+        case .requestInvalid, .pairingBadShare, .commandBadShape, .commandBadTime, .commandExpired: return .badRequest
+        case .sessionRequired, .sessionExpired, .sessionBadSignature, .commandBadSignature: return .unauthorized
+        case .requestForbidden, .permissionDenied, .deviceUnknown, .deviceRevoked, .deviceExpired, .pairingWrongCode,
+            .pairingWrongToken, .sessionWrongAudience, .commandWrongAudience:
+            return .forbidden
+        case .requestNotFound, .turnUnknown: return .notFound
+        case .pairingNotActive, .sessionReplayed, .commandReplayed, .commandConflict, .chatBusy: return .conflict
+        case .pairingExpired: return .gone
+        case .pairingLocked: return HTTPResponse.Status(code: 423, reasonPhrase: "Locked")
+        case .pairingRateLimited, .sessionRateLimited, .quotaExceeded: return .tooManyRequests
+        case .hostStorageFailed, .hostAgentUnavailable: return .serviceUnavailable
+        default: return .internalServerError
+        }
+    }
+
+    /// The code of an answer that was made for v1, where a device of v2 gets it.
+    var codeOfStatus: CompanionErrorCode {
+        switch status.code {
+        case 401, 403: .requestForbidden
+        case 404, 405: .requestNotFound
+        case 409: .chatBusy
+        case 413: .requestTooLarge
+        case 500...: .internal
+        default: .requestInvalid
+        }
+    }
+
+    func response(from request: Request, context: some RequestContext) throws -> Response {
+        response(isHead: request.method == .head)
+    }
+
+    /// - Parameters:
+    ///   - isHead: Whether the body is left out, as in every answer to HEAD.
+    ///   - serverTime: The host's clock, for answers with a code.
+    func response(isHead: Bool, serverTime: Date? = nil) -> Response {
+        guard !isHead else { return Response(status: status, headers: headers) }
+        let body = CompanionErrorResponse(
+            error: text,
+            code: code,
+            retryable: code == nil ? nil : retryable,
+            serverTime: code == nil ? nil : serverTime,
+            triesLeft: triesLeft,
+            minimumVersion: versions?.lowerBound,
+            maximumVersion: versions?.upperBound
+        )
+        var response = Response.json(body, status: status)
+        response.headers.append(contentsOf: headers)
+        return response
+    }
+}
+
+extension Response {
+    /// An answer with a JSON body.
+    static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) -> Response {
+        guard let data = try? CompanionJSON.encoder().encode(value) else {
+            return Response(status: .internalServerError)
+        }
+        return .json(ByteBuffer(bytes: data), status: status)
+    }
+
+    /// An answer whose body is JSON already.
+    static func json(_ body: ByteBuffer, status: HTTPResponse.Status = .ok) -> Response {
+        Response(
+            status: status,
+            headers: [.contentType: "application/json; charset=utf-8", .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: body)
+        )
+    }
+}

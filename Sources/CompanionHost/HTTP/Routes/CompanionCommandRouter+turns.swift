@@ -1,0 +1,133 @@
+import CompanionWire
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+extension CompanionCommandRouter {
+    func addTurnRoutes(to router: Router<HostRequestContext>) {
+        add(.get, "/companion/chats/:id/turns/:turnId/events", hasHead: false, to: router) { request, context in
+            let device = try await admit(request, context)
+            let number = try Self.lastEventID(request.headers[.lastEventID])
+            let turnID = try context.parameter("turnId")
+            guard try await isServed(turnID: turnID, chatID: context.parameter("id")) else {
+                throw HostError.turnUnknown
+            }
+            do {
+                guard let frames = try await turns.log.reader(turnID: turnID, after: number) else {
+                    throw HostError.turnUnknown
+                }
+                return .turnEvents(frames, until: access(of: device, context))
+            } catch is LastEventIDError {
+                throw HostResponseError(.badRequest, HostErrorText.lastEventID)
+            }
+        }
+    }
+
+    func access(of device: AuthenticatedDevice, _ context: HostRequestContext) -> StreamAccess {
+        StreamAccess(device: device, revocations: revocations, channel: context.channel)
+    }
+
+    /// The number of the last frame that a client has; 0 without a header.
+    ///
+    /// - Throws: 400 for anything that is no number of a frame.
+    static func lastEventID(_ header: String?) throws(HostResponseError) -> Int {
+        guard let header else { return 0 }
+        let digits = header.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+        guard digits, let number = Int(header) else {
+            throw HostResponseError(.badRequest, HostErrorText.lastEventID)
+        }
+        return number
+    }
+
+    /// Whether there is such a turn in the chat, and the chat is not one of a project that is no longer listed.
+    private func isServed(turnID: String, chatID: String) async throws -> Bool {
+        guard try await turns.log.turn(id: turnID)?.chatId == chatID else { return false }
+        let project = try await store.projectID(ofChat: chatID)
+        return project.map { store.catalog.project(id: $0) != nil } ?? true
+    }
+}
+
+extension Response {
+    private static var eventStreamHeaders: HTTPFields {
+        [.contentType: "text/event-stream", .cacheControl: "no-cache", .connection: "keep-alive"]
+    }
+
+    /// The frames of an answer as v1 has them. `[DONE]` ends it, except after an error, where deployed hosts just
+    /// close.
+    static func eventStream(_ frames: TurnReader, until access: StreamAccess) -> Response {
+        stream(frames, until: access) { item in
+            switch item {
+            case .frames(let frames): (frames.map(\.data), false)
+            case .heartbeat: ([], false)
+            case .end(.finished): ([ByteBuffer(string: ContinueChatFrame.end)], true)
+            case .end: ([], true)
+            }
+        }
+    }
+
+    /// The numbered frames of a turn, with signs of life, ended by `[DONE]` in any case. (companion-v2, Streams)
+    static func turnEvents(_ frames: TurnReader, until access: StreamAccess) -> Response {
+        stream(frames, until: access) { item in
+            switch item {
+            case .frames(let frames): (frames.map(\.bytes), false)
+            case .heartbeat: ([ByteBuffer(staticString: ": \n\n")], false)
+            case .end: ([ByteBuffer(string: ContinueChatFrame.end)], true)
+            }
+        }
+    }
+
+    /// A turn's frames. The connection is cut when the access ends that they were asked for with.
+    ///
+    /// - Parameter write: What is sent for an item, and whether it is the last.
+    private static func stream(
+        _ frames: TurnReader,
+        until access: StreamAccess,
+        write: @escaping @Sendable (TurnReader.Item) -> (buffers: [ByteBuffer], isLast: Bool)
+    ) -> Response {
+        let body = ResponseBody { writer in
+            var frames = frames
+            try await withThrowingTaskGroup(of: Void.self) { [end = frames] group in
+                group.addTask {
+                    defer { end.close() }
+                    // Also ends a write that waits for a slow client.
+                    if await access.hasEnded() { access.channel.close(promise: nil) }
+                }
+                defer { group.cancelAll() }
+                while true {
+                    let (buffers, isLast) = write(try await frames.next())
+                    if !buffers.isEmpty { try await writer.write(contentsOf: buffers) }
+                    if isLast { break }
+                }
+                try await writer.finish(nil)
+            }
+        }
+        let headers: HTTPFields = [
+            .contentType: "text/event-stream", .cacheControl: "no-cache", .connection: "keep-alive",
+        ]
+        return Response(status: .ok, headers: headers, body: body)
+    }
+}
+
+/// The access that a stream was asked for with, and the connection that ends with it.
+struct StreamAccess: Sendable {
+    /// What a stream of v1 has left for its last frame, which says why it ends. (Revocation leaves a second.)
+    private static let grace = Duration.milliseconds(500)
+
+    let device: AuthenticatedDevice
+    let revocations: RevocationCenter
+    let channel: any Channel
+
+    /// Returns when the connection is to be cut, or when the task is cancelled.
+    ///
+    /// - Returns: Whether it is to be cut.
+    func hasEnded() async -> Bool {
+        guard await revocations.wait(for: device) != nil else { return false }
+        // Where the access of v1 ends its turns end too, and clients of v1 hear of it by a frame or never.
+        if device.protocolVersion < 2 { try? await Task.sleep(for: Self.grace) }
+        return !Task.isCancelled
+    }
+}
+
+extension HTTPField.Name {
+    static let lastEventID = HTTPField.Name("Last-Event-ID")!
+}

@@ -1,0 +1,31 @@
+import Glibc
+import PairingAgent
+
+/// Checks the files of a host besides its own key, without changing them.
+package enum HostFiles {
+    /// What a database of SQLite begins with (its file format, section 1.3); one that was never written to is empty.
+    private static let databaseMark = Array("SQLite format 3\0".utf8)
+
+    /// The paths of the files in the host's directory that are damaged.
+    package static func damaged(in directory: String) -> [String] {
+        let certificate = "\(directory)/\(HostCertificate.fileName)"
+        let database = "\(directory)/host.sqlite"
+        return [(certificate, isCertificate), (database, isDatabase)].filter { path, isWhole in
+            FileStatus(path)?.kind == .file && !isWhole(path)
+        }.map(\.0)
+    }
+
+    private static func isCertificate(_ path: String) -> Bool {
+        guard let bytes = try? PrivateFile.read(path, limit: 16 << 10) else { return false }
+        return (try? HostCertificate(pem: String(decoding: bytes, as: UTF8.self), path: path)) != nil
+    }
+
+    private static func isDatabase(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var start = [UInt8](repeating: 0, count: databaseMark.count)
+        let count = read(descriptor, &start, start.count)
+        return count == 0 || count == start.count && start == databaseMark
+    }
+}

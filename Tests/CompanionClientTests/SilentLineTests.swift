@@ -22,10 +22,16 @@ import Testing
         } _: { host in
             try await withCutRelay(before: host.port) { relay in
                 let configuration = CompanionClientConfiguration(
-                    timeouts: .init(connect: .seconds(60), request: .seconds(120), silence: .seconds(2)),
+                    timeouts: .init(
+                        connect: .seconds(60),
+                        request: .seconds(120),
+                        idle: .seconds(40),
+                        silence: .seconds(2)
+                    ),
                     retries: .init(count: 8, firstWait: .milliseconds(1), longestWait: .milliseconds(2))
                 )
                 let endpoint = try #require(CompanionEndpoint("127.0.0.1:\(relay.port)"))
+                let start = ContinuousClock.now
                 let text = try await CompanionAPIClient.withClient(
                     endpoint: endpoint,
                     security: .pinned(PinnedCertificate(der: host.certificate.der)),
@@ -42,6 +48,7 @@ import Testing
                     return text
                 }
                 #expect(text == "one two")
+                #expect(ContinuousClock.now - start < .seconds(40), "by the silence, not by the time of v1")
                 #expect(host.requests.map { $0.header("Last-Event-ID") } == [nil, "1"])
             }
         }

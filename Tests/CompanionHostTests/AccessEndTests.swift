@@ -214,7 +214,7 @@ struct AccessEndTests {
 }
 
 /// What a device signs with, by the host's clock.
-private struct Credentials: DeviceCredentials {
+struct Credentials: DeviceCredentials {
     let hostID: String
     let keys: SecureKeyStore
     let token: NIOLockedValueBox<String?>

@@ -121,6 +121,25 @@ struct QuotaTests {
         }
     }
 
+    @Test("A prompt that a busy chat refuses does not count, whichever way it came")
+    func busy() async throws {
+        try await withHostAndDevice {
+            $0.quota = DeviceQuota(messages: 16)
+            $0.agent = .command(["/bin/sh", "-c", "exec sleep 600"])
+        } _: { _, device in
+            try await device.pair()
+            let chat = try await device.newChat()
+            var codes: [CompanionErrorCode?] = []
+            for _ in 0..<28 { codes.append(try await send("go", to: chat.id, device).code) }
+            #expect(codes.first == .some(nil) && codes.last == .chatBusy && !codes.contains(.quotaExceeded))
+            let body = ContinueChatRequest(prompt: "go", projectPath: nil, model: "command", allowedTools: nil)
+            for _ in 0..<16 {
+                let continued = try await device.post("/companion/chats/\(chat.id)/continue", body)
+                #expect(continued.status == 409 && continued.code == .chatBusy)
+            }
+        }
+    }
+
     @Test("By v1 a device has the same limits")
     func legacy() async throws {
         try await withHost {

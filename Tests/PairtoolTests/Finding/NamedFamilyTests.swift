@@ -81,6 +81,16 @@ import Testing
         }
     }
 
+    @Test("discover --host with an address alone asks each family at its usual port")
+    func usualPorts() async throws {
+        try await withFakeJarvis(address: "127.0.0.77", port: HostFamily.jarvis.usualPort) { _ in
+            try await Sandbox.with { user in
+                let found = try await user.spawn(["discover", "--host", "127.0.0.77", "--json"])
+                #expect(try found.json.map { $0["family"]?.string } == ["jarvis"], "\(found)")
+            }
+        }
+    }
+
     @Test("A Lumi host is found by its advertised name; what is next is its own command")
     func lumi() async throws {
         try await withFakeLumi { mac in

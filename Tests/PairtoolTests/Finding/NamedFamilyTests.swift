@@ -5,7 +5,8 @@ import FoundationEssentials
 import Logging
 import Testing
 
-@testable import pairtool
+@testable import CommandCore
+@testable import pairtool_full
 
 /// Hosts of every family are found by name and by address, and what is said next is their own command.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct NamedFamilyTests {
@@ -82,7 +83,7 @@ import Testing
 
     @Test("discover --host with an address alone asks each family at its usual port")
     func usualPorts() async throws {
-        try await withFakeJarvis(port: HostFamily.jarvis.usualPort, address: "127.0.0.77") { _ in
+        try await withFakeJarvis(address: "127.0.0.77", port: HostFamily.jarvis.usualPort) { _ in
             try await Sandbox.with { user in
                 let found = try await user.spawn(["discover", "--host", "127.0.0.77", "--json"])
                 #expect(try found.json.map { $0["family"]?.string } == ["jarvis"], "\(found)")

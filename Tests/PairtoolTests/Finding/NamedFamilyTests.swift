@@ -5,8 +5,7 @@ import FoundationEssentials
 import Logging
 import Testing
 
-@testable import CommandCore
-@testable import pairtool_full
+@testable import pairtool
 
 /// Hosts of every family are found by name and by address, and what is said next is their own command.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct NamedFamilyTests {

@@ -1,7 +1,7 @@
 import QRCodec
 import Testing
 
-@Suite("The samples that the README uses")
+@Suite("The samples that the guide uses")
 struct SampleTests {
     @Test(
         "A sample holds the payload that its name says",

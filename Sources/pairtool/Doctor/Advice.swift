@@ -1,6 +1,6 @@
-/// What `pairtool doctor` tells to do. The README's troubleshooting section has each of these sentences.
+/// What `pairtool doctor` tells to do. docs/troubleshooting.md has each of these sentences.
 ///
-/// A word in braces stands for what is filled in; the README shows it without them.
+/// A word in braces stands for what is filled in; the document shows it without them.
 enum Advice: String, Sendable, CaseIterable {
     case installDaemon = "Nothing, unless other programs need it: sudo apt install avahi-daemon"
     case restartBus = "Restart the system bus and the daemon: sudo systemctl restart dbus avahi-daemon"

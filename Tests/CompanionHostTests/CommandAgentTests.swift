@@ -182,7 +182,9 @@ struct CommandAgentTests {
             } _: { host in
                 try await host.pair()
                 let asking = Task { try await host.ask("go", model: "command") }
-                try await eventually { FileManager.default.fileExists(atPath: host.project + "/away2") }
+                try await eventually {
+                    ["away", "away2"].allSatisfy { FileManager.default.fileExists(atPath: "\(host.project)/\($0)") }
+                }
                 let escaped = try processes(host, "away", "away2")
                 #expect(escaped.filter(isAlive) == escaped)
                 return (asking, escaped)

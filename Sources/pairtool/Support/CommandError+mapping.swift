@@ -2,13 +2,13 @@ import Discovery
 import PairingAgent
 import QRCodec
 
-/// An error that says itself what it means at the command line.
+/// An error that converts itself for the command line.
 protocol CommandErrorConvertible: Error {
     var commandError: CommandError { get }
 }
 
 extension CommandError {
-    /// Says what an error of any module means at the command line.
+    /// Converts an error of any module for the command line.
     init(describing error: any Error) {
         self =
             switch error {
@@ -30,7 +30,12 @@ extension CommandError {
         case .cameraNotFound:
             CommandError(.nothingFound, "camera.not_found", error.message, next: "connect a camera, or \(picture)")
         case .cameraBusy:
-            CommandError(.failed, "camera.busy", error.message, next: "end the program that films, or \(picture)")
+            CommandError(
+                .failed,
+                "camera.busy",
+                error.message,
+                next: "end the program that uses the camera, or \(picture)"
+            )
         case .cameraDenied:
             CommandError(
                 .permissionDenied,
@@ -39,7 +44,7 @@ extension CommandError {
                 next: "see who may use it: pairtool doctor"
             )
         case .notACamera:
-            CommandError(.usage, "camera.not_a_camera", error.message, next: "see what is there: ls /dev/video*")
+            CommandError(.usage, "camera.not_a_camera", error.message, next: "list the cameras: ls /dev/video*")
         case .cameraFailed: CommandError(.failed, "camera.failed", error.message, next: picture)
         case .fileNotFound: CommandError(.nothingFound, "file.not_found", error.message)
         case .fileDenied: CommandError(.permissionDenied, "file.denied", error.message)

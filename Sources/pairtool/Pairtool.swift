@@ -6,37 +6,33 @@ struct Pairtool: AsyncParsableCommand {
         commandName: "pairtool",
         abstract: "Find, pair with and use the machines on your network that host an AI coding assistant.",
         discussion: """
-            Start with `pairtool discover`, then `pairtool pair`. Data goes to standard output, talk to standard error; \
-            --json prints one JSON object a line.
+            Start with `pairtool discover`, then `pairtool pair`. Data goes to standard output, messages go to standard \
+            error. --json prints one JSON object per line.
             """,
         version: Version.text,
         subcommands: [],
         groupedSubcommands: [
             CommandGroup(
-                name: "Finding and pairing",
+                name: "Find and pair",
                 subcommands: [
                     DiscoverCommand.self, ScanCommand.self, QRCommand.self, PairCommand.self, AutoCommand.self,
                     HostsCommand.self, DoctorCommand.self,
                 ]
             ),
             CommandGroup(
-                name: "Using a paired host",
+                name: "Use a paired host",
                 subcommands: [
                     StatusCommand.self, ProjectsCommand.self, ChatsCommand.self, MessagesCommand.self, SendCommand.self,
-                    ChatCommand.self, CancelCommand.self, NewCommand.self, ModelsCommand.self, DevicesCommand.self,
-                    DisconnectCommand.self, WatchCommand.self, CapabilitiesCommand.self,
+                    ChatCommand.self, CancelCommand.self, NewCommand.self, SearchCommand.self, ModelsCommand.self,
+                    ApprovalsCommand.self, DevicesCommand.self, DisconnectCommand.self, WatchCommand.self,
+                    CapabilitiesCommand.self,
                 ]
             ),
-            CommandGroup(name: "Lumi hosts", subcommands: [RemoteCommand.self, SyncCommand.self]),
-            CommandGroup(name: "AICLI hosts", subcommands: [SessionsCommand.self, OutboxCommand.self]),
-            CommandGroup(name: "Jarvis hosts", subcommands: [ApprovalsCommand.self]),
+            CommandGroup(name: "Run a host", subcommands: [HostCommand.self]),
             CommandGroup(
-                name: "Agents of Lumi hosts",
-                subcommands: [
-                    AgentsCommand.self, SearchCommand.self, AutomationsCommand.self, KeysCommand.self,
-                ]
+                name: "Lumi, AICLI and Jarvis hosts",
+                subcommands: [LumiCommand.self, AICLICommand.self, JarvisCommand.self]
             ),
-            CommandGroup(name: "Being a host", subcommands: [HostCommand.self]),
         ]
     )
 }

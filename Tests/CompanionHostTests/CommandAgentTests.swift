@@ -76,7 +76,7 @@ struct CommandAgentTests {
     func status() async throws {
         try await withAgent("echo partly; echo noise >&2; exit 3") { host, _ in
             let reply = try await host.ask("go", model: "command")
-            #expect(reply.frames == [.text("partly\n"), .error("The agent's command ended with status 3")])
+            #expect(reply.frames == [.text("partly\n"), .error("The agent's command ended with status 3: noise")])
             #expect(!reply.body.contains("[DONE]"))
             #expect(try await stored(host) == ["go", "partly\n"])
         }

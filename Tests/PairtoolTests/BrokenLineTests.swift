@@ -132,7 +132,7 @@ import Testing
             // Here time passes by waiting, at once.
             let next = await user.run("send", "c-login", "two")
             #expect(next.status == 0 && next.out == "You said: two\n", "\(next)")
-            #expect(next.err.contains("waiting for it to end"))
+            #expect(next.err.contains("Waiting for it to end"))
             let asked = mac.requests("GET", "/health").count - before
             #expect(asked > 60 && asked < 145, "once a second: \(asked)")
             mac.release("shown")

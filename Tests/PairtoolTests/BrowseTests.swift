@@ -116,7 +116,7 @@ import Testing
             }
             let superseded = await user.run("status")
             #expect(superseded.status == 5)
-            #expect(superseded.out.contains("superseded by"))
+            #expect(superseded.out.contains("replaced by"))
             #expect(superseded.err == "Next: pairtool pair\n")
             let object = await user.run("status", "--json")
             #expect(try object.status == 5 && object.errorCode == "host.not_paired", "\(object)")

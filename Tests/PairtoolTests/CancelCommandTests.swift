@@ -45,7 +45,7 @@ import Testing
             #expect(try await sent.status == 1)
             // In a chat that has not begun there is nothing to end, and the chat goes on.
             let new = await user.run("chat", "--project", "garden", stdin: "/cancel\n/quit\n")
-            #expect(new.status == 0 && new.err.contains("No turn was begun"), "\(new)")
+            #expect(new.status == 0 && new.err.contains("No turn was started"), "\(new)")
         }
     }
 

@@ -58,7 +58,8 @@ import Testing
                 #expect(examined["host"]?.verdict == "ok", "\(examined.rows)")
                 #expect(examined["version"]?.verdict == "problem")
                 #expect(
-                    examined["version"]?.evidence == "pairtool-host 0.0.1, protocol 1, but it was paired by 2"
+                    examined["version"]?.evidence
+                        == "pairtool-host 0.0.1, protocol 1, but it was paired with protocol 2"
                 )
                 #expect(examined["version"]?.advice == "Update pairtool or the app on Shed.")
             }
@@ -77,7 +78,8 @@ import Testing
                 #expect(examined.status == 1)
                 #expect(examined["version"]?.verdict == "problem", "\(examined.rows)")
                 #expect(
-                    examined["version"]?.evidence == "pairtool-host 9.0, protocol 3 and 4, but it was paired by 1"
+                    examined["version"]?.evidence
+                        == "pairtool-host 9.0, protocol 3 and 4, but it was paired with protocol 1"
                 )
                 #expect(examined["version"]?.advice == "Update pairtool or the app on Shed.")
             }
@@ -94,10 +96,10 @@ import Testing
                 #expect(examined["version"]?.verdict == "warning", "\(examined.rows)")
                 #expect(
                     examined["version"]?.evidence.hasSuffix(
-                        "protocol 1 and 2, but it was paired by 1 and proves nothing"
+                        "protocol 1 and 2, but it was paired with protocol 1 and proves nothing"
                     ) == true
                 )
-                #expect(examined["version"]?.advice == "Pair again, with proof this time: pairtool pair")
+                #expect(examined["version"]?.advice == "Pair again as a verified host: pairtool pair")
             }
         }
     }
@@ -114,7 +116,7 @@ import Testing
                 #expect(examined["host"]?.evidence.contains(certificate.spki) == true)
                 #expect(
                     examined["host"]?.advice
-                        == "Check at Shed whether it was set up anew; if it was: pairtool pair. If not, do not go on."
+                        == "Check on Shed whether it was set up again. If so: pairtool pair. If not, someone may be intercepting the connection."
                 )
             }
         }
@@ -178,7 +180,7 @@ import Testing
                 #expect(examined["daemon"]?.evidence == "avahi 0.8: another machine has the name desk.local")
                 #expect(
                     examined["daemon"]?.advice
-                        == "Give this machine a name of its own: sudo hostnamectl set-hostname NAME"
+                        == "Give this machine a unique name: sudo hostnamectl set-hostname NAME"
                 )
             }
         }

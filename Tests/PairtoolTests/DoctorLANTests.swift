@@ -253,10 +253,10 @@ struct DoctorLANTests {
         let revoked = try run.examined("desk again")
         #expect(revoked.status == 1 && revoked.problems == ["pairing"])
         #expect(revoked["pairing"]?.evidence.contains("revoked") == true)
-        #expect(revoked["pairing"]?.advice == "Have Studio show a new code, then: pairtool pair")
+        #expect(revoked["pairing"]?.advice == "Show a new code on Studio, then: pairtool pair")
         let gone = try run.examined("desk again again")
         #expect(gone.status == 1 && gone.problems == ["host"])
-        #expect(gone["host"]?.advice == "See that Studio is on and in this network: pairtool discover --probe")
+        #expect(gone["host"]?.advice == "Check that Studio is on and on this network: pairtool discover --probe")
     }
 
     @Test("A paired host that has moved is no problem: it is said where it is, and how to go there")
@@ -283,7 +283,7 @@ struct DoctorLANTests {
         #expect(desk.status == 1 && desk.problems == [], "\(desk.rows)")
         #expect(desk["host"]?.verdict == "warning")
         #expect(desk["host"]?.evidence == "does not answer at 10.77.0.1:7879, but is advertised at 10.77.0.91")
-        #expect(desk["host"]?.advice == "Let a command find it there: pairtool status --host 'Studio'")
+        #expect(desk["host"]?.advice == "Let pairtool find it there: pairtool status --host 'Studio'")
     }
 
     @Test("A machine that has lo alone hears itself, and nobody else")

@@ -24,7 +24,7 @@ import Testing
                 """
             )
             #expect(result.out == "regular file 600\nold\nthere/old.png: plain text\nold.png\n", "\(result)")
-            #expect(result.err.contains("readable by you alone"), "\(result)")
+            #expect(result.err.contains("readable by you only"), "\(result)")
         }
     }
 

@@ -59,7 +59,7 @@ import Testing
                 let result = await user.run(pair, stdin: code + "\n")
                 #expect(result.status == 0, "\(result.err)")
                 #expect(
-                    result.err.contains("anyone on this network can read"),
+                    result.err.contains("Anyone on this network can read"),
                     "accepted in advance, it is said all the same"
                 )
             }
@@ -76,7 +76,7 @@ import Testing
                 let pair = ["pair", "--url", mac.endpointText, "--allow-legacy", "--code-stdin"]
                 let result = await user.run(pair + limit, stdin: "482913\n")
                 #expect(result.status == 13)
-                #expect(result.err.contains("knows no permissions"))
+                #expect(result.err.contains("has no permissions"))
                 #expect(mac.requests("POST", "/companion/pairing/complete").isEmpty)
             }
         }

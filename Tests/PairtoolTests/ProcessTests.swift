@@ -1,5 +1,6 @@
 import CompanionTestSupport
 import CompanionWire
+import Discovery
 import FoundationEssentials
 import Logging
 import NIOConcurrencyHelpers
@@ -83,8 +84,8 @@ import Testing
                             """
                             PATH=${TOOL%/*}:$PATH
                             eval "$(pairtool --generate-completion-script bash)"
-                            for line in "hosts default |" "hosts forget |A" "status --host |S" "messages |" "messages --host Attic |" \
-                                "send |C"; do
+                            for line in "hosts default |" "hosts forget |A" "status --host |S" "messages |" "messages |Fix\\\\ t" \
+                                'messages |"Fix t' "messages --host Attic |" "send |C" "chats |a"; do
                                 COMP_LINE="pairtool ${line%|*}${line#*|}"
                                 read -ra COMP_WORDS <<<"pairtool ${line%|*}"
                                 COMP_WORDS+=("${line#*|}")
@@ -101,9 +102,12 @@ import Testing
                             hosts default | Shed Attic
                             hosts forget |A Attic
                             status --host |S Shed
-                            messages | c-login CORS Pagination
+                            messages | Fix\\ the\\ login CORS Pagination
+                            messages |Fix\\ t Fix\\ the\\ login
+                            messages |"Fix t Fix the login
                             messages --host Attic | Roof
                             send |C CORS
+                            chats |a api
 
                             """,
                         "\(offered)"
@@ -122,12 +126,67 @@ import Testing
         try await withFakeMac(script) { mac in
             try await Sandbox.with { user in
                 await user.pair(mac)
+                // As a script asks that was made before titles were offered: bash expands what it gets.
                 let words = ["---completion", "chats", "--", "positional@0", "1", "0", "pairtool", "chats", ""]
-                let projects = try await user.spawn(words)
-                #expect(projects.out.split(separator: "\n") == ["api"])
+                for shell in ["bash", ""] {
+                    let projects = try await user.spawn(words, environment: ["SAP_SHELL": shell])
+                    #expect(projects.out.split(separator: "\n") == ["api"], "\(projects)")
+                }
+                let now = ["SAP_SHELL": "bash", CompletionScript.variable: "names"]
+                #expect(try await user.spawn(words, environment: now).out.hasPrefix("`touch owned`\napi\n"))
+                _ = try user.file(
+                    "complete.bash",
+                    Array(
+                        """
+                        PATH=${TOOL%/*}:$PATH
+                        eval "$(pairtool --generate-completion-script bash)"
+                        COMP_LINE="pairtool chats " COMP_WORDS=(pairtool chats "") COMP_CWORD=2 COMP_POINT=15 COMPREPLY=()
+                        _pairtool pairtool "" chats
+                        printf '%s\\n' "${COMPREPLY[@]}"
+                        COMP_LINE='pairtool chats "' COMP_WORDS=(pairtool chats '"') COMP_POINT=16 COMPREPLY=()
+                        _pairtool pairtool "" chats
+                        printf '%s\\n' "${COMPREPLY[@]}"
+                        """.utf8
+                    )
+                )
+                let offered = try await user.shell("TOOL='\(BuiltTool.path)' bash complete.bash; ls")
+                #expect(
+                    offered.out.hasPrefix("\\`touch\\ owned\\`\napi\n\\`touch owned\\`\napi\n"),
+                    "\(offered)"
+                )
+                #expect(!offered.out.contains("\nowned\n"), "\(offered)")
                 let models = await Completions.models([])
                 #expect(models.isEmpty)
                 #expect(!Completions.isPlain("a b") && !Completions.isPlain("ü") && Completions.isPlain("gpt-4.1:x_y"))
+                #expect(!Completions.isText("-rf") && !Completions.isText("a\nb") && Completions.isText("a: b"))
+            }
+        }
+    }
+
+    @Test("zsh gets titles with their colons escaped, and pair is offered the hosts in sight")
+    func completedTitles() async throws {
+        var script = FakeMacScript()
+        script.chats = [
+            CompanionChat(id: "c-fix", projectId: "p-web", title: "Fix: a\\b", lastUpdatedAt: FakeMacScript.epoch),
+            CompanionChat(id: "c-1", projectId: "p-web", title: "Twin", lastUpdatedAt: FakeMacScript.epoch),
+            CompanionChat(id: "c-2", projectId: "p-web", title: "twin", lastUpdatedAt: FakeMacScript.epoch),
+        ]
+        try await withFakeMac(script) { mac in
+            try await Sandbox.with { user in
+                await user.pair(mac)
+                let words = ["---completion", "messages", "--", "positional@0", "2", "0", "pairtool", "messages", ""]
+                let zsh = try await user.spawn(words, environment: ["SAP_SHELL": "zsh"])
+                #expect(zsh.out.hasPrefix("Fix\\: a\\\\b\nc-1\nc-2\n"), "\(zsh)")
+                let name = "Sight\(UUID().uuidString.prefix(6))"
+                let client = CompanionDiscoveryClient(engine: .embedded, interface: "lo", logger: Logger(label: "test"))
+                let advert = Advertisement(name: name, services: [(type: .companion, port: mac.port, txt: [])])
+                try await client.withAdvertisement(advert) { events in
+                    for await case .published in events { break }
+                    let pair = ["---completion", "pair", "--", "positional@0", "2", "0", "pairtool", "pair", ""]
+                    let environment = ["PAIRTOOL_INTERFACE": "lo", "PAIRTOOL_ENGINE": "embedded"]
+                    let offered = try await user.spawn(pair, environment: environment)
+                    #expect(offered.out.split(separator: "\n").contains(Substring(name)), "\(offered)")
+                }
             }
         }
     }

@@ -192,7 +192,7 @@ import Testing
             #expect(result.status == 0)
             #expect(result.out.contains("message 2"))
             #expect(result.out.contains("You said: hello\nYou said: again\n"))
-            #expect(result.err.contains("There is no /nothing"))
+            #expect(result.err.contains("There is no command /nothing."))
             #expect(prompts(mac).map { $0.text.contains(#""model":"other""#) } == [false, true])
         }
     }

@@ -101,7 +101,7 @@ import Testing
             try await Sandbox.with { user in
                 await user.pair(jarvis)
                 let asked = try await user.spawn(
-                    ["approvals", "request", Self.prompt, "--reason", Self.answer],
+                    ["jarvis", "request", Self.prompt, "--reason", Self.answer],
                     environment: Self.tracing
                 )
                 #expect(asked.status == 0, "\(asked)")

@@ -20,7 +20,7 @@ import Testing
             (["discover", "--timeout", "0"], "from 0.001 to 86400"),
             (["approvals", "--watch", "--interval", "0"], "from 0.001 to 86400"),
             (["pair", "--timeout", "soon"], "from 0.001 to 86400"),
-            (["discover", "--type", "bogus"], "such as _lumiagent._tcp"),
+            (["discover", "--type", "bogus"], "looks like _lumiagent._tcp"),
             (["qr", "--format", "terminal", "-o", "t.txt"], "--format terminal draws on standard output"),
         ]
     )

@@ -64,7 +64,7 @@ import Testing
         try await withHost { events, user in
             let wrong = try await events.payload.code == "000000" ? "000001" : "000000"
             let url = "http://127.0.0.1:\(try await events.ports.plain)"
-            for next in ["compare the digits", "compare the digits", "show a new code on the host"] {
+            for next in ["check the digits", "check the digits", "show a new code on the host"] {
                 let refused = await user.run("pair", "--url", url, "--code-stdin", stdin: wrong + "\n")
                 #expect(refused.status == 6 && refused.err.contains("next: \(next), then: pairtool pair"), "\(refused)")
             }

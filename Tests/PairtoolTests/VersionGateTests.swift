@@ -39,7 +39,7 @@ import Testing
                 #expect(result.status == 12, "\(words) \(result)")
                 let code = try result.errorCode
                 #expect(code == "host.unsupported_version")
-                #expect(result.err.contains("pair again, with proof this time: pairtool pair"), "\(result.err)")
+                #expect(result.err.contains("pair again as a verified host: pairtool pair"), "\(result.err)")
                 #expect(result.out.isEmpty)
             }
         }

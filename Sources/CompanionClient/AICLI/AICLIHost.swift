@@ -151,11 +151,11 @@ extension AICLIHost: TurnRunning {
         var error = error
         guard let entry else {
             error.message += " Too many prompts wait already: this one was not kept."
-            error.advice = "throw some away: pairtool outbox"
+            error.advice = "throw some away: pairtool aicli outbox"
             return error
         }
         error.message += " The prompt waits here as \(entry.id), and goes out before the next one."
-        error.advice = "once the host is back: pairtool outbox send"
+        error.advice = "once the host is back: pairtool aicli outbox send"
         return error
     }
 }

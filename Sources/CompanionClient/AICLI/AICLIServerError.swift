@@ -74,7 +74,7 @@ package struct AICLIServerError: Error, Sendable, Hashable {
             }
         var error = CompanionClientError(kind, message, hostText: self.message.isEmpty ? nil : self.message)
         switch kind {
-        case .busy: error.advice = "see which projects have one: pairtool sessions"
+        case .busy: error.advice = "see which projects have one: pairtool aicli sessions"
         case .forbidden: error.advice = "allow it at the host"
         case .unsupportedVersion: error.advice = "update pairtool, or the server"
         default: break

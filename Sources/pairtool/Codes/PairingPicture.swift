@@ -40,7 +40,7 @@ enum PairingPicture {
                 .nothingFound,
                 "scan.no_code",
                 "\(place): no QR code was found in the picture",
-                next: "take it closer, sharper and with even light, or type the six digits: pairtool pair"
+                next: "take a sharper picture, closer and in even light, or type the six digits: pairtool pair"
             )
         }
         return symbols.map { QRContent($0.bytes) }
@@ -65,18 +65,18 @@ enum PairingPicture {
             .nothingFound,
             "scan.not_a_pairing_code",
             "\(place) has no pairing code: \(what.joined(separator: "; "))",
-            next: "take the picture of the code that the host shows for pairing"
+            next: "take a picture of the pairing code that the host shows"
         )
     }
 
-    /// The error for a picture that shows different pairing codes: which of them is meant cannot be known.
+    /// The error for a picture that shows different pairing codes: the right one cannot be known.
     static func ambiguity(of contents: [QRContent], in place: String) -> CommandError? {
         guard symbols(of: contents).count > 1 else { return nil }
         return CommandError(
             .usage,
             "scan.several_codes",
             "\(place) shows several different pairing codes",
-            next: "cut the picture to the code of the host that you want"
+            next: "crop the picture to the code of the host that you want"
         )
     }
 

@@ -59,7 +59,7 @@ struct ScanFinding: Encodable {
             if showSecrets { token = payload.token }
         case .unusable(let reason):
             kind = .unusable
-            description = "a pairing code that cannot be used: \(reason)"
+            description = "an unusable pairing code: \(reason)"
         case .foreign(let what):
             kind = .foreign
             description = what
@@ -86,14 +86,14 @@ struct ScanFinding: Encodable {
         if let host {
             lines.append("  host      \(host)\(address.map { " at \($0)" } ?? "")")
         }
-        lines.append("  TLS key   \(spki.map { "pinned (\($0.prefix(12))…)" } ?? "not named: plain HTTP")")
+        lines.append("  TLS key   \(spki.map { "pinned (\($0.prefix(12))…)" } ?? "none: plain HTTP")")
         if let expiresAt, let expiresIn {
             let left =
                 expired == true
                 ? "expired \(TimeText.span(Double(expiresIn))) ago" : "\(TimeText.span(Double(expiresIn))) left"
             lines.append("  expires   \(CompanionTimestamp.string(from: expiresAt)) (\(left), by this machine's clock)")
         } else {
-            lines.append("  expires   not said")
+            lines.append("  expires   unknown")
         }
         return lines.map(TerminalText.line).joined(separator: "\n")
     }

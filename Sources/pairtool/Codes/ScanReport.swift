@@ -43,7 +43,7 @@ struct ScanReport {
 
     /// Shows what was found, and says what was not.
     ///
-    /// - Throws: ``CommandError`` where there is no pairing code; ``ExitRequest`` where it is not all that was asked
+    /// - Throws: ``CommandError`` if there is no pairing code; ``ExitRequest`` if it is not all that was asked
     ///   for.
     func finish() throws {
         showFindings()
@@ -59,8 +59,8 @@ struct ScanReport {
         return CommandError(
             .nothingFound,
             "scan.not_a_pairing_code",
-            "there is no pairing code that can be used: \(what)",
-            next: "take the picture of the code that the host shows for pairing"
+            "there is no usable pairing code: \(what)",
+            next: "take a picture of the pairing code that the host shows"
         )
     }
 }

@@ -5,37 +5,42 @@ import PairingAgent
 struct AutoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "auto",
-        abstract: "Wait for a host and its code, pair, and go on with a command.",
+        abstract: "Wait for a host and its code, pair, and run a command.",
         discussion: """
-            Pairs as soon as a host is in sight and its code shows up where you say: before a camera, in pictures that are \
-            saved in a directory, on the screen, in the clipboard. Then it runs the pairtool command behind `--` with that host, or \
-            ends; --keep waits for the next. A code that names its host goes to that one only; others go to the only host in \
-            sight, or to the one that --only names. Each is used once.
+            Pairs as soon as a host is in sight and its code appears in one of the code sources. Then runs the \
+            pairtool command after `--` with that host, or ends. With --keep it waits for the next host. A code that \
+            names its host goes to that host only. Any other code goes to the only host in sight, or to the one that \
+            --only selects. Each code is used once.
+
+            Examples:
+              pairtool auto --watch ~/Pictures/Screenshots
+              pairtool auto --camera -- projects
+              pairtool auto --screen --keep --require verified
             """
     )
 
-    @OptionGroup(title: "Where codes show up") var places: CodePlaceOptions
+    @OptionGroup(title: "Code sources") var places: CodePlaceOptions
 
     @Option(
         help:
-            "Pair with this host only, by name or id (repeatable). A name can be anyone's; an id that a code names cannot."
+            "Pair with this host only, by name or id (repeatable). Anyone can use a name; an id is proven by the code."
     )
     var only: [String] = []
 
     @Option(
-        help: "The host's address, for hosts that do not advertise themselves, instead of looking for hosts.",
+        help: "The address of a host that does not advertise itself, such as http://192.168.1.5:7878.",
         transform: HostURL.init(commandLine:)
     )
     var url: HostURL?
 
-    @Flag(help: "Go on after a pairing, as a service.")
+    @Flag(help: "Continue after a pairing, for use as a service.")
     var keep = false
 
-    @Option(help: "The most seconds to wait. Default: no limit.", transform: Seconds.init(commandLine:))
+    @Option(help: "Wait for at most this many seconds. Default: no limit.", transform: Seconds.init(commandLine:))
     var timeout: Seconds?
 
-    @OptionGroup(title: "Pairing") var pairing: PairingOptions
-    @OptionGroup(title: "Finding hosts") var discovery: DiscoveryOptions
+    @OptionGroup(title: "Pairing options") var pairing: PairingOptions
+    @OptionGroup(title: "Discovery options") var discovery: DiscoveryOptions
     @OptionGroup var options: OutputOptions
 
     @Argument(
@@ -45,16 +50,18 @@ struct AutoCommand: AsyncParsableCommand {
     var command: [String] = []
 
     func validate() throws {
-        if url != nil, !only.isEmpty { throw ValidationError("--url and --only exclude each other.") }
-        if only.contains(where: \.isEmpty) { throw ValidationError("--only takes a name or an id.") }
+        if url != nil, !only.isEmpty { throw ValidationError("--url and --only cannot be used together.") }
+        if only.contains(where: \.isEmpty) { throw ValidationError("--only needs a name or an id.") }
         guard !command.isEmpty else { return }
-        if keep { throw ValidationError("--keep waits for ever: no command goes with it.") }
+        if keep { throw ValidationError("--keep never ends: it takes no command.") }
         // Better now than after a pairing.
         do {
-            _ = try Pairtool.parseAsRoot(command)
+            _ = try Pairtool.parseAsRoot(try CommandWords(command).words)
+        } catch let error as CommandError {
+            throw ValidationError("the command after -- cannot be run: \(error.message)")
         } catch {
             guard Pairtool.exitCode(for: error) != .success else { return }
-            throw ValidationError("The command behind -- cannot be run: \(Pairtool.message(for: error))")
+            throw ValidationError("the command after -- cannot be run: \(UsageError.sentence(of: error))")
         }
     }
 
@@ -65,11 +72,15 @@ struct AutoCommand: AsyncParsableCommand {
             throw CommandError(
                 .usage,
                 "usage",
-                "there is no place to look for a code",
-                next: "say where it will show up: --camera, --watch DIR, --screen or --clipboard"
+                "no code source was given",
+                next: "say where the code will appear: --camera, --watch DIR, --screen or --clipboard"
             )
         }
         let client = try discovery.client(context: output.context)
+        let url = try await url?.resolved(
+            context: output.context,
+            interface: discovery.interface(context: output.context)
+        )
         let named = try url.map { try PairingTarget(local: $0, family: .copilotforge) }
         let run = AutoRun(
             rules: rules,
@@ -88,8 +99,8 @@ struct AutoCommand: AsyncParsableCommand {
             throw CommandError(
                 .timedOut,
                 "auto.timed_out",
-                "no host and code that belong together were there in time",
-                next: "what is in sight: pairtool discover"
+                "no host and code that belong together appeared in time",
+                next: "see which hosts are in sight: pairtool discover"
             )
         }
         guard !command.isEmpty else { return }

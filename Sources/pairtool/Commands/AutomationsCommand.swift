@@ -6,7 +6,12 @@ import PairingAgent
 struct AutomationsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "automations",
-        abstract: "List the automations that were pulled from a Mac with Lumi. They run there, not here."
+        abstract: "List the automations that were pulled from a Lumi host. They run on the Mac.",
+        discussion: """
+            Examples:
+              pairtool lumi automations
+              pairtool lumi automations --json
+            """
     )
 
     @OptionGroup var host: HostOptions

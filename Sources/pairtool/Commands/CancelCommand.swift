@@ -6,8 +6,13 @@ import PairingAgent
 struct CancelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",
-        abstract: "End a turn on a verified host.",
-        discussion: "Without TURN it is the last one that this machine began in the chat."
+        abstract: "Cancel a turn on a verified host.",
+        discussion: """
+            Without TURN, cancels the last turn that this machine started in the chat.
+
+            Example:
+              pairtool cancel "show beds"
+            """
     )
 
     @Argument(
@@ -31,14 +36,14 @@ struct CancelCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await host.withSession(options) { session in
-            try session.requireCommands("end turns")
+            try session.requireCommands("cancel turns")
             let chatID = try await session.chat(chat).chat.id
             let turns = LastTurns(context: session.context)
             guard let turnID = try turn ?? turns.last(chatID: chatID, host: session.host) else {
                 throw CommandError(
                     .nothingFound,
                     "turn.none",
-                    "this machine has begun no turn in that chat that it remembers",
+                    "this machine knows of no turn that it started in that chat",
                     next: "name the turn: pairtool cancel \(chatID.prefix(8)) TURN"
                 )
             }
@@ -47,7 +52,7 @@ struct CancelCommand: AsyncParsableCommand {
             session.output.result(row, id: turnID) {
                 let state = row.state ?? "ended"
                 let note =
-                    ["finished", "failed"].contains(state) ? " (it had ended before; nothing was cancelled)" : ""
+                    ["finished", "failed"].contains(state) ? " (it had already ended)" : ""
                 return TerminalText.line("Turn \(turnID): \(state)\(note)")
             }
         }

@@ -6,15 +6,26 @@ import PairingAgent
 struct CapabilitiesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "capabilities",
-        abstract: "Print what a paired host can do, and the command for it.",
-        discussion: "By the host's family and, where that can be asked without disturbing anybody, its generation."
+        abstract: "Show what a paired host can do, and the command for it.",
+        discussion: """
+            Examples:
+              pairtool capabilities
+              pairtool capabilities --host Studio --json
+            """
     )
 
-    @Argument(
+    @Option(
+        name: .customLong("host"),
         help: "The paired host, by name or id prefix. Default: $PAIRTOOL_HOST, then the default host.",
         completion: .custom { _, _, _ in Completions.hosts() }
     )
-    var host: String?
+    var named: String?
+
+    /// What `--host` was: the host alone.
+    @Argument(help: .hidden, completion: .custom { _, _, _ in Completions.hosts() })
+    var unnamed: String?
+
+    private var host: String? { named ?? unnamed }
 
     @OptionGroup var options: OutputOptions
 
@@ -50,7 +61,7 @@ struct CapabilitiesCommand: AsyncParsableCommand {
         do {
             return try await FamilyHealth.ask(host, context: output.context, timeouts: Self.timeouts)
         } catch let error as CompanionClientError {
-            output.warn("host.\(error.code)", "\(error.description) What it can do is told by its family alone.")
+            output.warn("host.\(error.code)", "\(error.description) The list shows what hosts of its family can do.")
             return nil
         }
     }

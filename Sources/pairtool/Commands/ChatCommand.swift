@@ -4,10 +4,15 @@ import CompanionClient
 struct ChatCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "chat",
-        abstract: "Talk in a chat, prompt by prompt.",
+        abstract: "Chat interactively.",
         discussion: """
-            Without CHAT a new one is started. Ctrl-C stops waiting for an answer (the host finishes it); at the prompt, \
-            Ctrl-D or /quit ends. /help lists the commands.
+            Starts a new chat unless you name one. Ctrl-C stops waiting for an answer, which the host still \
+            finishes. Ctrl-D or /quit ends the chat. /help lists the commands.
+
+            Examples:
+              pairtool chat
+              pairtool chat "show beds"
+              pairtool chat --project garden --auto smart-stop
             """
     )
 
@@ -33,8 +38,8 @@ struct ChatCommand: AsyncParsableCommand {
         name: .customLong("image"),
         help: ArgumentHelp(
             """
-            A picture that goes with the first prompt (PNG, JPEG, GIF or WebP), where the host takes some; may be repeated. \
-            In the chat, /image FILE adds one to the next prompt.
+            Send this picture with the first prompt (PNG, JPEG, GIF or WebP; repeatable), if the host accepts pictures. In \
+            the chat, /image FILE adds one to the next prompt.
             """,
             valueName: "file"
         ),
@@ -42,17 +47,21 @@ struct ChatCommand: AsyncParsableCommand {
     )
     var images: [String] = []
 
-    @Option(help: "How many earlier messages to show at first.")
-    var history = 6
+    @Option(help: "Show the last N messages first. Default: 6.")
+    var last: Int?
 
-    @OptionGroup(title: "Going on by itself") var auto: AutoOptions
+    /// What `--last` was called.
+    @Option(help: .hidden)
+    var history: Int?
+
+    @OptionGroup(title: "Auto mode options") var auto: AutoOptions
     @OptionGroup var tools: ToolOptions
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
-        if project != nil, chat != nil { throw ValidationError("--project goes with a new chat, without CHAT.") }
-        if history < 0 { throw ValidationError("--history takes 0 or more.") }
+        if project != nil, chat != nil { throw ValidationError("--project is for a new chat: leave out CHAT.") }
+        if let count = last ?? history, count < 0 { throw ValidationError("--last must be 0 or more.") }
     }
 
     func run() async throws {
@@ -74,7 +83,7 @@ struct ChatCommand: AsyncParsableCommand {
             var loop = ChatLoop(
                 session: session,
                 conversation: conversation,
-                history: history,
+                history: last ?? history ?? 6,
                 auto: auto.response
             )
             try await loop.run()

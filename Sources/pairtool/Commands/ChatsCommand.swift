@@ -6,7 +6,12 @@ import FoundationEssentials
 struct ChatsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "chats",
-        abstract: "List the chats of a project, or of all projects, newest first."
+        abstract: "List the chats of a project, or of all projects, newest first.",
+        discussion: """
+            Examples:
+              pairtool chats
+              pairtool chats garden
+            """
     )
 
     @Argument(

@@ -6,10 +6,14 @@ import PairingAgent
 struct DisconnectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "disconnect",
-        abstract: "End this device's connection with the host.",
+        abstract: "End this device's connection to the host.",
         discussion: """
-            Coming back to a legacy host takes a new pairing. A verified host ends this device's session; the next command \
-            opens another. To end the pairing itself: pairtool devices revoke
+            At a verified host this ends the session; the next command opens another. A legacy host has to be paired \
+            with again. To end the pairing itself, run `pairtool devices revoke`.
+
+            Examples:
+              pairtool disconnect
+              pairtool disconnect --host Studio
             """
     )
 
@@ -30,7 +34,7 @@ struct DisconnectCommand: AsyncParsableCommand {
                 throw CommandError(
                     .notPaired,
                     "host.superseded",
-                    "\(session.host.name) is connected to another device, \(connected.name) (\(connected.id)); it was left alone",
+                    "\(session.host.name) is connected to another device, \(connected.name) (\(connected.id)); nothing was changed",
                     next: "pairtool devices"
                 )
             }
@@ -41,9 +45,9 @@ struct DisconnectCommand: AsyncParsableCommand {
             }
             session.output.say(
                 session.isVerified
-                    ? "The pairing stands: the next command begins a new session. To end it: pairtool devices revoke "
+                    ? "You are still paired: the next command opens a new session. To unpair: pairtool devices revoke "
                         + session.host.deviceID
-                    : "The record stays: pairtool hosts forget \(session.host.id.prefix(8)) removes it."
+                    : "The record stays. To remove it: pairtool hosts forget \(session.host.id.prefix(8))"
             )
         }
     }

@@ -8,30 +8,35 @@ struct DiscoverCommand: AsyncParsableCommand {
         commandName: "discover",
         abstract: "Find the hosts on your network.",
         discussion: """
-            Browses all known service types at once and ends as soon as the mDNS engine has had all known answers and every \
-            one is resolved. Adverts are claims that anyone on the network can make: --probe asks the hosts themselves. \
-            Apple devices on this machine's USB bus are told of, too.
+            Browses all known service types and ends when every host that answered is resolved. Anyone on the \
+            network can send an advertisement: --probe asks the hosts themselves. Also reports Apple devices on this \
+            machine's USB bus.
+
+            Examples:
+              pairtool discover
+              pairtool discover --probe
+              pairtool discover --watch --json
             """
     )
 
-    @Flag(help: "Keep watching: print hosts as they appear, change and leave.")
+    @Flag(help: "Keep watching, and print hosts that appear, change or leave.")
     var watch = false
 
-    @Flag(help: "End with the first host that is resolved.")
+    @Flag(help: "Stop at the first host that is resolved.")
     var first = false
 
     @Option(
-        help: "The most seconds to take. Default: 10 for a look; with --watch no limit.",
+        help: "Look for at most this many seconds. Default: 10; with --watch, no limit.",
         transform: Seconds.init(commandLine:)
     )
     var timeout: Seconds?
 
     @Option(
         name: .customLong("type"),
-        help: "Browse this service type only, for example _lumiagent._tcp (repeatable).",
+        help: "Browse this service type only, such as _lumiagent._tcp (repeatable).",
         transform: { text in
             guard let type = ServiceType(text) else {
-                throw ValidationError("a service type is such as _lumiagent._tcp, of letters, digits and hyphens.")
+                throw ValidationError("A service type looks like _lumiagent._tcp: letters, digits and hyphens.")
             }
             return type
         }
@@ -39,14 +44,15 @@ struct DiscoverCommand: AsyncParsableCommand {
     var types: [ServiceType] = []
 
     @Flag(
-        help: "Ask each host whether it is up and what it is. Lumi hosts are connected to, and nothing is sent to them."
+        help:
+            "Ask each host whether it is up and what it is. To Lumi hosts, pairtool connects without sending anything."
     )
     var probe = false
 
     @Option(
         help: """
-            Ask this host only, of whatever family: past mDNS at ADDRESS[:PORT], or by its name or how that begins, as it is \
-            advertised or recorded. DNS names are not looked up.
+            Ask this host only, of any family: at ADDRESS[:PORT] without mDNS, or by the beginning of its name. DNS names \
+            are not looked up.
             """,
         transform: WantedHost.init(commandLine:)
     )
@@ -54,25 +60,25 @@ struct DiscoverCommand: AsyncParsableCommand {
 
     @Option(
         help:
-            "Look in this DNS domain, where wide-area DNS-SD is set up for it (needs the Avahi daemon). Default: local."
+            "Look in this DNS domain by wide-area DNS-SD (needs the Avahi daemon). Default: local."
     )
     var domain: String?
 
-    @OptionGroup var discovery: DiscoveryOptions
+    @OptionGroup(title: "Discovery options") var discovery: DiscoveryOptions
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
         if let domain, !Self.isDomain(domain) {
-            throw ValidationError("“\(TerminalText.line(domain))” is no DNS domain.")
+            throw ValidationError("“\(TerminalText.line(domain))” is not a DNS domain.")
         }
-        if watch, first { throw ValidationError("--watch and --first exclude each other.") }
+        if watch, first { throw ValidationError("--watch and --first cannot be used together.") }
         let isNarrowed = !types.isEmpty || domain != nil || discovery.choice != DiscoveryChoice()
         if case .name? = host, watch || first || !types.isEmpty || domain != nil {
-            throw ValidationError("--host asks one host: --watch, --first, --type and --domain do not go with it.")
+            throw ValidationError("--host NAME cannot be used with --watch, --first, --type or --domain.")
         }
         if case .place? = host, watch || first || isNarrowed {
             throw ValidationError(
-                "--host asks at one address: --watch, --first, --type, --domain, --engine and --interface do not go with it."
+                "--host ADDRESS cannot be used with --watch, --first, --type, --domain, --engine or --interface."
             )
         }
     }

@@ -5,27 +5,39 @@ import PairingAgent
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Find out why a host is not found, or does not answer.",
+        abstract: "Find out why a host is not found or does not answer.",
         discussion: """
-            Looks at this machine's mDNS, its network, the paired hosts and the tool's own files, changes nothing, and \
-            says of each what to do. The exit code is 0 only if all is well: with a problem or a warning it is 1, a note is \
-            neither. Only root may read the firewall's rules.
+            Checks mDNS, the network, the paired hosts and pairtool's own files, and advises what to do. Changes \
+            nothing. Exits with 0 if there is no problem and no warning, otherwise with 1. Only root can read the \
+            firewall's rules.
+
+            Examples:
+              pairtool doctor
+              sudo pairtool doctor
+              pairtool doctor --host Studio --json
             """
     )
 
-    @Argument(
-        help: "Look at this paired host only, by name or id prefix. Default: all.",
+    @Option(
+        name: .customLong("host"),
+        help: "Check this paired host only, by name or id prefix. Default: all.",
         completion: .custom { _, _, _ in Completions.hosts() }
     )
-    var host: String?
+    var named: String?
 
-    @OptionGroup var discovery: DiscoveryOptions
+    /// What `--host` was: the host alone.
+    @Argument(help: .hidden, completion: .custom { _, _, _ in Completions.hosts() })
+    var unnamed: String?
+
+    private var host: String? { named ?? unnamed }
+
+    @OptionGroup(title: "Discovery options") var discovery: DiscoveryOptions
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
         let output = options.output
         let findings = try await Doctor(checks: try checks(output)).run { show($0, output) }
-        guard findings.contains(where: \.verdict.fails) else { return output.say("All is well.") }
+        guard findings.contains(where: \.verdict.fails) else { return output.say("No problems found.") }
         let (problems, warnings) = (count(.problem, findings), count(.warning, findings))
         let total = "\(amount(problems, "problem")), \(amount(warnings, "warning"))"
         if output.format != .json { output.say(total + ".") }

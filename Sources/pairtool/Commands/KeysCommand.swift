@@ -6,11 +6,17 @@ import PairingAgent
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",
-        abstract: "Set, list and forget the keys of the providers that agents get their answers from.",
+        abstract: "Set, list and remove the API keys of the agents' providers.",
         discussion: """
-            A key of the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, DASHSCOPE_API_KEY) counts first, \
-            then one that was set here, then one that a Mac gave (pairtool sync --with-keys). Where a provider is says \
-            PAIRTOOL_OPENAI_URL (ANTHROPIC, GEMINI, QWEN, OLLAMA) or --url. Keys are never shown.
+            pairtool uses the key in the environment first (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, \
+            DASHSCOPE_API_KEY), then the key that you set, then the key that a Mac gave (pairtool lumi sync \
+            --with-keys). PAIRTOOL_OPENAI_URL (ANTHROPIC, GEMINI, QWEN, OLLAMA) or --url sets a provider's address. \
+            Keys are never shown.
+
+            Examples:
+              pairtool lumi keys
+              pairtool lumi keys set openai
+              pairtool lumi keys set ollama --url http://192.168.1.7:11434
             """,
         subcommands: [List.self, Set.self, Forget.self],
         defaultSubcommand: List.self
@@ -36,7 +42,11 @@ struct KeysCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List the providers, where each is, and where the key for it is from."
+            abstract: "List the providers, their addresses, and where their keys come from.",
+            discussion: """
+                Example:
+                  pairtool lumi keys list
+                """
         )
 
         @OptionGroup var options: OutputOptions
@@ -86,18 +96,19 @@ struct KeysCommand: AsyncParsableCommand {
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set",
-            abstract: "Keep a provider's key: typed at the prompt, or on standard input.",
-            usage: """
-                pairtool keys set openai
-                pairtool keys set anthropic < key.txt
-                pairtool keys set ollama --url http://192.168.1.7:11434
+            abstract: "Store a provider's key, from a prompt or standard input.",
+            discussion: """
+                Examples:
+                  pairtool lumi keys set openai
+                  pairtool lumi keys set anthropic < key.txt
+                  pairtool lumi keys set ollama --url http://192.168.1.7:11434
                 """
         )
 
         @Argument(help: "openai, anthropic, gemini, qwen or ollama.")
         var provider: String
 
-        @Option(help: "Where the provider is: https, or http for localhost, private and link-local addresses.")
+        @Option(help: "The provider's address: https, or http for localhost, private and link-local addresses.")
         var url: String?
 
         @OptionGroup var options: OutputOptions
@@ -106,14 +117,14 @@ struct KeysCommand: AsyncParsableCommand {
             let output = options.output
             let provider = try KeysCommand.provider(provider)
             let url = try url.map { try ProviderURL($0, provider: provider) }
-            // With an address alone nothing has to be asked where no key is needed.
+            // With an address alone nothing has to be asked if no key is needed.
             let text = url != nil && !provider.needsKey ? "" : try await read(provider, output.context)
             guard !text.isEmpty || url != nil else {
                 throw CommandError(.usage, "key.empty", "the key is empty; nothing was changed")
             }
             let key = text.isEmpty ? nil : ProviderKey(text)
             guard text.isEmpty || key != nil else {
-                throw CommandError(.usage, "key.unusable", "that is no key: it holds blanks or other characters")
+                throw CommandError(.usage, "key.unusable", "that is not a key: it contains blanks or other characters")
             }
             try ProviderKeyStore(directory: output.context.paths.data).keep(key, url: url, for: provider)
             let row = Row(
@@ -122,9 +133,9 @@ struct KeysCommand: AsyncParsableCommand {
                 source: key == nil ? nil : "set",
                 url: url?.description
             )
-            output.result(row, id: provider.rawValue) { "Kept for \(provider.displayName), readable by you only." }
+            output.result(row, id: provider.rawValue) { "Stored for \(provider.displayName). Only you can read it." }
             if let variable = provider.keyVariable, output.context.environment[variable]?.isEmpty == false {
-                output.warn("key.shadowed", "\(variable) is set in the environment and counts before it")
+                output.warn("key.shadowed", "\(variable) is set in the environment and is used instead")
             }
         }
 
@@ -134,7 +145,7 @@ struct KeysCommand: AsyncParsableCommand {
                 return (try await question.secret("Key for \(provider.displayName): ") ?? "").trimmingBlanks()
             }
             guard let bytes = try await context.content(limit: 8 << 10) else {
-                throw CommandError(.usage, "key.unusable", "that is no key: it is longer than 8 KiB")
+                throw CommandError(.usage, "key.unusable", "that is not a key: it is longer than 8 KiB")
             }
             return String(decoding: bytes, as: UTF8.self).trimmingBlanks()
         }
@@ -143,7 +154,11 @@ struct KeysCommand: AsyncParsableCommand {
     struct Forget: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "forget",
-            abstract: "Forget the key and the address that were set for a provider."
+            abstract: "Remove the key and the address that you set for a provider.",
+            discussion: """
+                Example:
+                  pairtool lumi keys forget openai
+                """
         )
 
         @Argument(help: "openai, anthropic, gemini, qwen or ollama.")
@@ -172,6 +187,11 @@ struct KeysCommand: AsyncParsableCommand {
     fileprivate static func provider(_ word: String) throws -> Provider {
         if let provider = Provider(named: word) { return provider }
         let names = Provider.allCases.map(\.rawValue).joined(separator: ", ")
-        throw CommandError(.usage, "provider.unknown", "there is no provider “\(word)”", next: "one of: \(names)")
+        throw CommandError(
+            .usage,
+            "provider.unknown",
+            "there is no provider “\(word)”\(NameMatch.suggestion(word, in: Provider.allCases.map(\.rawValue)))",
+            next: "one of: \(names)"
+        )
     }
 }

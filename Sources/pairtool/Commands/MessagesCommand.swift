@@ -6,7 +6,13 @@ import FoundationEssentials
 struct MessagesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "messages",
-        abstract: "Show what was said in a chat, oldest first."
+        abstract: "Show the messages of a chat, oldest first.",
+        discussion: """
+            Examples:
+              pairtool messages "show beds"
+              pairtool messages "show beds" --last 5
+              pairtool messages ee5f --all --json
+            """
     )
 
     @Argument(
@@ -25,8 +31,8 @@ struct MessagesCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
-        if let last, last < 1 { throw ValidationError("--last takes 1 or more.") }
-        if last != nil, all { throw ValidationError("--last and --all exclude each other.") }
+        if let last, last < 1 { throw ValidationError("--last must be 1 or more.") }
+        if last != nil, all { throw ValidationError("--last and --all cannot be used together.") }
     }
 
     func run() async throws {

@@ -6,7 +6,12 @@ import PairingAgent
 struct ModelsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "models",
-        abstract: "List the language models that the host offers; the first is the default."
+        abstract: "List the host's language models; the first is the default.",
+        discussion: """
+            Examples:
+              pairtool models
+              pairtool models -q
+            """
     )
 
     @OptionGroup var host: HostOptions
@@ -16,7 +21,7 @@ struct ModelsCommand: AsyncParsableCommand {
         try await host.withSession(options) { session in
             let models = try await session.models.models()
             guard !models.isEmpty else {
-                throw CommandError(.nothingFound, "model.none", "\(session.host.name) lists no model")
+                throw CommandError(.nothingFound, "model.none", "\(session.host.name) has no models")
             }
             session.output.list(
                 models,

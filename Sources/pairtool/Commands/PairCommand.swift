@@ -7,15 +7,23 @@ import PairingAgent
 struct PairCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pair",
-        abstract: "Pair with a host, from its QR code or its six digits.",
+        abstract: "Pair with a host, using its QR code or its six digits.",
         discussion: """
-            The code is tried at one host only: the one that its QR code names, the one that you name, or the only one in \
-            sight. Without --qr or --camera, the six digits are asked for, without echo. With hosts of protocol 2 both sides prove that \
-            they know the code, and it is never sent.
+            The code is sent to one host only: the one that the QR code names, the one that you name, or the only \
+            one in sight. Without a code source, pairtool asks for the six digits and does not show them. Hosts of \
+            protocol 2 and pairtool prove to each other that they know the code, without sending it.
+
+            Examples:
+              pairtool pair
+              pairtool pair --qr code.png
+              pairtool pair --url http://192.168.1.5:7878 --allow-legacy
             """
     )
 
-    @Argument(help: "The host, by name or id as `pairtool discover` shows it.")
+    @Argument(
+        help: "The host, by name or id as `pairtool discover` shows it.",
+        completion: .custom { words, _, _ in await Completions.hostsInSight(words) }
+    )
     var host: String?
 
     @Option(
@@ -24,7 +32,7 @@ struct PairCommand: AsyncParsableCommand {
     )
     var qr: String?
 
-    @OptionGroup var places: CodePlaceOptions
+    @OptionGroup(title: "Code sources") var places: CodePlaceOptions
 
     @Flag(help: "Read the six digits from standard input.")
     var codeStdin = false
@@ -34,63 +42,65 @@ struct PairCommand: AsyncParsableCommand {
 
     @Option(
         help:
-            "The host's address, for example http://192.168.1.5:7878, instead of looking for it; with https:// only by TLS.",
+            "The host's address, such as http://192.168.1.5:7878 or http://mac.local:7878. With https://, only TLS is used.",
         transform: HostURL.init(commandLine:)
     )
     var url: HostURL?
 
-    @Option(help: "What kind of host is at --url: copilotforge, lumi, aicli or jarvis. Default: copilotforge.")
+    @Option(help: "The kind of host at --url. Default: copilotforge.")
     var family: HostFamily?
 
     @Option(
         help: """
-            A second base URL of a Jarvis daemon, asked where nothing answers at --url: https://HOST[:PORT][/PATH], or http:// \
-            with a local address. Default: none; an empty one removes it.
+            A second base URL of a Jarvis daemon, used if nothing answers at --url: https://HOST[:PORT][/PATH], or http:// \
+            with a local address. An empty one removes it.
             """
     )
     var fallbackURL: String?
 
     @Option(
         help: """
-            What the TLS key of an AICLI host is: sha256: and the fingerprint of its certificate, its file or its key. Default: \
-            it is shown and asked about, once.
+            The TLS key of an AICLI host: sha256: and the fingerprint of its certificate, its file or its key. Default: \
+            pairtool shows the key and asks once.
             """
     )
     var pin: CertificatePin?
 
-    @OptionGroup var pairing: PairingOptions
+    @OptionGroup(title: "Pairing options") var pairing: PairingOptions
 
-    @Option(help: "The most seconds to look for hosts. Default: 10.", transform: Seconds.init(commandLine:))
+    @Option(help: "Look for hosts for at most this many seconds. Default: 10.", transform: Seconds.init(commandLine:))
     var timeout = Seconds(10)
 
-    @OptionGroup var discovery: DiscoveryOptions
+    @OptionGroup(title: "Discovery options") var discovery: DiscoveryOptions
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
         if places.count + [qr != nil, codeStdin, tokenFile != nil].count(where: \.self) > 1 {
             throw ValidationError(
-                "--qr, --watch, --screen, --clipboard, --camera, --frames, --code-stdin and --token-file exclude each other."
+                "--qr, --watch, --screen, --clipboard, --camera, --frames, --code-stdin and --token-file cannot be used together."
             )
         }
-        if family != nil, url == nil { throw ValidationError("--family goes with --url.") }
+        if family != nil, url == nil { throw ValidationError("--family needs --url.") }
         if let fallbackURL {
-            guard family == .jarvis else { throw ValidationError("--fallback-url goes with --family jarvis.") }
+            guard family == .jarvis else { throw ValidationError("--fallback-url needs --family jarvis.") }
             guard fallbackURL.isEmpty || JarvisBase(fallback: fallbackURL) != nil else {
                 throw ValidationError(
-                    "“\(TerminalText.line(fallbackURL))” is no base URL: give https://HOST[:PORT][/PATH], or http:// with a "
+                    "“\(TerminalText.line(fallbackURL))” is not a base URL. Give https://HOST[:PORT][/PATH], or http:// with a "
                         + "local address."
                 )
             }
         }
-        if host != nil, url != nil { throw ValidationError("Name the host or its --url, not both.") }
+        if host != nil, url != nil { throw ValidationError("Give the host or --url, not both.") }
     }
 
-    func run() async throws {
+    mutating func run() async throws {
         let output = options.output
         let context = output.context
         let known = try PairedHostStore(directory: context.paths.data).load()
         let given = try await givenCode(context)
         let payload = given.payload
+        if let payload { try checkExpiry(of: payload, now: context.now()) }
+        url = try await url?.resolved(context: context, interface: discovery.interface(context: context))
         let identity = try PairingJob.identity(output: output)
         let meant = try await findTarget(given, output: output)
         let consent = LegacyConsent(
@@ -101,13 +111,13 @@ struct PairCommand: AsyncParsableCommand {
         )
         let deviceName = pairing.deviceName
         guard meant.family == .copilotforge else {
-            // The code in a picture is one of CopilotForge's: nobody else is to see it.
+            // The code in a picture is for a CopilotForge host: no other host may see it.
             if given.token != nil, meant.family == .lumi { throw Self.noTokens(meant) }
             guard payload == nil || codeStdin else {
                 throw CommandError(
                     .usage,
                     "pairing.code_format",
-                    "the QR code is one of a CopilotForge host, and \(meant.name) is none; nothing was sent"
+                    "the QR code is for a CopilotForge host, and \(meant.name) is not one; nothing was sent"
                 )
             }
             let isUnanswered =
@@ -138,7 +148,7 @@ struct PairCommand: AsyncParsableCommand {
             output: output
         )
         if case .legacy = route { try await consent.ask(about: target, known: known) }
-        // Whoever types at a terminal may mistype: three tries, as many as a careful host allows.
+        // People mistype: three tries, as many as a careful host allows.
         var unused = payload
         for attempt in 1... {
             let current: PairingPayload
@@ -167,7 +177,7 @@ extension PairCommand {
         CommandError(
             .usage,
             "pairing.no_code",
-            "there is no code to pair with, and no terminal to ask at",
+            "no code was given, and there is no terminal to ask for one",
             next: "give one: pairtool pair --qr FILE, or pairtool pair --code-stdin"
         )
     }
@@ -176,9 +186,9 @@ extension PairCommand {
         CommandError(
             .usage,
             "pairing.no_code",
-            "there is no token to pair with \(target.name), and no terminal to ask at",
+            "no token for \(target.name) was given, and there is no terminal to ask for one",
             next:
-                "give it: pairtool pair --token-file FILE (- for standard input); a server that wants none: --allow-legacy"
+                "give the token: pairtool pair --token-file FILE (- for standard input). If the server needs none: --allow-legacy"
         )
     }
 
@@ -186,8 +196,8 @@ extension PairCommand {
         CommandError(
             .usage,
             "pairing.code_format",
-            "--pin goes with AICLI hosts that speak TLS, and \(target.name) is none; nothing was sent",
-            next: "say what is at the address: pairtool pair --family aicli --url https://ADDRESS:3001 --pin sha256:…"
+            "--pin is for AICLI hosts with TLS, and \(target.name) is not one; nothing was sent",
+            next: "name the kind of host: pairtool pair --family aicli --url https://ADDRESS:3001 --pin sha256:…"
         )
     }
 
@@ -195,9 +205,20 @@ extension PairCommand {
         CommandError(
             .usage,
             "pairing.code_format",
-            "\(target.name) is a \(target.family.displayName) host, and those have six digits, not tokens; nothing was sent",
-            next: "leave out the token: \(target.family.pairCommand(at: target.url)), or say what is at the address: "
+            "\(target.name) is a \(target.family.displayName) host, which uses six digits instead of a token; nothing was sent",
+            next: "leave out the token: \(target.family.pairCommand(at: target.url)), or name the kind of host: "
                 + HostFamily.aicli.pairCommand(at: "http://ADDRESS:3001")
+        )
+    }
+
+    /// Refuses a code that has expired, before any host is looked for.
+    private func checkExpiry(of payload: PairingPayload, now: Date) throws {
+        guard let end = payload.expiresAt, end <= now else { return }
+        throw CommandError(
+            .pairingExpired,
+            "pairing.expired",
+            "the code expired \(TimeText.span(now.timeIntervalSince(end))) ago, by this machine's clock; nothing was sent",
+            next: "show a new code on the host, then: pairtool pair"
         )
     }
 
@@ -268,12 +289,12 @@ extension PairCommand {
 
     private static func payload(typed line: String) throws -> PairingPayload {
         guard let code = PairingPayload.code(typed: line) else {
-            throw CommandError(.usage, "pairing.code_format", "a pairing code is six digits; nothing was sent")
+            throw CommandError(.usage, "pairing.code_format", "a pairing code has six digits; nothing was sent")
         }
         return PairingPayload(code: code, token: nil, expiresAt: nil)
     }
 
-    /// The host that is meant.
+    /// The selected host.
     private func findTarget(_ given: GivenCode, output: Output) async throws -> PairingTarget {
         let payload = given.payload
         if let endpoint = given.endpoint { return try target(at: endpoint, isSecure: given.isSecure) }
@@ -301,8 +322,8 @@ extension PairCommand {
             throw CommandError(
                 .usage,
                 "pairing.foreign_host",
-                "the QR code is one of the AICLI host at \(endpoint), and another one was named; nothing was sent",
-                next: "leave out the host: pairtool pair --qr FILE"
+                "the QR code is for the AICLI host at \(endpoint), but you named another host; nothing was sent",
+                next: "do not name a host: pairtool pair --qr FILE"
             )
         }
         return target
@@ -317,7 +338,7 @@ extension PairCommand {
         do throws(PairingError) {
             return (target, try await PairingRouter(target: target, payload: payload).route())
         } catch {
-            // An address that does not lead there may be one of another network: the advert may know better.
+            // An address that does not lead there may be one of another network: the advertisement may know better.
             guard let hostID = namedHostID(payload), payload.flatMap(PairingTarget.init(payload:)) != nil else {
                 throw error
             }

@@ -7,7 +7,12 @@ import PairingAgent
 struct ProjectsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "projects",
-        abstract: "List the host's projects, newest first."
+        abstract: "List the host's projects, newest first.",
+        discussion: """
+            Examples:
+              pairtool projects
+              pairtool projects --host Studio --json
+            """
     )
 
     @OptionGroup var host: HostOptions
@@ -17,7 +22,7 @@ struct ProjectsCommand: AsyncParsableCommand {
         try await host.withSession(options) { session in
             let projects = try await session.projects.mergedProjects()
             guard !projects.isEmpty else {
-                throw CommandError(.nothingFound, "project.none", "\(session.host.name) lists no project")
+                throw CommandError(.nothingFound, "project.none", "\(session.host.name) has no projects")
             }
             let now = session.context.now()
             session.output.list(

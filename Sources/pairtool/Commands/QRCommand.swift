@@ -5,7 +5,14 @@ struct QRCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "qr",
         abstract: "Draw text as a QR code, on the terminal or into a PNG or SVG file.",
-        discussion: "The text comes from a file or standard input, never from the argument list, which others can read."
+        discussion: """
+            The text comes from a file or standard input: other users can read the argument list.
+
+            Examples:
+              pairtool qr text.txt
+              printf %s https://example.com | pairtool qr
+              pairtool qr text.txt -o code.png
+            """
     )
 
     @Argument(help: "The file with the text; - for standard input.", completion: .file())
@@ -14,21 +21,21 @@ struct QRCommand: AsyncParsableCommand {
     @Option(name: .shortAndLong, help: "Write to this file (mode 0600); - for standard output.", completion: .file())
     var output: String?
 
-    @Option(help: "terminal, png or svg. Default: by the ending of the output file, else terminal.")
+    @Option(help: "The format. Default: by the output file's extension, else terminal.")
     var format: QRDrawing.Format?
 
     @Option(
         help: """
-            Error correction: L, M, Q or H. Default: the strongest that makes the code no larger than L on terminals, than M in \
+            The error correction. Default: the strongest that keeps the code as small as with L on terminals, with M in \
             pictures.
             """
     )
     var level: QRErrorCorrection?
 
-    @Option(help: "Pixels a module, for PNG and SVG: 1 to 64.")
+    @Option(help: "Pixels per module, for PNG and SVG, 1 to 64.")
     var scale = QRSymbol.usualScale
 
-    @Flag(help: "For terminals without colour and with a light background: draw the dark modules.")
+    @Flag(help: "Draw the dark modules, for a light terminal without colours.")
     var invert = false
 
     @OptionGroup var density: DensityOption
@@ -60,7 +67,7 @@ struct QRCommand: AsyncParsableCommand {
 /// `--dense`, of the commands that draw on the terminal.
 struct DensityOption: ParsableArguments {
     @Flag(
-        help: "Where the window is small, draw the code in smaller characters, which not every terminal's font has."
+        help: "In a small window, draw the code in smaller characters, which some fonts lack."
     )
     var dense = false
 }

@@ -6,9 +6,14 @@ struct ScanCommand: AsyncParsableCommand {
         commandName: "scan",
         abstract: "Read pairing codes from pictures.",
         discussion: """
-            Reads PNG, JPEG, WebP, HEIC, GIF, BMP and PNM files and says what their QR codes hold. With --watch it ends \
-            with the first pairing code, with --camera or --frames when two frames show the same one. The code and the \
-            token are shown only with --show-secrets. Nothing is sent anywhere.
+            Reads PNG, JPEG, WebP, HEIC, GIF, BMP and PNM files and says what their QR codes contain. With --watch \
+            it ends at the first pairing code, with --camera or --frames when two frames show the same code. Nothing \
+            is sent anywhere.
+
+            Examples:
+              pairtool scan screenshot.png
+              pairtool scan --watch ~/Pictures/Screenshots
+              pairtool scan --camera --timeout 30
             """
     )
 
@@ -18,13 +23,13 @@ struct ScanCommand: AsyncParsableCommand {
     )
     var files: [String] = []
 
-    @OptionGroup var places: CodePlaceOptions
+    @OptionGroup(title: "Code sources") var places: CodePlaceOptions
 
     @Flag(help: "With --watch: go on after the first pairing code.")
     var keep = false
 
     @Option(
-        help: "With --watch, --camera or --frames: the most seconds to wait. Default: no limit.",
+        help: "With --watch, --camera or --frames: wait for at most this many seconds. Default: no limit.",
         transform: Seconds.init(commandLine:)
     )
     var timeout: Seconds?
@@ -39,12 +44,12 @@ struct ScanCommand: AsyncParsableCommand {
         case (true, 0), (true, 1), (false, 0): break
         default:
             throw ValidationError(
-                "Pictures, --watch, --screen, --clipboard, --camera and --frames exclude each other."
+                "Pictures, --watch, --screen, --clipboard, --camera and --frames cannot be used together."
             )
         }
-        if keep, places.watch == nil { throw ValidationError("--keep belongs to --watch.") }
+        if keep, places.watch == nil { throw ValidationError("--keep needs --watch.") }
         if timeout != nil, places.watch == nil, places.frames.input == nil {
-            throw ValidationError("--timeout belongs to --watch, --camera and --frames.")
+            throw ValidationError("--timeout needs --watch, --camera or --frames.")
         }
     }
 
@@ -55,8 +60,8 @@ struct ScanCommand: AsyncParsableCommand {
             throw CommandError(
                 .usage,
                 "usage",
-                "there is nothing to read",
-                next: "name a picture, or say --watch DIR, --screen, --clipboard or --camera"
+                "no picture was given",
+                next: "name a picture, or use --watch DIR, --screen, --clipboard or --camera"
             )
         }
         if let directory = places.watch { return try await watch(directory, output: output) }
@@ -101,6 +106,10 @@ struct ScanCommand: AsyncParsableCommand {
             }
         }
         guard ended == nil, !keep else { return }
-        throw CommandError(.timedOut, "scan.timed_out", "no pairing code was saved in \(directory) in time")
+        throw CommandError(
+            .timedOut,
+            "scan.timed_out",
+            "no picture with a pairing code was saved in \(directory) in time"
+        )
     }
 }

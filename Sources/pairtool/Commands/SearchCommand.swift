@@ -6,10 +6,15 @@ import FoundationEssentials
 struct SearchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "search",
-        abstract: "Find a text in the conversations that were pulled from a Mac with Lumi, newest first."
+        abstract: "Search the conversations that were pulled from a Lumi host, newest first.",
+        discussion: """
+            Examples:
+              pairtool search "water pump"
+              pairtool search pump --limit 5 --json
+            """
     )
 
-    @Argument(help: "The text; upper and lower case are alike.")
+    @Argument(help: "The text, in upper or lower case.")
     var text: String
 
     @Option(help: "Show at most N messages. Default: 50.")
@@ -30,8 +35,8 @@ struct SearchCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        if text.trimmingBlanks().isEmpty { throw ValidationError("Give a text to look for.") }
-        if limit < 1 { throw ValidationError("--limit takes 1 or more.") }
+        if text.trimmingBlanks().isEmpty { throw ValidationError("Give a text to search for.") }
+        if limit < 1 { throw ValidationError("--limit must be 1 or more.") }
     }
 
     func run() async throws {
@@ -40,7 +45,7 @@ struct SearchCommand: AsyncParsableCommand {
         if conversations.isEmpty { _ = try pulled.pulled(try pulled.store.loadConversations()) }
         let rows = Self.find(text, in: conversations)
         guard !rows.isEmpty else {
-            throw CommandError(.nothingFound, "message.none", "no message holds that text", next: "pairtool chats")
+            throw CommandError(.nothingFound, "message.none", "no message contains that text", next: "pairtool chats")
         }
         let now = pulled.output.context.now()
         pulled.output.list(
@@ -54,7 +59,9 @@ struct SearchCommand: AsyncParsableCommand {
             ],
             id: \.messageId
         )
-        if rows.count > limit { pulled.output.say("\(rows.count - limit) more: --limit \(rows.count)") }
+        if rows.count > limit {
+            pulled.output.say("\(rows.count - limit) more messages; show them with --limit \(rows.count)")
+        }
     }
 
     static func find(_ text: String, in conversations: [LumiConversation]) -> [Row] {
@@ -73,7 +80,7 @@ struct SearchCommand: AsyncParsableCommand {
         }
     }
 
-    /// What stands around a text, on one line; nil where the text is not in it.
+    /// What stands around a text, on one line; nil if the text is not in it.
     static func excerpt(of content: String, around text: String) -> String? {
         let wanted = Array(text.lowercased())
         let characters = Array(content)

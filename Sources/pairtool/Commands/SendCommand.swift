@@ -4,15 +4,20 @@ import CompanionClient
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
-        abstract: "Send a prompt to a chat and print the answer as it comes.",
+        abstract: "Send a prompt to a chat and print the answer as it arrives.",
         usage: """
             pairtool send CHAT PROMPT
             pairtool send CHAT - < prompt.txt
             pairtool send --new [--project PROJECT] PROMPT
             """,
         discussion: """
-            If the connection breaks, the answer is picked up from the chat's history; the prompt is never sent twice. Tools \
-            of the agent are denied unless they are allowed.
+            If the connection breaks, pairtool reads the rest of the answer from the chat's history. It never sends \
+            a prompt twice. The agent may use no tools unless you allow them.
+
+            Examples:
+              pairtool send --new "explain beds/water.py" --allow-tool read_file
+              pairtool send "show beds" "and now the pump"
+              git diff | pairtool send "review" -
             """
     )
 
@@ -40,7 +45,7 @@ struct SendCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("image"),
         help:
-            "A picture that goes with the prompt (PNG, JPEG, GIF or WebP), where the host takes some; may be repeated.",
+            "Send this picture with the prompt (PNG, JPEG, GIF or WebP; repeatable), if the host accepts pictures.",
         completion: .file()
     )
     var images: [String] = []
@@ -53,11 +58,11 @@ struct SendCommand: AsyncParsableCommand {
         guard words.count == (new ? 1 : 2) else {
             throw ValidationError(
                 new
-                    ? "With --new, give the prompt alone, as one word in quotes."
-                    : "Give the chat and the prompt, the prompt as one word in quotes."
+                    ? "With --new, give only the prompt, in quotes."
+                    : "Give the chat and the prompt, the prompt in quotes."
             )
         }
-        if project != nil, !new { throw ValidationError("--project goes with --new.") }
+        if project != nil, !new { throw ValidationError("--project needs --new.") }
     }
 
     func run() async throws {
@@ -81,7 +86,7 @@ struct SendCommand: AsyncParsableCommand {
             } catch  where Task.isCancelled {
                 let stopped =
                     session.offer.turns?.endsWithReader == true
-                    ? "Stopped. What came of the answer" : "Stopped waiting. The host goes on"
+                    ? "Stopped. See the answer so far" : "Stopped waiting. The host finishes the answer; see it"
                 session.output.say("\(stopped): pairtool messages \(conversation.chatID.prefix(8))")
                 throw error
             }

@@ -7,14 +7,20 @@ import PairingAgent
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show how the host is and whether this device is connected to it."
+        abstract: "Show the state of a host, and whether this device is connected to it.",
+        discussion: """
+            Examples:
+              pairtool status
+              pairtool status --host Studio
+              pairtool status --watch --json
+            """
     )
 
-    @Flag(help: "Keep watching and print every change.")
+    @Flag(help: "Keep watching, and print every change.")
     var watch = false
 
     @Option(
-        help: "With --watch and a legacy host: seconds between two looks. Default: 2.",
+        help: "With --watch and a legacy host: the seconds between two requests. Default: 2.",
         transform: Seconds.init(commandLine:)
     )
     var interval = Seconds(2)
@@ -38,7 +44,7 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     private func follow(_ session: HostSession) async throws {
-        // A legacy host tells nothing by itself.
+        // A legacy host sends no events.
         guard session.isVerified else {
             return try await HostStatusReport.poll(session.host, every: interval.duration) {
                 try await HostStatusReport.read(session)
@@ -64,7 +70,7 @@ struct StatusCommand: AsyncParsableCommand {
     }
 }
 
-/// How a host is, as this device sees it.
+/// The state of a host, as this device sees it.
 struct HostStatusReport: Encodable, Equatable {
     var id: String
     var name: String
@@ -77,7 +83,7 @@ struct HostStatusReport: Encodable, Equatable {
     var reachable: Bool
     var service: String?
     var version: String?
-    /// What kind of its family it is, where it says so.
+    /// The generation of its family, if it says so.
     var generation: String?
     /// Whether the assistant's account is signed in on the host.
     var signedIn: Bool?
@@ -91,7 +97,7 @@ struct HostStatusReport: Encodable, Equatable {
     var problem: String?
     /// What this device may do besides reading; of verified hosts only.
     var permissions: [CompanionPermission]?
-    /// When this device's access ends; absent where it does not.
+    /// When this device's access ends; absent if it does not.
     var expiresAt: Date?
 
     init(_ host: PairedHost, problem: String? = nil) {
@@ -126,7 +132,7 @@ struct HostStatusReport: Encodable, Equatable {
         return report
     }
 
-    /// Asks a host again and again, and shows what has changed.
+    /// Polls a host, and shows what has changed.
     static func poll(
         _ host: PairedHost,
         every interval: Duration,
@@ -157,7 +163,7 @@ struct HostStatusReport: Encodable, Equatable {
         if let generation { lines.append("generation \(generation)") }
         if let signedIn { lines.append("signed in  \(signedIn ? "yes" : "no")") }
         if reachable, family == .copilotforge {
-            let other = connectedDevice.map { " (superseded by \($0.name), \($0.id))" } ?? ""
+            let other = connectedDevice.map { " (replaced by \($0.name), \($0.id))" } ?? ""
             let name = deviceName ?? connectedDevice?.name ?? "this device"
             lines.append("connected  " + (connected ? "yes, as \(name)" : "no\(other)"))
         }
@@ -180,7 +186,7 @@ struct HostStatusReport: Encodable, Equatable {
         return family.speaksHTTP ? " (plain HTTP, nothing proven)" : " (no encryption, nothing proven)"
     }
 
-    /// Why a host cannot be used now.
+    /// Why the host cannot be used now.
     var failure: CommandError? {
         if !connected {
             return CommandError(

@@ -6,20 +6,24 @@ import PairingAgent
 struct SyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",
-        abstract: "Pull agents, conversations and automations from a Mac with Lumi.",
+        abstract: "Pull agents, conversations and automations from a Lumi host.",
         discussion: """
-            Nothing is ever sent to the Mac. Each file is kept as soon as it is there, readable by you only, in the place of \
-            the last one; one that fails leaves the last one as it was.
+            Sends nothing to the Mac. Each file replaces the last one as soon as it is complete. Only you can read \
+            it. If a file fails, the last one is kept.
+
+            Examples:
+              pairtool lumi sync
+              pairtool lumi sync --with-keys
             """
     )
 
-    @Flag(help: "Pull the keys of providers and the settings too: they travel without encryption.")
+    @Flag(help: "Also pull API keys and settings. They travel without encryption.")
     var withKeys = false
 
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
-    /// What became of a file, in JSON.
+    /// The result for a file, in JSON.
     struct Row: Encodable {
         var file: String
         /// `stored`, `unchanged`, `missing`, `left_out`, `failed` or `not_reached`.
@@ -43,19 +47,19 @@ struct SyncCommand: AsyncParsableCommand {
             switch state {
             case "stored": "stored, \(bytes ?? 0) bytes"
             case "unchanged": "unchanged, \(bytes ?? 0) bytes"
-            case "missing": "the Mac has none"
-            case "left_out": "left out: it may hold keys (--with-keys pulls it)"
+            case "missing": "not on the Mac"
+            case "left_out": "skipped: it may contain keys (use --with-keys)"
             case "failed": "failed: \(reason ?? ""); the last one was kept"
-            default: "not reached; the last one was kept"
+            default: "not pulled; the last one was kept"
             }
         }
     }
 
     func run() async throws {
         let output = options.output
-        let items = try await host.withMac(options, for: "agents and what else is pulled") { _ in
+        let items = try await host.withMac(options, for: "agents") { _ in
             guard withKeys else { return }
-            output.say("Keys and settings travel without encryption: anyone on this network can read them.")
+            output.say("Keys and settings travel without encryption. Anyone on this network can read them.")
         } _: { mac in
             let store = LumiStore(data: output.context.paths.data, hostID: mac.host.id)
             return try await LumiSync(store: store, withKeys: withKeys).run(mac.client)
@@ -81,9 +85,9 @@ struct SyncCommand: AsyncParsableCommand {
                 "sync.incomplete",
                 "\(failures.count) of \(items.count) files could not be pulled: "
                     + failures.map(\.file.name).joined(separator: ", "),
-                next: "pairtool sync"
+                next: "pairtool lumi sync"
             )
         }
-        output.say("Next: pairtool agents")
+        output.say("Next: pairtool lumi agents")
     }
 }

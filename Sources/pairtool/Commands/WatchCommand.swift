@@ -9,13 +9,21 @@ struct WatchCommand: AsyncParsableCommand {
         commandName: "watch",
         abstract: "Print what happens at the host, as it happens.",
         discussion: """
-            A verified host tells it over one connection, which is made again whenever it breaks; what changed in chats \
-            meanwhile is read then. A legacy host is asked every few seconds, and only tells which device is connected and \
-            which projects and chats changed.
+            A verified host reports events over one connection. If it breaks, pairtool connects again and reads what \
+            it missed. A legacy host is polled every few seconds, and shows only which device is connected and which \
+            projects and chats have changed.
+
+            Examples:
+              pairtool watch
+              pairtool watch --json
+              pairtool watch --interval 10
             """
     )
 
-    @Option(help: "With a legacy host: seconds between two looks. Default: 5.", transform: Seconds.init(commandLine:))
+    @Option(
+        help: "With a legacy host: the seconds between two requests. Default: 5.",
+        transform: Seconds.init(commandLine:)
+    )
     var interval = Seconds(5)
 
     @OptionGroup var host: HostOptions

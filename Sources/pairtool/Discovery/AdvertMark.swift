@@ -1,6 +1,6 @@
 import Discovery
 
-/// What is odd about an advert. The raw values are stable words of the JSON output; the gravest comes first.
+/// What is odd about an advertisement. The raw values are stable words of the JSON output; the gravest comes first.
 enum AdvertMark: String, Encodable, Sendable, CaseIterable {
     case otherKey = "other-key"
     case sameID = "same-id"
@@ -30,18 +30,19 @@ enum AdvertMark: String, Encodable, Sendable, CaseIterable {
     /// For people.
     var text: String {
         switch self {
-        case .otherKey: "has the id of a host that you have paired with, but another key: it is not that host"
-        case .sameID: "several machines claim to be this host: name the right one by address"
+        case .otherKey: "has the id of a host that you have paired with, but another key: it is another host"
+        case .sameID: "several machines claim to be this host: give the address of the right one"
         case .sameName: "looks like the name of another host: compare the ids"
-        case .otherAddress: "has the id of a host that you have paired with, at another address: its key decides"
+        case .otherAddress:
+            "has the id of a host that you have paired with, at another address: only its key can prove it"
         case .publicAddress: "has an address that is not on your network: it is not contacted"
-        case .portZero: "says that there is nothing to connect to"
-        case .noAddress: "its name or address cannot be had"
-        case .senderAddress: "its host name does not resolve: the address is where the answer came from"
-        case .unsafeText: "has characters that steer terminals or cannot be seen: they are shown as signs"
-        case .invalidUTF8: "has text that is not UTF-8: it is shown repaired"
-        case .repeatedKeys: "has TXT keys more than once: the first one counts"
-        case .brokenKeys: "has TXT entries without a valid key: they are left out"
+        case .portZero: "advertises port 0: there is nothing to connect to"
+        case .noAddress: "its name or address does not resolve"
+        case .senderAddress: "its host name does not resolve: the address is the sender's"
+        case .unsafeText: "has control or invisible characters, which are shown as symbols"
+        case .invalidUTF8: "has text that is not UTF-8, which is shown repaired"
+        case .repeatedKeys: "repeats TXT keys: the first one is used"
+        case .brokenKeys: "has TXT entries without a valid key, which are ignored"
         }
     }
 }

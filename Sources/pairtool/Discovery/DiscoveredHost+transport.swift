@@ -2,7 +2,7 @@ import CompanionWire
 import Discovery
 
 extension DiscoveredHost {
-    /// Where it answers in plain HTTP, and where in TLS, as its advert says.
+    /// Where it answers in plain HTTP, and where in TLS, as its advertisement says.
     ///
     /// - Parameter endpoints: Those of its endpoints that count. Default: nil, all.
     func endpointsByTransport(

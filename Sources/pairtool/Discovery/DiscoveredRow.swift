@@ -143,7 +143,7 @@ struct DiscoveredRow: Encodable, Sendable {
 }
 
 extension PairedHost {
-    /// Whether an advert leads to the address at which this host was last reached.
+    /// Whether an advertisement leads to the address at which this host was last reached.
     fileprivate func isSeen(in host: DiscoveredHost) -> Bool {
         host.endpoints.isEmpty || host.endpoints.contains { $0.endpoint.address.unmapped == endpoint.address.unmapped }
     }

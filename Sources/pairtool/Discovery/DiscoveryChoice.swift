@@ -17,7 +17,7 @@ struct DiscoveryChoice: Hashable, Sendable {
             throw CommandError(
                 .usage,
                 "discovery.engine",
-                "PAIRTOOL_ENGINE is “\(word)”: it takes auto, daemon or embedded"
+                "PAIRTOOL_ENGINE is “\(word)”; it must be auto, daemon or embedded"
             )
         }
         return engine

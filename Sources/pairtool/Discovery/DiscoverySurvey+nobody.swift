@@ -1,7 +1,7 @@
 import Discovery
 
 extension DiscoverySurvey {
-    /// What there is to say where nobody was found.
+    /// The error if no host was found.
     var nobody: CommandError {
         guard isSettled else {
             return CommandError(

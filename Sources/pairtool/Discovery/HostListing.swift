@@ -33,7 +33,7 @@ struct HostListing: Sendable {
 
     /// - Parameters:
     ///   - probe: Asks the hosts how they are. Default: they are not asked.
-    /// - Returns: What there is to say where nobody is there, which is not said yet; nil after a list.
+    /// - Returns: The error to report if no host was found; nil after a list.
     /// - Throws: ``CommandError``, `DiscoveryError`, `PairedHostStoreError`; `CancellationError`.
     func run(
         _ output: Output,
@@ -63,7 +63,7 @@ struct HostListing: Sendable {
         until end: ContinuousClock.Instant?,
         then conclude: (DiscoverySurvey) async throws -> Result
     ) async throws -> Result {
-        // Whoever asks for the first host and names a time wants to wait for it; otherwise the engine's word ends it.
+        // With --first and --timeout, wait for the first host; otherwise stop when the engine has settled.
         let waits = first && timeout != nil
         let isEnough: @Sendable (inout DiscoverySurvey) -> Bool = { [first] survey in
             if first, survey.hosts.contains(where: { !$0.endpoints.isEmpty }) { return true }
@@ -96,7 +96,7 @@ struct HostListing: Sendable {
         if !survey.isSettled, !first {
             output.warn(
                 "discovery.unsettled",
-                "Stopped before all answers were in: there may be more hosts (--timeout SECONDS)."
+                "Stopped before all answers had arrived. There may be more hosts: --timeout SECONDS"
             )
         }
         return nil

@@ -7,7 +7,7 @@ struct ProbeResult: Encodable, Sendable, Hashable {
         case down
         /// Something else answers on the port.
         case other
-        /// It is not asked: the address is none of your network's.
+        /// It is not asked: the address is not on your network.
         case skipped
         /// It claims to be a paired host, but has another key.
         case impostor

@@ -47,7 +47,7 @@ struct Doctor: Sendable {
             let findings = try await withTimeLimit(limit, clock: clock) { try await check.findings() }
             try Task.checkCancellation()
             return findings
-                ?? [.problem(check.name, "the check was not done after \(limit.components.seconds) s", .runAgain)]
+                ?? [.problem(check.name, "the check did not finish within \(limit.components.seconds) s", .runAgain)]
         } catch is CancellationError {
             throw CancellationError()
         } catch {

@@ -5,20 +5,20 @@ import PairingAgent
 /// How a host of another family than CopilotForge's does, as far as can be asked without disturbing anybody: a `ping`
 /// would open a window on a Lumi Mac.
 struct FamilyHealth: Sendable, Hashable {
-    /// What answers; nil where nothing says so.
+    /// What answers; nil if nothing says so.
     var service: String?
     var version: String?
     /// Where it answers.
     var place: String
     /// What is not well with it, for people. The host's word, as a rule.
     var trouble: String?
-    /// What kind of its family it is, where it says so.
+    /// The generation of its family, if it says so.
     var generation: String?
-    /// Whether the assistant behind it is there; nil where that is not said.
+    /// Whether its assistant is available; nil if the host does not say.
     var hasAssistant: Bool?
-    /// What cannot be had from its generation, for people.
+    /// What hosts of its generation cannot do, for people.
     var limits: String?
-    /// Whether the host takes this device's token; nil where there is none to take, or that was not asked.
+    /// Whether the host accepts this device's token; nil if it needs none, or was not asked.
     var takesToken: Bool?
 }
 
@@ -45,7 +45,7 @@ extension FamilyHealth {
             try await TCPProbe.connect(to: endpoint, timeouts: timeouts)
             return FamilyHealth(place: "\(endpoint)")
         case .aicli:
-            // What is asked needs no token, and gets none: an advert may be anyone's.
+            // What is asked needs no token, and gets none: an advertisement may be anyone's.
             let security: HostSecurity =
                 speaksTLS
                 ? .pinned(try await PinnedTLS.certificate(of: endpoint, expecting: nil, configuration: configuration))

@@ -3,11 +3,11 @@ import CompanionWire
 import PairingAgent
 
 extension HostOptions {
-    /// The record of the host that is meant, where it is one of another family than CopilotForge's.
+    /// The record of the selected host, if it is not of the family CopilotForge.
     func otherFamily(_ options: OutputOptions) throws -> PairedHost? {
         let context = options.output.context
         let hosts = try PairedHostStore(directory: context.paths.data).load()
-        // What names no host is told by whoever looks further.
+        // The lookup that follows reports a word that names no host.
         let selected = try? PairedHostSelection.select(host ?? context.environment["PAIRTOOL_HOST"], in: hosts)
         guard let selected, selected.family != .copilotforge else { return nil }
         try require?.check(selected)

@@ -3,7 +3,7 @@ import CompanionWire
 import PairingAgent
 
 extension HostFamily {
-    /// The port that hosts of the family listen on, where none is named.
+    /// The port that hosts of the family listen on, if none is named.
     var usualPort: Int {
         switch self {
         case .copilotforge: CompanionEndpoint.defaultPort
@@ -16,7 +16,7 @@ extension HostFamily {
     /// Whether legacy hosts of the family speak HTTP, rather than a protocol of their own on TCP.
     var speaksHTTP: Bool { self != .lumi }
 
-    /// How to begin with a host of the family. Daemons of Jarvis are not found by themselves.
+    /// How to pair with a host of the family. Jarvis daemons do not advertise themselves.
     var pairCommand: String {
         switch self {
         case .copilotforge: "pairtool pair"
@@ -37,7 +37,7 @@ extension HostFamily {
     var firstCommand: String {
         switch self {
         case .copilotforge, .aicli: "pairtool projects"
-        case .lumi: "pairtool sync"
+        case .lumi: "pairtool lumi sync"
         case .jarvis: "pairtool approvals"
         }
     }

@@ -38,12 +38,16 @@ extension PairedHostSelection {
             throw CommandError(
                 .failed,
                 "host.cannot",
-                "\(host.name) is a \(host.family.displayName) host; \(matter) are a matter of \(family.displayName) hosts",
+                "\(host.name) is a \(host.family.displayName) host; \(Self.works(matter)) only with \(family.displayName) hosts",
                 next: relatives.first.map { "name one with --host: \($0.name)" }
                     ?? "pair with one: \(family.pairCommand)"
             )
         }
         return host
+    }
+
+    private static func works(_ matter: String) -> String {
+        "\(matter) \(matter.ends(with: "s") ? "work" : "works")"
     }
 
     private static func named(_ word: String, _ relatives: [PairedHost], in hosts: PairedHosts) throws -> PairedHost {
@@ -71,7 +75,10 @@ extension PairedHostSelection {
             )
         }
         guard relatives.count == 1 else {
-            throw ambiguous(relatives, "several \(family.displayName) hosts are paired and none of them is the default")
+            throw ambiguous(
+                relatives,
+                "several \(family.displayName) hosts are paired, and none of them is the default"
+            )
         }
         return only
     }

@@ -10,7 +10,7 @@ struct ChatLoop {
     private var conversation: Conversation
     private let history: Int
     private let prompts: any PromptReader
-    /// How the agent goes on by itself; nil: it does not.
+    /// Auto mode; nil if it is off.
     private var auto: AutoResponse?
     /// What runs now: Ctrl-C ends it, and not the chat.
     private let current = NIOLockedValueBox<(@Sendable () -> Void)?>(nil)
@@ -24,15 +24,17 @@ struct ChatLoop {
     }
 
     private static let help = """
-        /history [N]   the last N messages (20)
+        /history [N]   show the last N messages (20)
         /model [ID]    show or change the model
-        /image FILE    a picture that goes with the next prompt
-        /cancel        end the turn that goes on at the host
-        /auto [MODE]   show or change how the agent goes on by itself; off ends it
-        /help          this list
-        /quit          end (Ctrl-D does too)
+        /image FILE    send a picture with the next prompt
+        /cancel        cancel the turn that runs on the host
+        /auto [MODE]   show or set auto mode; off ends it
+        /help          show this list
+        /quit          end the chat (also Ctrl-D)
         Ctrl-C         stop waiting for an answer; the host finishes it
         """
+
+    private static let commands = ["/history", "/model", "/image", "/cancel", "/auto", "/help", "/quit"]
 
     /// Runs until the input ends or the user quits.
     mutating func run() async throws {
@@ -76,24 +78,24 @@ struct ChatLoop {
                     } else if !conversation.images.isEmpty {
                         // A later prompt may be about something else.
                         conversation.images = []
-                        session.output.say("The pictures are not kept for the next prompt; /image adds them again.")
+                        session.output.say("The pictures were dropped. To add them again: /image FILE")
                     }
                 }
             }
         }
     }
 
-    /// What an answer that nobody waits for any more leaves.
+    /// What to say about an answer that is no longer waited for.
     private var stoppedWaiting: String {
         session.offer.turns?.endsWithReader == true
-            ? "Stopped. /history shows what came of the answer."
-            : "Stopped waiting. The host goes on; /history shows the answer once it is there."
+            ? "Stopped. /history shows the answer so far."
+            : "Stopped waiting. The host finishes the answer; /history shows it."
     }
 
     /// Runs something that Ctrl-C may end. An error is shown and does not end the chat.
     ///
     /// - Parameter interrupt: Called for each Ctrl-C; says whether it ends what runs.
-    /// - Returns: nil where it was stopped or failed.
+    /// - Returns: nil if it was stopped or failed.
     private func run<R: Sendable>(
         _ stopped: String,
         interrupt: @escaping @Sendable () -> Bool = { true },
@@ -131,7 +133,7 @@ struct ChatLoop {
                 return prompt
             } catch is CancellationError {
                 try Task.checkCancellation()
-                session.context.stderr.write("\n(Ctrl-D or /quit ends)\n")
+                session.context.stderr.write("\n(Ctrl-D or /quit ends the chat)\n")
             }
         }
     }
@@ -148,14 +150,20 @@ struct ChatLoop {
             let (conversation, prompts) = (conversation, prompts)
             _ = try await run("Stopped.") { try await Self.showHistory(count, conversation, prompts) }
         case "/model":
-            if let argument { conversation.model = argument }
-            session.output.say("model \(conversation.model ?? "of the host's choice")")
+            if let argument {
+                let session = session
+                guard let model = try await run("Stopped.", { try await session.model(argument) }) else { return true }
+                conversation.model = model
+            }
+            session.output.say("model \(conversation.model ?? "chosen by the host")")
         case "/auto": choose(argument)
         case "/image": try await attach(argument)
         case "/cancel":
             let conversation = conversation
             _ = try await run("Stopped.") { try await conversation.cancelTurn() }
-        default: session.output.say("There is no \(words[0]). /help lists the commands.")
+        default:
+            let near = NearestWord.of(words[0], in: Self.commands).map { " Did you mean \($0)?" } ?? ""
+            session.output.say("There is no command \(words[0]).\(near) /help lists the commands.")
         }
         return true
     }
@@ -166,7 +174,7 @@ struct ChatLoop {
         let picture = try await run("Stopped.") {
             try before.checkTakesImages()
             guard let path else {
-                throw CommandError(.usage, "image.missing", "no file was named", next: "/image FILE")
+                throw CommandError(.usage, "image.missing", "no file was given", next: "/image FILE")
             }
             return try await PromptPicture.read(path)
         }
@@ -188,7 +196,7 @@ struct ChatLoop {
     }
 }
 
-// MARK: Going on by itself
+// MARK: Auto mode
 
 extension ChatLoop {
     /// Sends what the mode wants to be sent, answer by answer, until it has enough. The first Ctrl-C makes the answer
@@ -205,17 +213,17 @@ extension ChatLoop {
             let elapsed = Duration.seconds(max(0, session.context.now().timeIntervalSince(begin)))
             switch auto.answered(conversation.lastAnswer, elapsed: elapsed) {
             case .stop(let reason):
-                output.say("The agent does not go on by itself: \(reason).")
+                output.say("Auto mode ended: \(reason).")
                 return
             case .send(let prompt):
-                output.say("› \(prompt) (automatic, \(auto.sent) of at most \(auto.mostMessages); Ctrl-C stops)")
+                output.say("› \(prompt) (auto mode, \(auto.sent) of at most \(auto.mostMessages); Ctrl-C stops it)")
                 let before = conversation
                 let sent = try await run(stoppedWaiting) {
                     let isFirst = wantsStop.withLockedValue { wants in
                         defer { wants = true }
                         return !wants
                     }
-                    if isFirst { output.say("This answer is the last; Ctrl-C again stops waiting for it.") }
+                    if isFirst { output.say("Auto mode stops after this answer. Ctrl-C again stops waiting for it.") }
                     return !isFirst
                 } _: {
                     var next = before
@@ -224,7 +232,7 @@ extension ChatLoop {
                 }
                 guard let sent else {
                     let reason = wantsStop.withLockedValue(\.self) ? AutoResponse.Reason.stopped : .failed
-                    output.say("The agent does not go on by itself: \(reason).")
+                    output.say("Auto mode ended: \(reason).")
                     return
                 }
                 conversation = sent
@@ -232,18 +240,18 @@ extension ChatLoop {
         }
     }
 
-    /// Shows or changes how the agent goes on by itself.
+    /// Shows or sets auto mode.
     private mutating func choose(_ word: String?) {
         if word == "off" {
             auto = nil
         } else if let word {
             guard let mode = AutoResponse.Mode(rawValue: word) else {
                 let modes = AutoResponse.Mode.allCases.map(\.rawValue).joined(separator: ", ")
-                session.output.say("There is no such mode. There are: \(modes), off")
+                session.output.say("Unknown mode. The modes are: \(modes), off")
                 return
             }
             auto = AutoResponse(mode: mode, limits: auto?.limits ?? .init())
         }
-        session.output.say("going on by itself: \(auto?.mode.rawValue ?? "off")")
+        session.output.say("auto mode: \(auto?.mode.rawValue ?? "off")")
     }
 }

@@ -1,25 +1,37 @@
 import CompanionClient
 import CompanionWire
+import Discovery
 import PairingAgent
 
-/// The names that the shell offers: paired hosts from the records, projects and chats live from the default host.
+/// The words that the shell offers: paired hosts from the records, hosts in sight from the network, and the projects,
+/// chats, models and devices of the host that is named, or of the default one.
 enum Completions {
     static func hosts() -> [String] {
         let hosts = try? PairedHostStore(directory: CommandContext.current.paths.data).load()
-        return (hosts?.hosts ?? []).flatMap { word($0.name, id: $0.id) }
+        return words((hosts?.hosts ?? []).map { ($0.name, $0.id) })
+    }
+
+    /// The hosts in sight that `pairtool pair` can be told to pair with.
+    static func hostsInSight(_ words: [String]) async -> [String] {
+        let context = CommandContext.current
+        let choice = DiscoveryChoice(interface: value(of: "--interface", in: words))
+        guard let client = try? choice.client(context: context, usualInterface: nil, domain: nil) else { return [] }
+        let found = try? await DiscoverySurvey.run(client: client, types: ServiceType.all, limit: .seconds(2)) {
+            $0.isSettled
+        }
+        return Self.words((found?.hosts ?? []).flatMap(PairingTarget.targets).map { ($0.name, $0.id) })
     }
 
     static func projects(_ words: [String]) async -> [String] {
         await live(words) { session in
-            try await session.projects.mergedProjects().flatMap { word($0.project.name, id: $0.id) }
+            Self.words(try await session.projects.mergedProjects().map { ($0.project.name, $0.id) })
         }
     }
 
     static func chats(_ words: [String]) async -> [String] {
         await live(words) { session in
-            try await session.chats(in: try await session.projects.mergedProjects()).flatMap {
-                word($0.chat.title, id: $0.chat.id)
-            }
+            let chats = try await session.chats(in: try await session.projects.mergedProjects())
+            return Self.words(chats.map { ($0.chat.title, $0.chat.id) })
         }
     }
 
@@ -38,7 +50,7 @@ enum Completions {
     ) async -> [String] {
         let context = CommandContext.current
         let store = PairedHostStore(directory: context.paths.data)
-        let named = words.firstIndex(of: "--host").flatMap { words.indices.contains($0 + 1) ? words[$0 + 1] : nil }
+        let named = value(of: "--host", in: words)
         guard
             let hosts = try? store.load(),
             let host = try? PairedHostSelection.select(named ?? context.environment["PAIRTOOL_HOST"], in: hosts)
@@ -50,13 +62,44 @@ enum Completions {
         return (found ?? nil) ?? []
     }
 
-    /// What the shell is offered for a thing: its name if that is plain, else its id if that is.
-    private static func word(_ name: String, id: String) -> [String] {
-        [name, id].first(where: isPlain).map { [$0] } ?? []
+    private static func value(of option: String, in words: [String]) -> String? {
+        words.firstIndex(of: option).flatMap { words.indices.contains($0 + 1) ? words[$0 + 1] : nil }
     }
 
-    /// Whether a shell takes a word as it is. Shells expand what they are offered (`compgen -W`), and the words are a
-    /// peer's: nothing but plain ASCII gets through.
+    /// What the shell is offered for things: their names, or the ids of those whose names are shared or cannot be offered.
+    private static func words(_ things: [(name: String, id: String)]) -> [String] {
+        let context = CommandContext.current
+        let shell = context.environment["SAP_SHELL"]
+        // bash expands what it is offered, unless the script is ours; see ``CompletionScript``.
+        let isQuoted =
+            shell == "zsh" || shell == "fish"
+            || (shell == "bash" && context.environment[CompletionScript.variable] != nil)
+        let counts = Dictionary(things.map { ($0.name.lowercased(), 1) }, uniquingKeysWith: +)
+        return things.compactMap { name, id in
+            if counts[name.lowercased()] == 1, isPlain(name) || (isQuoted && isText(name)) {
+                // zsh takes what follows a colon for a description.
+                return shell == "zsh" ? escapingColons(name) : name
+            }
+            return isPlain(id) ? id : nil
+        }
+    }
+
+    private static func escapingColons(_ text: String) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if scalar == ":" || scalar == "\\" { result.append("\\") }
+            result.append(scalar)
+        }
+        return String(result)
+    }
+
+    /// Whether a name is one line that no shell takes for an option.
+    static func isText(_ name: String) -> Bool {
+        guard let first = name.unicodeScalars.first, first != "-" else { return false }
+        return !TerminalText.isUnsafe(name) && !name.trimmingBlanks().isEmpty
+    }
+
+    /// Whether a shell takes a word as it is, if it expands what it is offered: nothing but plain ASCII gets through.
     static func isPlain(_ word: String) -> Bool {
         !word.isEmpty && word.first != "-"
             && word.utf8.allSatisfy { byte in

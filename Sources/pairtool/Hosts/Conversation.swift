@@ -13,7 +13,7 @@ struct Conversation: Sendable {
     private var unmadeIn: MergedProject?
     /// The agent's working directory: only ever a path that the host listed.
     let projectPath: String?
-    /// Nil where the host chooses.
+    /// Nil if the host chooses.
     var model: String?
     /// Pictures that go with the next prompt.
     var images: [TurnImage] = []
@@ -143,7 +143,7 @@ struct Conversation: Sendable {
                 }
             } catch let error as CompanionClientError where error.code == .streamInterrupted {
                 var failure = CommandError(describing: error)
-                failure.next = "see what is there before you send it again: pairtool messages \(chatID.prefix(8))"
+                failure.next = "check the chat before you send it again: pairtool messages \(chatID.prefix(8))"
                 throw failure
             }
             // A cancelled wait ends the loop without an error.
@@ -158,12 +158,12 @@ struct Conversation: Sendable {
         throw CommandError(
             .failed,
             "host.cannot",
-            "\(session.host.name) takes no pictures with a prompt; nothing was sent",
-            next: "leave them out"
+            "\(session.host.name) does not accept pictures; nothing was sent",
+            next: "leave out the pictures"
         )
     }
 
-    /// Begins a turn by a signed command and shows it; the turn goes on whether it is followed or not.
+    /// Starts a turn with a signed command and shows it. The turn continues whether it is followed or not.
     private static func follow(
         _ request: ContinueChatRequest,
         in chatID: String,
@@ -180,11 +180,11 @@ struct Conversation: Sendable {
 
     /// Ends the last turn that this machine began in the chat.
     func cancelTurn() async throws {
-        try session.requireCommands("end turns")
+        try session.requireCommands("cancel turns")
         guard unmadeIn == nil,
             let turnID = try LastTurns(context: session.context).last(chatID: chatID, host: session.host)
         else {
-            session.output.say("No turn was begun in this chat.")
+            session.output.say("No turn was started in this chat.")
             return
         }
         let turn = try await session.copilotForge.cancelTurn(chatID: chatID, turnID: turnID)
@@ -208,11 +208,11 @@ struct Conversation: Sendable {
             // Both times are the host's, but for a host that says no times: then they are right to about a second.
             let asked = last.createdAt ?? begun.addingTimeInterval(companion.clockOffset.map { $0 / .seconds(1) } ?? 0)
             guard !health.began(after: asked) else {
-                session.output.say("The host was restarted before it answered the last prompt: that answer is lost.")
+                session.output.say("The host was restarted before it answered the last prompt. That answer is lost.")
                 return
             }
             guard age < health.turnLimit ?? Self.longestTurn else { return }
-            if !hasSaid { session.output.say("The host is still answering the last prompt; waiting for it to end.") }
+            if !hasSaid { session.output.say("The host is still answering the last prompt. Waiting for it to end.") }
             hasSaid = true
             try await session.context.clock.sleep(for: pause)
             age += pause

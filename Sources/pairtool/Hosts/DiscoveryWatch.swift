@@ -15,7 +15,7 @@ struct DiscoveryWatch: Sendable {
     private struct Event: Encodable {
         var event: String
         var at: Date
-        /// The engine that was lost or goes on.
+        /// The engine that was lost or that continues.
         var engine: String?
         var host: DiscoveredRow?
         var message: String?
@@ -79,7 +79,7 @@ struct DiscoveryWatch: Sendable {
         case .discovery(.interrupted(let error, let engine)):
             note("interrupted", engine, "\(error); trying again")
         case .discovery(.resumed(let engine)):
-            note("resumed", engine, "going on with the \(engine.rawValue) mDNS engine")
+            note("resumed", engine, "continuing with the \(engine.rawValue) mDNS engine")
         }
         return []
     }

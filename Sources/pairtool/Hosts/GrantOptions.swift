@@ -1,19 +1,19 @@
 import ArgumentParser
 import CompanionWire
 
-/// What a device may get.
+/// What a device is granted.
 struct GrantOptions: ParsableArguments {
-    @Flag(help: "Let devices that pair read only.")
+    @Flag(help: "Give devices that pair permission to read only.")
     var readOnly = false
 
     @Option(
         name: .customLong("permission"),
-        help: "Let devices that pair do this and what else is named so (repeatable). Default: all they ask for."
+        help: "Give devices that pair this permission only (repeatable). Default: all that they request."
     )
     var allowed: [PermissionArgument] = []
 
     mutating func validate() throws {
-        if readOnly, !allowed.isEmpty { throw ValidationError("--read-only and --permission exclude each other.") }
+        if readOnly, !allowed.isEmpty { throw ValidationError("--read-only and --permission cannot be used together.") }
     }
 
     /// nil for all that a device asks for.

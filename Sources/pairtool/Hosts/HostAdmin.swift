@@ -38,7 +38,7 @@ struct AdminDeviceRow: Encodable {
     var protocolVersion: Int
     var pairedAt: Date
     var lastSeenAt: Date
-    /// true where the device is shut out and the host could not store that yet.
+    /// true if the device is shut out and the host could not store that yet.
     var isRevoked: Bool?
 
     init(_ device: AdminDevice) {
@@ -54,7 +54,7 @@ struct AdminDeviceRow: Encodable {
 
     /// What the device may do, for people.
     var rights: String {
-        if isRevoked == true { return "nothing: shut out, but not stored yet" }
+        if isRevoked == true { return "nothing: revoked, but not stored yet" }
         return permissions.isEmpty ? "read" : permissions.joined(separator: ", ")
     }
 }

@@ -11,7 +11,7 @@ struct HostAdvertiser: Sendable {
 
     /// Advertises until it is cancelled, which sends the goodbye.
     ///
-    /// Both types carry the same TXT record (companion-v2, Ports and adverts), all of it hints.
+    /// Both types carry the same TXT record (companion-v2, Ports and advertisements), all of it hints.
     func run(port: Int, tlsPort: Int, _ report: @escaping @Sendable (AdvertisementEvent) async -> Void) async throws {
         let txt = [("v", "2"), ("id", id), ("tls", "\(tlsPort)"), ("legacy", isLegacy ? "1" : "0"), ("name", name)]
         let advertisement = Advertisement(

@@ -4,23 +4,23 @@ import CompanionWire
 import FoundationEssentials
 import PairingAgent
 
-/// Which paired host a command speaks to.
+/// Which paired host a command uses.
 struct HostOptions: ParsableArguments {
     @Option(
         name: .customLong("host"),
         help:
-            "The paired host, by name, id prefix or address (ADDRESS[:PORT], past mDNS). Default: $PAIRTOOL_HOST, then the default host.",
+            "The paired host, by name, id prefix or ADDRESS[:PORT]. Default: $PAIRTOOL_HOST, then the default host.",
         completion: .custom { _, _, _ in Completions.hosts() }
     )
     var host: String?
 
-    @Option(help: "Refuse a host that proves less (exit code 13): verified.")
+    @Option(help: "Refuse a host that is not verified (exit code 13).")
     var require: RequiredTrust?
 
-    @Flag(help: "Take a legacy host for the same one where it seems to be at another address now.")
+    @Flag(help: "Accept a legacy host at a new address without asking.")
     var allowLegacy = false
 
-    @OptionGroup(title: "Finding the host where it has moved") var discovery: DiscoveryOptions
+    @OptionGroup(title: "Discovery options") var discovery: DiscoveryOptions
 
     /// Runs a body with the host that the options, the environment or the default name.
     func withSession<R>(
@@ -59,7 +59,7 @@ struct HostOptions: ParsableArguments {
     /// How many connections may fail in a row before a watched host is looked for elsewhere.
     static let patience = 2
 
-    /// The host that is meant, with the address at which it answers now.
+    /// The selected host, with the address at which it answers now.
     private func locate(in hosts: PairedHosts, output: Output) async throws -> PairedHost {
         let environment = output.context.environment["PAIRTOOL_HOST"]
         var selected: PairedHost
@@ -97,7 +97,7 @@ struct HostOptions: ParsableArguments {
     }
 }
 
-/// Finds the one paired host that is meant.
+/// Selects a paired host.
 enum PairedHostSelection {
     /// - Parameter word: A name or id prefix; nil or empty means the default host.
     static func select(_ word: String?, in hosts: PairedHosts) throws -> PairedHost {
@@ -106,7 +106,7 @@ enum PairedHostSelection {
         }
         guard let word, !word.isEmpty else {
             if let host = hosts.defaultHost { return host }
-            throw ambiguous(hosts.hosts, "several hosts are paired and none is the default")
+            throw ambiguous(hosts.hosts, "several hosts are paired, and none is the default")
         }
         let found = hosts.matching(word)
         if let host = found.first, found.count == 1 { return host }
@@ -114,17 +114,20 @@ enum PairedHostSelection {
             throw CommandError(
                 .usage,
                 "host.ambiguous",
-                "“\(word)” could be any of: \(names(found))",
-                next: "use more of the id: pairtool hosts"
+                "“\(word)” matches several: \(names(found))",
+                next: "give more of the id: pairtool hosts"
             )
         }
         let isShort = word.count < 4 && hosts.hosts.contains { $0.id.begins(with: word) }
         throw CommandError(
             .notPaired,
             "host.unknown",
-            "no paired host is called “\(word)”; paired are: \(names(hosts.hosts))",
+            "no paired host is called “\(word)”"
+                + (NearestWord.of(word, in: hosts.hosts.map(\.name)).map { "; did you mean “\($0)”?" }
+                    ?? "; the paired hosts are: \(names(hosts.hosts))"),
             next: isShort
-                ? "give four characters of the id, or more" : "pairtool hosts, or to pair with it: pairtool pair"
+                ? "give at least four characters of the id"
+                : "see the paired hosts: pairtool hosts, or pair: pairtool pair"
         )
     }
 
@@ -133,7 +136,7 @@ enum PairedHostSelection {
             .notPaired,
             "host.unknown",
             "no paired host is at \(place.address)\(place.port.map { ", port \($0)" } ?? "")",
-            next: "pairtool hosts, or to pair with it: pairtool pair"
+            next: "see the paired hosts: pairtool hosts, or pair: pairtool pair"
         )
     }
 

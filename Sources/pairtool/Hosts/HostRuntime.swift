@@ -4,7 +4,7 @@ import Glibc
 import NIOConcurrencyHelpers
 import ServiceLifecycle
 
-/// Runs a host: the server, its advert and what the terminal shows, until a signal ends them in order.
+/// Runs a host: the server, its advertisement and what the terminal shows, until a signal ends them in order.
 struct HostRuntime: Sendable {
     let server: CompanionBridgeServer
     let admin: AdminServer

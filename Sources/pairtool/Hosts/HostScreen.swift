@@ -16,10 +16,10 @@ actor HostScreen {
     private var challenge: PairingStartResponse?
     private var isAdvertSaid = false
     /// The seconds for which the code has not been drawn, because the window has no room for what is to be said about
-    /// the advert below it; nil where nothing is held back.
+    /// the advertisement below it; nil if nothing is held back.
     private var heldSeconds: Int?
     private let dense: Bool
-    /// The window that was too small for the code; nil where it is drawn.
+    /// The window that was too small for the code; nil if it is drawn.
     private var tooSmall: CommandContext.WindowSize?
 
     init(
@@ -55,13 +55,13 @@ actor HostScreen {
         case .published(let name, let engine):
             report("advertised", advertised(as: name, by: engine))
         case .renamed(let old, let new): report("renamed", "The name “\(old)” is taken: advertising as “\(new)”.")
-        case .interrupted(let error): report("advert_lost", "Not advertised at the moment: \(error). Trying again.")
+        case .interrupted(let error): report("advert_lost", "The host is not advertised: \(error). Trying again.")
         case .resumed: report("advert_back", "The mDNS engine is back.")
         }
     }
 
     func showAdvertisingFailed(_ error: any Error) {
-        report("advert_failed", "Not advertised: \(error). Companions can still name this host by its address.")
+        report("advert_failed", "The host is not advertised: \(error). Companions can still reach it by its address.")
     }
 
     /// Counts down the code's time on a terminal, until it is cancelled.
@@ -115,13 +115,13 @@ actor HostScreen {
     private func show(text event: HostEvent) {
         switch event {
         case .listening(let port, let tlsPort):
-            let place = lan ? "on the network" : "on this machine only (--lan opens it)"
+            let place = lan ? "on the network" : "on this machine only (--lan changes that)"
             line("\(name) listens on port \(tlsPort) for HTTPS and \(port) for HTTP, \(place).")
-            if onDemand { line("No pairing code is open. To pair a device: pairtool host pair") }
+            if onDemand { line("There is no pairing code now. To pair a device: pairtool host pair") }
         case .challenge(let challenge): draw(challenge)
         case .challengeEnded(let reason):
             switch reason {
-            case .burnt: line("Three wrong tries: that code is dead. \(nextCode)")
+            case .burnt: line("Three wrong codes: this code is no longer valid. \(nextCode)")
             case .expired: line("The code has expired. \(nextCode)")
             case .used, .replaced: break
             }
@@ -129,41 +129,41 @@ actor HostScreen {
         case .paired(let device, let address): line("Paired: \(device.name) (\(device.id)) at \(address).")
         case .pairingLocked(let failures):
             line(
-                "\(failures) wrong codes in a row: the digits are locked, the QR code still works. To unlock them: pairtool host unlock"
+                "\(failures) wrong codes in a row: the six digits are locked, the QR code still works. To unlock them: pairtool host unlock"
             )
         case .pairingUnlocked: line("Pairing is unlocked.")
         case .connected(let device, let address): line("Connected: \(device.name) (\(device.id)) at \(address).")
         case .permissionsChanged(let id, let permissions):
-            line("\(id) may now: \(permissions.isEmpty ? "read" : permissions.joined(separator: ", ")).")
+            line("Permissions of \(id): \(permissions.isEmpty ? "read" : permissions.joined(separator: ", ")).")
         case .disconnected(let device): line("Disconnected: \(device.name).")
         case .revoked(let id): line("Revoked: \(id).")
-        case .projectCreated(let project, let device): line("\(device) made the project \(project.name).")
-        case .chatCreated(let chat, let device): line("\(device) made the chat \(chat.id.prefix(8)).")
+        case .projectCreated(let project, let device): line("\(device) created the project \(project.name).")
+        case .chatCreated(let chat, let device): line("\(device) created the chat \(chat.id.prefix(8)).")
         case .quotaReached(let device, let what):
-            line("\(device.name) (\(device.id)) has reached \(what), all that it may (--quota).")
-        case .turnStarted(let chatID, _): line("A turn began in chat \(chatID.prefix(8)).")
+            line("\(device.name) (\(device.id)) has reached its quota of \(what) (--quota).")
+        case .turnStarted(let chatID, _): line("A turn started in chat \(chatID.prefix(8)).")
         case .turnFinished(let chatID, _, let ok):
             line("The turn in chat \(chatID.prefix(8)) \(ok ? "is done" : "failed").")
         }
     }
 
     private var nextCode: String {
-        onDemand ? "For a new one: pairtool host pair" : "A new one follows."
+        onDemand ? "To make a new one: pairtool host pair" : "A new one follows."
     }
 
     private static func wrongCode(address: String, left: Int) -> String {
         "Somebody at \(address) entered a wrong code (\(left == 1 ? "1 try" : "\(left) tries") left). If it was not you, end this host."
     }
 
-    /// For so long a code may wait for what is to be said about the advert.
+    /// How long a code may wait for the message about the advertisement.
     private static let mostHeldSeconds = 3
 
     private func draw(_ challenge: PairingStartResponse) {
         clearCountdown()
         let code = PairingCode(challenge: challenge, hasEnd: !showsCountdown, dense: dense)
         if output.context.stdoutIsTerminal {
-            // Only the countdown goes on and sees that the window has changed.
-            var ways = (showsCountdown ? "Make the window larger" : "Begin again in a larger window") + code.denseWay
+            // Only the countdown continues, and notices a changed window.
+            var ways = (showsCountdown ? "Make the window larger" : "Start the host in a larger window") + code.denseWay
             if picture == nil { ways += ", use --qr-file" }
             var rowsAfter = 1 + rowsOfAdvert
             if rowsAfter > 1, !code.fits(output, rowsAfter: rowsAfter), code.fits(output, rowsAfter: 1) {
@@ -182,14 +182,14 @@ actor HostScreen {
             // What is not a terminal may be a log, which others read.
             output.data(
                 onDemand
-                    ? "A pairing code is open: pairtool host pair shows it."
+                    ? "There is a pairing code. To show it: pairtool host pair"
                     : "A pairing code is ready (--show-secrets prints it, --qr-file writes it)."
             )
         }
         drawCountdown()
     }
 
-    /// The rows of what is said about the advert soon after the first code is there.
+    /// The rows of what is said about the advertisement soon after the first code is there.
     private var rowsOfAdvert: Int {
         guard !isAdvertSaid, let columns = output.context.windowSize()?.columns else { return 0 }
         return DiscoveryEngineKind.allCases.map {
@@ -224,7 +224,7 @@ actor HostScreen {
         drawCountdown()
     }
 
-    /// Says what became of the advert.
+    /// Says what became of the advertisement.
     private func report(_ event: String, _ text: String) {
         isAdvertSaid = true
         if output.format == .json {

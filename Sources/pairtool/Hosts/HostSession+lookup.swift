@@ -44,19 +44,41 @@ extension HostSession {
         )
     }
 
-    /// The model to use: the one that was named, else the first that the host lists; nil where the host chooses.
+    /// The model to use: the one that was named, else the first that the host lists; nil if the host chooses.
     func model(_ named: String?) async throws -> String? {
-        if let named { return named }
-        guard let models = offer.models else { return nil }
+        guard let models = offer.models else { return named }
+        if let named {
+            // A list that cannot be read is no reason to refuse a model.
+            guard let listed = try? await models.models() else { return named }
+            return try Self.model(named, in: listed)
+        }
         guard let first = try await models.models().first else {
             throw CommandError(
                 .hostUnavailable,
                 "host.no_model",
-                "the host lists no model",
+                "the host has no models",
                 next: "sign in to Copilot in the app on the host, or name a model with --model"
             )
         }
         return first.id
+    }
+
+    /// The model that a word names. Hosts may know more models than they list: a word that is not near any of those is
+    /// theirs to judge.
+    ///
+    /// - Throws: ``CommandError`` with exit code 3 for a word that looks like a typing error.
+    private static func model(_ word: String, in models: [CompanionModel]) throws -> String {
+        if models.contains(where: { $0.id.isSame(as: word) }) { return word }
+        let lowered = word.lowercased()
+        let names = models.filter { $0.id.lowercased() == lowered || $0.name.lowercased() == lowered }
+        if let model = names.first, names.count == 1 { return model.id }
+        guard let near = NearestWord.of(word, in: models.map(\.id)) else { return word }
+        throw CommandError(
+            .nothingFound,
+            "model.unknown",
+            "the host has no model “\(word)”; did you mean “\(near)”?",
+            next: "pairtool models"
+        )
     }
 
     /// The project for a new chat: the one that was named, else the only one.
@@ -65,7 +87,7 @@ extension HostSession {
         let projects = try await projects.mergedProjects().filter { !ProjectMerger.isCatchAll($0) }
         if let only = projects.first, projects.count == 1 { return only }
         guard !projects.isEmpty else {
-            throw CommandError(.nothingFound, "project.none", "the host lists no project to start a chat in")
+            throw CommandError(.nothingFound, "project.none", "the host has no project to start a chat in")
         }
         throw CommandError(
             .usage,

@@ -5,7 +5,7 @@ import PairingAgent
 extension HostSession {
     /// Makes sure that a legacy host still has this device connected.
     ///
-    /// Such a host has one device at a time, and its requests carry no credentials: it goes on to serve a device that
+    /// Such a host has one device at a time, and its requests carry no credentials: it continues to serve a device that
     /// another one has superseded (protocol v1, Pairing), so that one's user would not know.
     ///
     /// - Throws: ``CommandError`` with exit code 5 where another device is connected. A host without any says so itself.
@@ -15,8 +15,8 @@ extension HostSession {
         throw CommandError(
             .notPaired,
             "host.superseded",
-            "\(host.name) is connected to another device now, “\(other.name)”, and takes one at a time; nothing was sent",
-            next: "have the host show a new code, then: pairtool pair"
+            "\(host.name) is now connected to another device, “\(other.name)”, and accepts only one; nothing was sent",
+            next: "show a new code on the host, then: pairtool pair"
         )
     }
 }

@@ -15,10 +15,24 @@ struct HostSession: Sendable {
     /// Whether commands are signed and turns can be followed (protocol v2).
     var isVerified: Bool { host.trust == .verified }
 
+    /// Runs a body with a session; errors of the connection call the host by its name.
     static func with<R>(
         _ host: PairedHost,
         output: Output,
         configuration: CompanionClientConfiguration = .default,
+        _ body: (HostSession) async throws -> R
+    ) async throws -> R {
+        do {
+            return try await open(host, output: output, configuration: configuration, body)
+        } catch let error as CompanionClientError {
+            throw error.naming(host)
+        }
+    }
+
+    private static func open<R>(
+        _ host: PairedHost,
+        output: Output,
+        configuration: CompanionClientConfiguration,
         _ body: (HostSession) async throws -> R
     ) async throws -> R {
         switch host.family {
@@ -32,7 +46,7 @@ struct HostSession: Sendable {
                 clock: output.context.clock
             ) { client in
                 let session = HostSession(host: host, offer: HostClient(client), output: output, companion: client)
-                // Before an error is told, which may be about what is missing.
+                // Before an error is reported, which may be about the missing items.
                 let result: Result<R, any Error>
                 do {
                     result = .success(try await body(session))
@@ -89,8 +103,27 @@ extension HostSession {
         throw CommandError(
             .failed,
             "host.cannot",
-            "\(host.name) is a \(host.family.displayName) host, and those do not offer \(what)",
-            next: "see what hosts are paired: pairtool hosts"
+            "\(host.name) is a \(host.family.displayName) host, and such hosts do not offer \(what)",
+            next: "see what it can do: pairtool capabilities --host \(host.id.prefix(8))"
         )
+    }
+}
+
+extension PairedHost {
+    /// The host's name, with its address in brackets.
+    var title: String {
+        let address = "\(endpoint)"
+        return name.has(address) ? name : "\(name) (\(address))"
+    }
+}
+
+extension CompanionClientError {
+    /// The same error with the host's name, and its address in brackets.
+    func naming(_ host: PairedHost) -> CompanionClientError {
+        let address = "\(host.endpoint)"
+        guard !host.name.has(address), let place = message.utf8.firstRange(of: address.utf8) else { return self }
+        var error = self
+        error.message.replaceSubrange(place, with: host.title)
+        return error
     }
 }

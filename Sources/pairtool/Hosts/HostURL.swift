@@ -1,15 +1,18 @@
 import ArgumentParser
 import CompanionClient
 import CompanionWire
+import Discovery
 
-/// The value of `--url`: an address, and whether only TLS will do there.
+/// The value of `--url`: an address or an mDNS name, and whether only TLS will do there.
 struct HostURL: Sendable, Hashable {
-    /// The port of HTTPS where none is named (companion-v2, Ports and adverts).
+    /// The port of HTTPS if none is named (companion-v2, Ports and advertisements).
     static let securePort = PairingPayload.defaultPort
 
     private var endpoint: CompanionEndpoint
     private var namesPort: Bool
-    /// `https://`: this is where TLS is spoken, and nothing else is tried.
+    /// The name of a machine, such as `mac.local`, whose address is not known yet; see ``resolved(context:interface:)``.
+    private var localName: String?
+    /// `https://`: only TLS is used.
     var isSecure: Bool
 
     /// - Throws: `ValidationError` that says what is wrong with the text.
@@ -22,19 +25,70 @@ struct HostURL: Sendable, Hashable {
         let afterScheme = text.dropping(prefix: "https://", ignoringCase: true)
         isSecure = afterScheme != nil
         let rest = afterScheme.map(String.init) ?? text
-        guard
-            let endpoint = CompanionEndpoint(
-                rest,
-                defaultPort: isSecure ? Self.securePort : CompanionEndpoint.defaultPort
-            ), !isSecure || rest.dropping(prefix: "http", ignoringCase: true) == nil
-        else {
+        let usual = isSecure ? Self.securePort : CompanionEndpoint.defaultPort
+        let isOneScheme = !isSecure || rest.dropping(prefix: "http", ignoringCase: true) == nil
+        if isOneScheme, let endpoint = CompanionEndpoint(rest, defaultPort: usual) {
+            self.endpoint = endpoint
+            namesPort = CompanionEndpoint(rest, defaultPort: 1)?.port == endpoint.port
+        } else if isOneScheme, let (name, port) = Self.localName(in: rest) {
+            localName = name
+            // An address that nothing is sent to, until the name is resolved.
+            endpoint = CompanionEndpoint(address: Self.nowhere, port: port ?? usual)
+            namesPort = port != nil
+        } else {
             throw ValidationError(
-                "“\(TerminalText.line(text))” is no address: give an IP address and, if it is not 7878, a port from 1 to "
-                    + "65535, such as 192.168.1.5 or http://192.168.1.5:7878. Names are not looked up, and there is no path."
+                "“\(TerminalText.line(text))” is not an address. Give an IP address or a name that ends in .local, and a port "
+                    + "if it is not 7878, such as http://192.168.1.5:7878 or mac.local. Other names are not looked up, and "
+                    + "there is no path."
             )
         }
-        self.endpoint = endpoint
-        namesPort = CompanionEndpoint(rest, defaultPort: 1)?.port == endpoint.port
+    }
+
+    private static let nowhere = IPAddress(bytes: [0, 0, 0, 0])!
+
+    /// A name that ends in `.local`, and its port.
+    private static func localName(in text: String) -> (name: String, port: Int?)? {
+        var rest = Substring(text)
+        rest = rest.dropping(prefix: "http://", ignoringCase: true) ?? rest
+        rest = rest.dropping(suffix: "/") ?? rest
+        var port: Int?
+        if let (name, digits) = rest.cut(atLast: ":") {
+            guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(digits),
+                (1...65535).contains(number)
+            else { return nil }
+            (rest, port) = (name, number)
+        }
+        rest = rest.dropping(suffix: ".") ?? rest
+        let labels = rest.parts(".", omittingEmpty: false)
+        guard labels.count > 1, labels.last?.lowercased() == "local",
+            labels.allSatisfy({ (1...63).contains($0.utf8.count) }),
+            !rest.unicodeScalars.contains(where: { $0.properties.isWhitespace || "/@%[]".unicodeScalars.contains($0) }),
+            !rest.unicodeScalars.contains(where: TerminalText.isUnsafe)
+        else { return nil }
+        return (String(rest), port)
+    }
+
+    /// The same with the address that the machine of an mDNS name gives for itself.
+    ///
+    /// - Parameter interface: The one network interface to ask on; nil for all.
+    /// - Throws: ``CommandError`` with exit code 3 if no machine answers to the name.
+    func resolved(context: CommandContext, interface: String?) async throws -> HostURL {
+        guard let localName else { return self }
+        let addresses = try await BlockingCall.run { HostNameQuery.addresses(of: localName, interface: interface) }
+        guard let address = addresses.first(where: \.isLocal) else {
+            throw CommandError(
+                .nothingFound,
+                "host.name_unknown",
+                addresses.isEmpty
+                    ? "no machine on your network answers to the name \(localName)"
+                    : "\(localName) gives an address that is not on your network (\(addresses[0])); nothing was sent",
+                next: "see what there is: pairtool discover, or give the address: --url http://ADDRESS:\(endpoint.port)"
+            )
+        }
+        var url = self
+        url.localName = nil
+        url.endpoint.address = address
+        return url
     }
 
     /// Where it leads, with the family's own port if the user names none.

@@ -17,7 +17,7 @@ struct LegacyConsent: Sendable {
         if let verified = target.verifiedRecord(in: known) {
             throw PairingError(
                 .verifiedHost,
-                "\(verified.name) was paired with proof before, and \(target.name) offers plain HTTP in its place: this may not "
+                "\(verified.name) was paired as a verified host, but \(target.name) offers only plain HTTP; it may not "
                     + "be the same host"
             )
         }
@@ -33,13 +33,13 @@ struct LegacyConsent: Sendable {
             throw CommandError(
                 .legacyRefused,
                 "pairing.legacy_refused",
-                "\(target.name) knows no permissions: a device may do everything there",
+                "\(target.name) has no permissions: a paired device can do everything there",
                 next: "leave out --read-only and --permission"
             )
         }
         // Its key is asked about instead: nobody else on the network can read what is sent to whoever has it.
         guard !target.trustsKeyOnFirstUse else { return }
-        // Consent was given for one address: an advert elsewhere that has the host's id may be anyone's.
+        // Consent was given for one address: an advertisement elsewhere that has the host's id may be anyone's.
         let earlier = target.record(in: known)
         guard earlier.map({ target.allEndpoints.contains($0.endpoint) }) != true else { return }
         if isGiven { return output.say(warning) }
@@ -47,14 +47,14 @@ struct LegacyConsent: Sendable {
             throw CommandError(.legacyRefused, "pairing.legacy_refused", warning, next: "accept it with --allow-legacy")
         }
         output.say(warning)
-        guard try await Question(context: output.context).confirm("Pair all the same?") else {
+        guard try await Question(context: output.context).confirm("Pair anyway?") else {
             throw CommandError(.legacyRefused, "pairing.legacy_refused", "not paired; nothing was sent")
         }
     }
 
     private func warning(_ target: PairingTarget) -> String {
-        let speaks = target.family.speaksHTTP ? "plain HTTP" : "without encryption"
-        return "\(TerminalText.line(target.name)) speaks \(speaks) and proves nothing (trust: legacy): anyone on this "
+        let speaks = target.family.speaksHTTP ? "plain HTTP" : "no encryption"
+        return "\(TerminalText.line(target.name)) uses \(speaks) and proves nothing (trust: legacy). Anyone on this "
             + "network can read what you send, see the answers and use the host in your name."
     }
 }

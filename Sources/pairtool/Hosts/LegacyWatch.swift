@@ -3,7 +3,7 @@ import CompanionWire
 import FoundationEssentials
 import PairingAgent
 
-/// Watches a host that tells nothing by itself: asks it again and again, and gives the differences as events.
+/// Polls a host that sends no events, and reports the differences as events.
 struct LegacyWatch: Sendable {
     let session: HostSession
     let interval: Duration
@@ -23,7 +23,7 @@ struct LegacyWatch: Sendable {
                 let now = try await look(last)
                 let events = last.map { changes(from: $0, to: now) } ?? []
                 if hasFailed {
-                    let what = events.isEmpty ? "nothing changed meanwhile" : "what changed meanwhile follows"
+                    let what = events.isEmpty ? "nothing has changed" : "changes follow"
                     take(.resumed("\(session.host.name) answers again; \(what)."))
                 }
                 events.forEach { take(.event($0)) }

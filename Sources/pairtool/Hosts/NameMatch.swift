@@ -1,7 +1,12 @@
 import CompanionWire
 
-/// Finds the one thing that a word on the command line names.
+/// Finds the item that a word on the command line names.
 enum NameMatch {
+    /// What to add to a message about a name that does not exist: the name that was probably meant.
+    static func suggestion(_ word: String, in names: [String]) -> String {
+        NearestWord.of(word, in: names).map { "; did you mean “\($0)”?" } ?? ""
+    }
+
     /// Whole ids and names come first, then prefixes of ids (four characters or more), then of names; upper and lower
     /// case of names are alike.
     ///
@@ -35,8 +40,13 @@ enum NameMatch {
             guard found.count > 1 else { return first }
             let choices = found.prefix(5).map { "\(names($0).first ?? "") (\(ids($0).first ?? ""))" }
                 .joined(separator: ", ")
-            throw CommandError(.usage, "\(kind).ambiguous", "“\(word)” could be any of: \(choices)", next: listing)
+            throw CommandError(.usage, "\(kind).ambiguous", "“\(word)” matches several: \(choices)", next: listing)
         }
-        throw CommandError(.nothingFound, "\(kind).unknown", "the host has no \(kind) “\(word)”", next: listing)
+        throw CommandError(
+            .nothingFound,
+            "\(kind).unknown",
+            "the host has no \(kind) “\(word)”" + suggestion(word, in: items.flatMap { names($0) + ids($0) }),
+            next: listing
+        )
     }
 }

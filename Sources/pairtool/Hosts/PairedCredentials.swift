@@ -57,7 +57,7 @@ extension PairedHost {
             throw CommandError(
                 .failed,
                 "hosts.unreadable",
-                "the record of \(name) does not hold the key that was verified",
+                "the record of \(name) does not contain the verified key",
                 next: "pair again: pairtool pair"
             )
         }

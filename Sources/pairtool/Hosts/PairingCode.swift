@@ -54,7 +54,7 @@ struct PairingCode {
         }
     }
 
-    /// What `--dense` would change in a window that is too small, as one of the ways to name; empty where it is on.
+    /// What `--dense` would change in a window that is too small, as one of the ways to name; empty if it is on.
     var denseWay: String { dense ? "" : ", add --dense" }
 
     /// A screen does not get dirty: the lowest error correction keeps the drawing small.

@@ -14,11 +14,13 @@ struct PairingJob: Sendable {
 
     private var context: CommandContext { output.context }
 
-    /// This device's keys, which are made where there are none.
+    /// This device's keys, which are created if there are none.
     static func identity(output: Output) throws -> DeviceIdentity {
         let data = output.context.paths.data
         if try !PairedHostStore(directory: data).load().hosts.isEmpty, FileStatus(data + "/identity.key") == nil {
-            output.say("This device's key is gone: it gets a new one, and has to pair with each of its hosts again.")
+            output.say(
+                "This device's key is missing. pairtool makes a new one, and you have to pair with each host again."
+            )
         }
         return try SecureKeyStore(directory: data).identity()
     }
@@ -44,7 +46,10 @@ struct PairingJob: Sendable {
         let host = target.legacyRecord(at: endpoint, deviceID: identity.deviceID, now: context.now())
         return try record.store(host, as: outcome.device.name, clockOffset: outcome.clockOffset) { hosts in
             guard target.verifiedRecord(in: hosts) == nil else {
-                throw PairingError(.verifiedHost, "\(target.name) was paired with proof meanwhile; nothing was changed")
+                throw PairingError(
+                    .verifiedHost,
+                    "\(target.name) was meanwhile paired as a verified host; nothing was changed"
+                )
             }
             return target.record(in: hosts)
         }

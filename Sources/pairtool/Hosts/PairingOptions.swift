@@ -3,30 +3,32 @@ import CompanionWire
 
 /// What this device asks of a host when it pairs, and what it accepts.
 struct PairingOptions: ParsableArguments {
-    @Option(help: "What the host shall list this device as. Default: this machine's name.")
+    @Option(help: "The name under which the host lists this device. Default: this machine's name.")
     var name: String?
 
-    @Flag(help: "Ask for reading only.")
+    @Flag(help: "Request permission to read only.")
     var readOnly = false
 
     @Option(
         name: .customLong("permission"),
         help:
-            "Ask for this permission only: chat.create, chat.send, project.create or session.create (repeatable). Default: all."
+            "Request this permission only (repeatable). Default: all."
     )
     var permissions: [CompanionPermission] = []
 
-    @Flag(help: "Accept a host that proves nothing and speaks plain HTTP.")
+    @Flag(help: "Accept a host that proves nothing and uses plain HTTP.")
     var allowLegacy = false
 
-    @Option(help: "Refuse a host that proves less: verified.")
+    @Option(help: "Refuse a host that is not verified.")
     var require: RequiredTrust?
 
     mutating func validate() throws {
         if let name { try NameRule.check(name) }
-        if readOnly, !permissions.isEmpty { throw ValidationError("--read-only and --permission exclude each other.") }
+        if readOnly, !permissions.isEmpty {
+            throw ValidationError("--read-only and --permission cannot be used together.")
+        }
         if allowLegacy, require == .verified {
-            throw ValidationError("--allow-legacy and --require verified exclude each other.")
+            throw ValidationError("--allow-legacy and --require verified cannot be used together.")
         }
     }
 

@@ -15,15 +15,15 @@ struct PairingRecord: Sendable {
         var usual: PairedHost?
         /// What the host calls this device.
         var deviceName: String
-        /// The host's clock minus ours; nil where it is not known.
+        /// The host's clock minus ours; nil if it is not known.
         var clockOffset: Duration?
-        /// What the host allows, where that is not what was asked for.
+        /// What the host allows, if that is not what was asked for.
         var lessAllowed: [CompanionPermission]?
 
         var isDefault: Bool { usual?.id == host.id }
 
         var text: String {
-            "Paired with \(host.name) at \(host.endpoint) as “\(deviceName)” (trust: \(host.trust.rawValue))."
+            "Paired with \(host.title) as “\(deviceName)” (trust: \(host.trust.rawValue))."
         }
     }
 
@@ -31,7 +31,7 @@ struct PairingRecord: Sendable {
     ///
     /// - Parameters:
     ///   - deviceName: What the host calls this device.
-    ///   - clockOffset: The host's clock minus ours; nil where it is not known.
+    ///   - clockOffset: The host's clock minus ours; nil if it is not known.
     ///   - earlier: The record that the new one takes the place of.
     func keep(
         _ new: PairedHost,
@@ -60,7 +60,7 @@ struct PairingRecord: Sendable {
                     if wasDefault { hosts.defaultID = host.id }
                 }
             }
-            // An advert of one family may not take the place of a host of another.
+            // An advertisement of one family may not take the place of a host of another.
             if let other = hosts.hosts.first(where: { $0.id == host.id && $0.family != host.family }) {
                 throw PairingError(
                     .verifiedHost,
@@ -84,7 +84,7 @@ struct PairingRecord: Sendable {
         explain(outcome)
         guard !outcome.isDefault else { return output.say("Next: \(host.family.firstCommand)") }
         if let usual = outcome.usual {
-            output.say("Commands still go to \(TerminalText.line(usual.name)) (pairtool hosts default changes it).")
+            output.say("Commands still go to \(TerminalText.line(usual.name)). To change that: pairtool hosts default")
         }
         output.say("Next: \(host.family.firstCommand) --host \(host.id.prefix(8))")
     }
@@ -99,7 +99,9 @@ struct PairingRecord: Sendable {
         }
         if let less = outcome.lessAllowed {
             let allowed = less.map(\.rawValue).joined(separator: ", ")
-            output.say("The host allows less than was asked for: \(allowed.isEmpty ? "reading only" : allowed).")
+            output.say(
+                "The host granted fewer permissions than requested: \(allowed.isEmpty ? "reading only" : allowed)."
+            )
         }
     }
 }

@@ -19,7 +19,7 @@ struct PairingRouter: Sendable {
     private static let timeouts = CompanionClientConfiguration.Timeouts(connect: .seconds(3), request: .seconds(5))
 
     /// - Throws: ``PairingError``. Neither a QR code with a pin nor a host that says that it has TLS is a way to plain
-    ///   HTTP: whoever keeps TLS from being reached would get the code in the clear.
+    ///   HTTP: an attacker who blocks TLS would get the code in clear text.
     func route() async throws(PairingError) -> PairingRoute {
         if let pin = payload?.spki {
             let port = payload?.port ?? HostURL.securePort
@@ -27,7 +27,7 @@ struct PairingRouter: Sendable {
             return try await secure(at: (target.secureEndpoints + guesses).unique, pin: pin)
         }
         if let version = payload?.version, version >= 2 {
-            throw PairingError(.rejected, "the QR code is one of protocol \(version), and names no key of its host")
+            throw PairingError(.rejected, "the QR code is of protocol \(version), but does not name its host's key")
         }
         if !target.secureEndpoints.isEmpty { return try await secure(at: target.secureEndpoints, pin: nil) }
         var failure: PairingError?

@@ -3,14 +3,14 @@ import Discovery
 import FoundationEssentials
 import PairingAgent
 
-/// The one host that a code shall be tried at.
+/// The one host that a code is sent to.
 struct PairingTarget: Sendable {
     var id: String
     var name: String
     var family: HostFamily
     /// Where it answers in plain HTTP.
     var endpoints: [CompanionEndpoint]
-    /// Where it answers in TLS, as its advert, its QR code or the user says.
+    /// Where it answers in TLS, as its advertisement, its QR code or the user says.
     var secureEndpoints: [CompanionEndpoint]
 
     /// A host that the user named by its address.
@@ -41,9 +41,9 @@ struct PairingTarget: Sendable {
         }
     }
 
-    /// The host that a QR code names with its address; nil where it names none that may be spoken to.
+    /// The host that a QR code names with its address; nil if it names none that may be spoken to.
     init?(payload: PairingPayload) {
-        // Without its key, an address is no host: the code would go to whoever is there.
+        // Without a key, an address does not identify a host: the code could go to anyone.
         guard payload.host != nil || payload.spki != nil, let address = payload.addr.flatMap({ IPAddress($0) }),
             address.isLocal
         else { return nil }
@@ -63,7 +63,7 @@ struct PairingTarget: Sendable {
     }
 
     /// The targets behind an advert. An id that several machines claim is one target for each machine: only the user
-    /// can tell which is meant.
+    /// knows which is the right one.
     ///
     /// An advert is no reason to speak to an address that is not on this network: a host without another one is no
     /// target.
@@ -115,7 +115,7 @@ struct PairingTarget: Sendable {
         )
     }
 
-    /// The record of a host that was verified before and may be this one, whatever its address or advert says.
+    /// The record of a host that was verified before and may be this one, whatever its address or advertisement says.
     func verifiedRecord(in hosts: PairedHosts) -> PairedHost? {
         hosts.hosts.first { host in
             host.trust == .verified && host.family == family

@@ -3,7 +3,7 @@ import Discovery
 import FoundationEssentials
 import PairingAgent
 
-/// Finds the one host that is meant, on the network.
+/// Finds the selected host on the network.
 struct PairingTargetFinder: Sendable {
     let output: Output
     let client: CompanionDiscoveryClient
@@ -12,7 +12,7 @@ struct PairingTargetFinder: Sendable {
     let known: PairedHosts
 
     /// - Parameters:
-    ///   - word: What the user called the host; nil where there should be one only.
+    ///   - word: What the user called the host; nil if there should be one only.
     ///   - families: The kinds of host that will do.
     ///   - expiresAt: When the code that waits ends, for the countdown.
     func find(
@@ -44,8 +44,8 @@ struct PairingTargetFinder: Sendable {
         if let target = recorded.first {
             return recorded.count == 1 ? target : try await choose(among: recorded)
         }
-        let what = word.map { "no host called “\($0)” was found" } ?? "no host was found"
-        throw nothingFound(what, all, families.count == 1 ? families[0] : nil)
+        let what = word.map { "no host called “\($0)” was found" } ?? Self.nobody
+        throw nothingFound(what, all, families.count == 1 ? families[0] : nil, word: word)
     }
 
     /// The recorded hosts of other families than CopilotForge that a word means.
@@ -63,7 +63,7 @@ struct PairingTargetFinder: Sendable {
 
     /// Finds the host that a QR code names by its id and its key.
     ///
-    /// Whoever claims the id may be asked, for only the right one has the key: there is nothing to choose.
+    /// Every host that claims the id may be asked: only the right one has the key.
     func find(hostID: String, expiresAt: Date?) async throws -> PairingTarget {
         let found = try await survey([.companion, .companionShort], expiresAt: expiresAt) { survey in
             survey.hosts.contains { $0.advertisedID == hostID && !$0.endpoints.isEmpty }
@@ -87,17 +87,28 @@ struct PairingTargetFinder: Sendable {
         }
     }
 
-    /// - Parameter family: The only family that would have done.
-    private func nothingFound(_ what: String, _ all: [PairingTarget], _ family: HostFamily? = nil) -> CommandError {
+    private static let nobody = "no host was found"
+
+    /// - Parameters:
+    ///   - family: The only family that would have done.
+    ///   - word: What the user called the host.
+    private func nothingFound(
+        _ what: String,
+        _ all: [PairingTarget],
+        _ family: HostFamily? = nil,
+        word: String? = nil
+    ) -> CommandError {
+        let meant = word.flatMap { NearestWord.of($0, in: all.map(\.name)) }.map { "did you mean “\($0)”?" }
         let seen =
-            all.isEmpty ? "no host advertises itself" : "in sight are: \(all.map(\.name).joined(separator: ", "))"
+            all.isEmpty
+            ? "no host advertises itself" : "these hosts are in sight: \(all.map(\.name).joined(separator: ", "))"
         return CommandError(
             .nothingFound,
             "pairing.no_host",
-            what == "no host was found" ? what : "\(what); \(seen)",
-            next: "name it by address: "
+            word == nil && what == Self.nobody ? what : "\(what); \(meant ?? seen)",
+            next: "give its address: "
                 + (family ?? .copilotforge).pairCommand(at: "http://ADDRESS:\((family ?? .copilotforge).usualPort)")
-                + (family == nil ? ", with --family for hosts of another family" : "")
+                + (family == nil ? " (other families: --family)" : "")
         )
     }
 
@@ -109,17 +120,17 @@ struct PairingTargetFinder: Sendable {
     private func noAddress(_ host: DiscoveredHost) -> CommandError {
         let why =
             if host.flaws.contains(.portZero) {
-                "its advert names port 0"
+                "it advertises port 0"
             } else if host.endpoints.isEmpty {
-                "its address cannot be had"
+                "its address could not be resolved"
             } else {
-                "the address that its advert names is not on your network (\(host.endpoints[0].endpoint))"
+                "it advertises an address that is not on your network (\(host.endpoints[0].endpoint))"
             }
         return CommandError(
             .nothingFound,
             "pairing.no_address",
             "\(host.name) is in sight, but \(why); nothing was sent",
-            next: "ask whoever runs it for its address: "
+            next: "find out its address, then: "
                 + host.family.pairCommand(at: "http://ADDRESS:\(host.family.usualPort)")
         )
     }
@@ -129,7 +140,7 @@ struct PairingTargetFinder: Sendable {
     }
 
     private func choose(among targets: [PairingTarget]) async throws -> PairingTarget {
-        let question = "Several hosts are in sight. The code goes to one only:"
+        let question = "Several hosts are in sight. The code goes to only one of them:"
         if output.context.canAsk {
             guard let index = try await Question(context: output.context).choose(question, from: targets.map(\.text))
             else {
@@ -140,7 +151,7 @@ struct PairingTargetFinder: Sendable {
         var error = CommandError(
             .usage,
             "pairing.ambiguous",
-            "several hosts are in sight, and the code goes to one only:",
+            "several hosts are in sight, and the code goes to only one of them:",
             next: "name one: pairtool pair \(targets[0].id.prefix(8))"
         )
         error.details = targets.map(\.text)

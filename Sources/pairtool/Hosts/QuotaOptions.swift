@@ -1,20 +1,20 @@
 import ArgumentParser
 import CompanionHost
 
-/// How much each device may have a host store.
+/// How much each device may store at a host.
 struct QuotaOptions: ParsableArguments {
     @Option(
         name: .customLong("quota"),
         help: """
-            How much each device may have stored (repeatable): chats=N, messages=N and size=N[K|M|G] within 24 hours, \
-            total=N[K|M|G] ever, or none. Default: chats=500, messages=5000, size=32M, total=1G.
+            Limit what each device may store (repeatable): chats=N, messages=N and size=N[K|M|G] in 24 hours, \
+            total=N[K|M|G] in all, or none. Default: chats=500, messages=5000, size=32M, total=1G.
             """
     )
     var limits: [QuotaArgument] = []
 
     mutating func validate() throws {
         if limits.count > 1, limits.contains(where: { $0.limit == nil }) {
-            throw ValidationError("--quota none excludes other quotas.")
+            throw ValidationError("--quota none cannot be used with other quotas.")
         }
     }
 

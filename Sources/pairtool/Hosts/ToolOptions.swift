@@ -4,16 +4,16 @@ import ArgumentParser
 struct ToolOptions: ParsableArguments {
     @Option(
         name: .customLong("allow-tool"),
-        help: "Let the agent use this tool (repeatable). Without, tools are denied."
+        help: "Let the agent use this tool (repeatable). Default: no tools."
     )
     var allowed: [String] = []
 
-    @Flag(help: "Let the agent use all its tools without asking.")
+    @Flag(help: "Let the agent use all its tools.")
     var allowAllTools = false
 
     mutating func validate() throws {
         if allowAllTools, !allowed.isEmpty {
-            throw ValidationError("--allow-tool and --allow-all-tools exclude each other.")
+            throw ValidationError("--allow-tool and --allow-all-tools cannot be used together.")
         }
     }
 

@@ -20,7 +20,7 @@ struct TurnLock {
         _ body: () async throws -> R
     ) async throws -> R {
         let path = "\(output.context.paths.runtime)/turn-\(DeviceIdentity.shortHash("\(host.id) \(chatID)")).lock"
-        let notice = "Another pairtool is talking in this chat; waiting for its answer to end."
+        let notice = "Another pairtool uses this chat. Waiting for its answer to end."
         return try await FileLock.with(path, output, notice: notice) { descriptor in
             let lock = TurnLock(descriptor: descriptor)
             if let begin = lock.unfinishedTurn { try await waitForEarlier(begin) }

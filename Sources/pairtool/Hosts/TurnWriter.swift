@@ -9,7 +9,7 @@ struct TurnWriter {
     private(set) var answer = ""
     private var endsLine = true
     private var wroteText = false
-    /// What was said last while a connection was down: said again by every try, it is told once.
+    /// The last message while the connection was down. Every retry repeats it, so it is shown once.
     private var lastNotice: String?
 
     init(output: Output, chatID: String) {

@@ -6,7 +6,7 @@ enum IndentedText {
     ///   - text: What is shown, without control characters but line feeds and tabs: see ``TerminalText/block(_:)``.
     ///   - indent: Columns. Default: 2.
     ///   - columns: How wide the window is: longer lines are broken, for a terminal would go on with them in its first
-    ///     column. Nil where there is no window.
+    ///     column. Nil if there is no window.
     static func of(_ text: String, indent: Int = 2, columns: Int?) -> String {
         let columns = columns.map { max($0, indent + 8) } ?? .max
         let blanks = String(repeating: " ", count: indent).unicodeScalars

@@ -10,12 +10,12 @@ enum OutputFormat: Sendable {
     case quiet
 }
 
-/// Writes a command's data to standard output and its talk to standard error.
+/// Writes a command's data to standard output and its messages to standard error.
 struct Output: Sendable {
     let context: CommandContext
     let format: OutputFormat
 
-    /// Tells of what ended a command.
+    /// Reports the error that ended a command.
     ///
     /// - Returns: How the program is to end.
     func status(after error: any Error) -> ExitStatus {
@@ -67,14 +67,13 @@ struct Output: Sendable {
         context.stdout.write(text.ends(with: "\n") ? text : text + "\n")
     }
 
-    /// Talk for people: to standard error, and not with `-q`.
+    /// A message for people, on standard error; not with `-q`.
     func say(_ text: String) {
         guard format != .quiet else { return }
         context.stderr.write(TerminalText.block(text) + "\n")
     }
 
-    /// Something that the data does not show but its reader has to know, to standard error, also with `-q`: as a
-    /// sentence or, with `--json`, as an object.
+    /// A warning, on standard error, also with `-q`: as a sentence or, with `--json`, as an object.
     func warn(_ code: String, _ message: String, next: String? = nil) {
         if format == .json {
             info(WarningReport(warning: .init(code: code, message: message, next: next)))
@@ -85,7 +84,7 @@ struct Output: Sendable {
         }
     }
 
-    /// Something to know that is neither data nor a warning, to standard error: a JSON object.
+    /// Information that is neither data nor a warning, on standard error: a JSON object.
     func info(_ value: some Encodable) {
         guard let line = line(value) else { return }
         context.stderr.write(line)
@@ -109,8 +108,7 @@ struct Output: Sendable {
         }
     }
 
-    /// Tells of a failure whose report is the data that was written already: people read what to do next there, scripts
-    /// get the object.
+    /// Reports a failure that the data already shows: people get the next step, scripts get the object.
     ///
     /// - Returns: What ends the command.
     func ended(by failure: CommandError) -> ExitRequest {

@@ -42,19 +42,19 @@ struct QRDrawing: Sendable {
         self.dense = dense
     }
 
-    /// Why it cannot be meant so; nil where it can.
+    /// Why it cannot be meant so; nil if it can.
     var mistake: String? {
         guard QRSymbol.scales.contains(scale) else {
-            return "--scale takes \(QRSymbol.scales.lowerBound) to \(QRSymbol.scales.upperBound)."
+            return "--scale must be \(QRSymbol.scales.lowerBound) to \(QRSymbol.scales.upperBound)."
         }
         if let output, let ending = Self.format(of: output), let format, format != ending {
-            return "The output file ends in .\(ending.rawValue), and --format says \(format.rawValue)."
+            return "The output file ends in .\(ending.rawValue), but --format is \(format.rawValue)."
         }
         if format == .terminal, let output, output != "-" {
-            return "--format terminal draws on standard output: leave out the output file, or say png or svg."
+            return "--format terminal draws on standard output. Leave out the output file, or choose png or svg."
         }
         if chosenFormat == .terminal, let output, output != "-" {
-            return "The output file has to end in .png or .svg, or --format has to say which it is."
+            return "The output file must end in .png or .svg, or --format must name the format."
         }
         return nil
     }
@@ -92,13 +92,23 @@ struct QRDrawing: Sendable {
     }
 
     private func text(_ context: CommandContext) throws -> [UInt8] {
-        guard let content = try context.content(of: file, limit: 64 << 10) else {
+        guard let content = try content(context) else {
             let name = PairingPicture.name(file)
             throw CommandError(.failed, "qr.payload_too_long", "\(name) is longer than any QR code")
         }
         let text = QRSymbol.withoutLineEnd(content[...])
         guard !text.isEmpty else { throw CommandError(.usage, "qr.empty", "there is no text to draw") }
         return text
+    }
+
+    private func content(_ context: CommandContext) throws -> [UInt8]? {
+        do {
+            return try context.content(of: file, limit: 64 << 10)
+        } catch var error as CommandError where error.status == .nothingFound && error.next == nil {
+            error.message += "; `pairtool qr` reads the text from a file or from standard input"
+            error.next = "to draw a text: printf %s TEXT | pairtool qr"
+            throw error
+        }
     }
 
     private func draw(_ symbol: QRSymbol, _ text: [UInt8], _ out: Output) throws {
@@ -166,7 +176,7 @@ struct QRDrawing: Sendable {
         case .json: out.json(WrittenFile(file: output, format: chosenFormat.rawValue, bytes: bytes.count))
         case .quiet: break
         case .text:
-            let privacy = outcome == .replaced ? ", readable by you alone" : ""
+            let privacy = outcome == .replaced ? ", readable by you only" : ""
             out.say("Wrote \(output) (\(bytes.count) bytes\(privacy)).")
             sayDigits(text, out)
         }

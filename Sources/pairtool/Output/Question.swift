@@ -28,7 +28,7 @@ struct Question {
             }
             guard !answer.isEmpty else { return nil }
             if let number = Int(answer), choices.indices.contains(number - 1) { return number - 1 }
-            context.stderr.write("There is no \(TerminalText.line(answer)).\n")
+            context.stderr.write("\(TerminalText.line(answer)) is not in the list.\n")
         }
     }
 
@@ -50,7 +50,7 @@ struct Question {
                 throw CommandError(.usage, "pairing.no_code", "no code was typed; nothing was sent")
             }
             if let code = PairingPayload.code(typed: line) { return code }
-            context.stderr.write("A pairing code is six digits.\n")
+            context.stderr.write("A pairing code has six digits.\n")
         }
     }
 }

@@ -10,12 +10,12 @@ enum TerminalPicture: Sendable, Hashable {
     /// Half blocks in 24-bit colours.
     case blocks
 
-    /// The best way of a terminal, by what it says of itself; nil where there is none.
+    /// The best way to draw on a terminal, by what it says of itself; nil if there is none.
     init?(_ context: CommandContext) {
         guard context.stdoutIsTerminal, context.environment["TERM"] != "dumb" else { return nil }
         let environment = context.environment
         let program = environment["TERM_PROGRAM"] ?? ""
-        // A multiplexer stands in between: it passes colours on, and pictures only when it is told to.
+        // A multiplexer passes colours on, but pictures only if it is configured to.
         let isMultiplexed = !environment["TMUX", default: ""].isEmpty || !environment["STY", default: ""].isEmpty
         if !isMultiplexed {
             let isKitty = !environment["KITTY_WINDOW_ID", default: ""].isEmpty || program == "ghostty"
@@ -56,7 +56,7 @@ enum TerminalPicture: Sendable, Hashable {
         var text = ""
         for start in stride(from: 0, to: data.count, by: piece) {
             let end = min(start + piece, data.count)
-            // q=2: the terminal shall not answer, for nobody reads it.
+            // q=2: the terminal must not answer.
             let keys = (start == 0 ? "a=T,f=100,q=2," : "") + "m=\(end < data.count ? 1 : 0)"
             text += "\u{1B}_G\(keys);\(String(decoding: data[start..<end], as: UTF8.self))\u{1B}\\"
         }

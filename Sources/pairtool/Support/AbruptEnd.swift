@@ -1,7 +1,7 @@
 import Glibc
 import NIOConcurrencyHelpers
 
-/// What is seen to even where a process ends at once: by a second signal, or because nobody reads its output any more.
+/// Cleanup that is done even if the process ends at once: by a second signal, or because the reader of its output is gone.
 enum AbruptEnd {
     private static let duties = NIOLockedValueBox<[@Sendable () -> Void]>([])
 
@@ -10,7 +10,7 @@ enum AbruptEnd {
         duties.withLockedValue { $0.append(duty) }
     }
 
-    /// Sees to the duties, each once.
+    /// Runs all cleanups, each once.
     static func prepare() {
         let all = duties.withLockedValue { duties in
             defer { duties = [] }

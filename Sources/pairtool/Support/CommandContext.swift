@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// What a command may touch of the world: its streams, environment and clock. Tests put in their own.
+/// What a command uses of its surroundings: streams, environment and clock. Tests inject their own.
 struct CommandContext: Sendable {
     var stdout: any TextSink
     var stderr: any TextSink
@@ -13,7 +13,7 @@ struct CommandContext: Sendable {
     var stdinIsTerminal: Bool
     /// Whether lines can be edited: standard input is this process's own terminal.
     var editsLines: Bool
-    /// The window's size, or nil where there is no terminal.
+    /// The window's size, or nil if there is no terminal.
     var windowSize: @Sendable () -> WindowSize?
     var now: @Sendable () -> Date
     /// What pauses between questions to a host wait by.
@@ -65,7 +65,7 @@ struct CommandContext: Sendable {
     }
 
     /// Whether standard output takes colours that are content rather than decoration, as black on white is of a QR code:
-    /// `NO_COLOR` does not ask for a code that nobody can scan.
+    /// `NO_COLOR` does not ask for an unreadable code.
     var takesColour: Bool { stdoutIsTerminal && environment["TERM"] != "dumb" }
 
     var paths: Paths { Paths(environment: environment) }

@@ -20,22 +20,22 @@ extension CommandError {
             case .forbidden where error.hostCode == .permissionDenied:
                 (
                     .permissionDenied,
-                    "what is allowed now: pairtool status; at the host: pairtool host permissions DEVICE --set PERMISSION"
+                    "see your permissions: pairtool status. On the host: pairtool host permissions DEVICE --permission PERMISSION"
                 )
             case .forbidden where error.hostCode == .requestForbidden: (.permissionDenied, nil)
             case .forbidden where error.hostCode == .quotaExceeded:
                 (.permissionDenied, "ask the host's owner, who starts it with: pairtool host --quota LIMIT")
             case .forbidden: (.permissionDenied, "pair again from this machine: pairtool pair")
-            case .revoked: (.permissionDenied, "have the host show a new code, then: pairtool pair")
+            case .revoked: (.permissionDenied, "show a new code on the host, then: pairtool pair")
             case .sessionExpired: (.notPaired, "pairtool pair")
             case .pinMismatch:
                 (
                     .failed,
-                    "check at the host whether it was set up anew; if it was: pairtool pair. If not, do not go on"
+                    "check on the host whether it was set up again. If so: pairtool pair. If not, someone may be intercepting the connection"
                 )
             case .unsupportedVersion: (.versionMismatch, versionAdvice(error.hostVersions))
-            case .busy: (.failed, "wait for its answer to end, or end it: pairtool cancel CHAT")
-            case .streamInterrupted: (.streamInterrupted, "see whether the answer is there: pairtool messages CHAT")
+            case .busy: (.failed, "wait for the answer, or cancel it: pairtool cancel CHAT")
+            case .streamInterrupted: (.streamInterrupted, "check whether the answer arrived: pairtool messages CHAT")
             case .hostError: (.failed, nil)
             case .notFound: (.nothingFound, nil)
             default: (.failed, nil)
@@ -48,7 +48,7 @@ extension CommandError {
         guard let versions else { return "update pairtool or the app on the host" }
         if versions.lowerBound > ProtocolVersion.maximum { return "update pairtool" }
         return versions.contains(ProtocolVersion.maximum)
-            ? "pair again, with proof this time: pairtool pair" : "update the app on the host"
+            ? "pair again as a verified host: pairtool pair" : "update the app on the host"
     }
 
     static func pairing(_ error: PairingError) -> CommandError {
@@ -59,7 +59,7 @@ extension CommandError {
                 .wrongCode,
                 "pairing.wrong_code",
                 error.message,
-                next: error.triesLeft == 0 ? newCode : "compare the digits, then: pairtool pair"
+                next: error.triesLeft == 0 ? newCode : "check the digits, then: pairtool pair"
             )
         case .wrongToken: CommandError(.wrongCode, "pairing.wrong_token", error.message, next: newCode)
         case .expired: CommandError(.pairingExpired, "pairing.expired", error.message, next: newCode)
@@ -69,7 +69,7 @@ extension CommandError {
                 .pairingExpired,
                 "pairing.clock_skew",
                 error.message,
-                next: "set both clocks by the network (timedatectl set-ntp true), then show a new code on the host"
+                next: "synchronise both clocks (timedatectl set-ntp true), then show a new code on the host"
             )
         case .unreachable:
             CommandError(.unreachable, "pairing.unreachable", error.message, next: "pairtool discover --probe")
@@ -100,7 +100,7 @@ extension CommandError {
                 .legacyRefused,
                 "pairing.verified_host",
                 error.message,
-                next: "if the host was set up anew, forget the old one first: pairtool hosts forget ID"
+                next: "if the host was set up again, forget the old one first: pairtool hosts forget ID"
             )
         case .locked:
             CommandError(
@@ -120,7 +120,7 @@ extension CommandError {
                 .failed,
                 "pairing.pin_mismatch",
                 error.message,
-                next: "show a new code on the host; if it happens again, somebody is in between on this network"
+                next: "show a new code on the host. If it happens again, someone may be intercepting the connection"
             )
         case .foreignHost:
             CommandError(
@@ -153,8 +153,8 @@ extension CommandError {
             CommandError(
                 .failed,
                 "host.\(error.code)",
-                "another host of yours is running: a user has one host at a time, for it keeps one database",
-                next: "end the other one, or start this one with an XDG_DATA_HOME of its own"
+                "another host of yours is running; a user can run only one host at a time",
+                next: "end the other one, or give this one its own XDG_DATA_HOME"
             )
         case .portInUse, .databaseDamaged:
             CommandError(.failed, "host.\(error.code)", error.message, next: error.remedy)
@@ -169,7 +169,7 @@ extension CommandError {
                 .failed,
                 "host.\(error.code)",
                 error.message,
-                next: "end the other one (pairtool host status), or give this one an XDG_RUNTIME_DIR of its own"
+                next: "end the other one (pairtool host status), or give this one its own XDG_RUNTIME_DIR"
             )
         case .notRunning: CommandError(.unreachable, "host.\(error.code)", error.message, next: "pairtool host")
         case .notAllowed: CommandError(.permissionDenied, "host.\(error.code)", error.message)
@@ -191,7 +191,7 @@ extension CommandError {
             case .pairingLocked?: (.pairingLocked, "pairtool host unlock")
             case .deviceUnknown?: (.nothingFound, "pairtool host devices")
             case .versionUnsupported?: (.versionMismatch, "end the host and start it with this pairtool")
-            case .hostStorageFailed?: (.failed, "free some space on its disk, then repeat the command")
+            case .hostStorageFailed?: (.failed, "free some space on its disk, then run the command again")
             default: (.failed, nil)
             }
         return CommandError(status, error.reason?.rawValue ?? "host.refused", error.message, next: next)

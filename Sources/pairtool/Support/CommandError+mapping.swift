@@ -6,7 +6,7 @@ import PairingAgent
 import QRCodec
 
 extension CommandError {
-    /// Says what an error of any module means at the command line.
+    /// Converts an error of any module for the command line.
     init(describing error: any Error) {
         self =
             switch error {
@@ -37,7 +37,12 @@ extension CommandError {
         case .cameraNotFound:
             CommandError(.nothingFound, "camera.not_found", error.message, next: "connect a camera, or \(picture)")
         case .cameraBusy:
-            CommandError(.failed, "camera.busy", error.message, next: "end the program that films, or \(picture)")
+            CommandError(
+                .failed,
+                "camera.busy",
+                error.message,
+                next: "end the program that uses the camera, or \(picture)"
+            )
         case .cameraDenied:
             CommandError(
                 .permissionDenied,
@@ -46,7 +51,7 @@ extension CommandError {
                 next: "see who may use it: pairtool doctor"
             )
         case .notACamera:
-            CommandError(.usage, "camera.not_a_camera", error.message, next: "see what is there: ls /dev/video*")
+            CommandError(.usage, "camera.not_a_camera", error.message, next: "list the cameras: ls /dev/video*")
         case .cameraFailed: CommandError(.failed, "camera.failed", error.message, next: picture)
         case .fileNotFound: CommandError(.nothingFound, "file.not_found", error.message)
         case .fileDenied: CommandError(.permissionDenied, "file.denied", error.message)

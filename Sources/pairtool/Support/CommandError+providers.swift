@@ -7,18 +7,25 @@ extension CommandError {
         let (status, next): (ExitStatus, String?) =
             switch error.code {
             case .keyMissing:
-                (.hostUnavailable, "pairtool keys set \(name), or pull those of the Mac: pairtool sync --with-keys")
-            case .keyRefused, .keyUnusable: (.hostUnavailable, "pairtool keys set \(name)")
-            case .forbidden: (.permissionDenied, "look at the account behind the key")
-            case .notFound: (.nothingFound, "name another model with --model; where it is asked for: pairtool keys")
+                (
+                    .hostUnavailable,
+                    "pairtool lumi keys set \(name), or pull the Mac's keys: pairtool lumi sync --with-keys"
+                )
+            case .keyRefused, .keyUnusable: (.hostUnavailable, "pairtool lumi keys set \(name)")
+            case .forbidden: (.permissionDenied, "check the account that the key belongs to")
+            case .notFound:
+                (
+                    .nothingFound,
+                    "choose another model with --model, or check the provider's address: pairtool lumi keys"
+                )
             case .rateLimited: (.hostUnavailable, wait(error.retryAfter))
             case .overloaded, .server: (.hostUnavailable, wait(error.retryAfter))
-            case .unreachable, .redirected: (.unreachable, "see where it is looked for: pairtool keys")
+            case .unreachable, .redirected: (.unreachable, "check the provider's address: pairtool lumi keys")
             case .timedOut: (.timedOut, "try again")
-            case .refusedURL: (.usage, "pairtool keys set \(name) --url URL")
-            case .streamInterrupted: (.streamInterrupted, "what came of it is kept: pairtool messages CHAT")
-            case .noAgent: (.nothingFound, "name an agent with --project: pairtool agents")
-            case .unknownProvider: (.hostUnavailable, "pairtool agents")
+            case .refusedURL: (.usage, "pairtool lumi keys set \(name) --url URL")
+            case .streamInterrupted: (.streamInterrupted, "see the answer so far: pairtool messages CHAT")
+            case .noAgent: (.nothingFound, "choose an agent with --project: pairtool lumi agents")
+            case .unknownProvider: (.hostUnavailable, "pairtool lumi agents")
             case .image: (.usage, nil)
             default: (.failed, nil)
             }

@@ -1,4 +1,4 @@
-/// What a command tells its user when it fails: what happened, why, and the next command to run.
+/// The error of a command: what happened, why, and the next command to run.
 struct CommandError: Error, Sendable {
     var status: ExitStatus
     /// A stable dotted word for scripts, such as `pairing.wrong_code`.
@@ -32,7 +32,7 @@ struct CommandError: Error, Sendable {
     }
 }
 
-/// How a command that has done its work says with `--json`, on standard error, what there is to know about the result.
+/// A warning about the result of a successful command, on standard error with `--json`.
 struct WarningReport: Encodable {
     struct Body: Encodable {
         var code: String
@@ -43,7 +43,7 @@ struct WarningReport: Encodable {
     var warning: Body
 }
 
-/// How a failed command describes itself with `--json`, on standard error.
+/// The error of a failed command, on standard error with `--json`.
 struct ErrorReport: Encodable {
     struct Body: Encodable {
         var code: String

@@ -1,12 +1,21 @@
 import ArgumentParser
+import CompanionWire
 
 /// Parses a command line, runs the command and says how it ended.
 enum CommandRunner {
-    /// - Parameter arguments: The words behind the program's name.
+    /// - Parameter arguments: The words after the program's name.
     static func run(_ arguments: [String]) async -> ExitStatus {
         let context = CommandContext.current
+        let format = format(arguments)
+        let words: CommandWords
         do {
-            var command = try await Pairtool.asyncParseAsRoot(arguments)
+            words = try CommandWords(arguments)
+        } catch {
+            return Output(context: context, format: format).status(after: error)
+        }
+        if let notice = words.notice, format == .text { context.stderr.write("\(notice)\n") }
+        do {
+            var command = try await Pairtool.asyncParseAsRoot(words.words)
             if var asyncCommand = command as? any AsyncParsableCommand {
                 try await asyncCommand.run()
             } else {
@@ -14,35 +23,50 @@ enum CommandRunner {
             }
             return .done
         } catch {
-            let json = arguments.contains("--json")
-            if let status = parserOutcome(error, context: context, json: json) { return status }
-            return Output(context: context, format: json ? .json : .text).status(after: error)
+            let output = Output(context: context, format: format == .json ? .json : .text)
+            if let status = parserOutcome(error, words, output) { return status }
+            return output.status(after: error)
         }
+    }
+
+    /// The format that the words ask for, if they cannot be parsed.
+    private static func format(_ arguments: [String]) -> OutputFormat {
+        let options = Set(arguments.prefix { $0 != "--" })
+        if !options.isDisjoint(with: ["--json"]) { return .json }
+        return options.isDisjoint(with: ["-q", "--quiet"]) ? .text : .quiet
     }
 
     /// Shows what the argument parser has to say (help, version, completions, mistakes in the command line).
     ///
-    /// - Returns: nil where the error is not the parser's.
-    private static func parserOutcome(_ error: any Error, context: CommandContext, json: Bool) -> ExitStatus? {
-        let code = Pairtool.exitCode(for: error)
-        let message = Pairtool.fullMessage(for: error)
-        switch code {
+    /// - Returns: nil for an error that is not the parser's.
+    private static func parserOutcome(_ error: any Error, _ words: CommandWords, _ output: Output) -> ExitStatus? {
+        switch Pairtool.exitCode(for: error) {
         case .success:
-            if !message.isEmpty { context.stdout.write(message + "\n") }
+            let message = Pairtool.fullMessage(for: error)
+            let text = CompletionScript.readable(HelpText.readable(message))
+            if !text.isEmpty { output.context.stdout.write(text + "\n") }
             return .done
         case .validationFailure:
-            if json {
-                let text = Pairtool.message(for: error)
-                Output(context: context, format: .json).report(
-                    CommandError(.usage, "usage", text, next: "pairtool --help")
-                )
-            } else {
-                // It quotes the command line, which others may have had a hand in.
-                context.stderr.write(TerminalText.block(message) + "\n")
-            }
+            let help = (["pairtool"] + words.helpPath + ["--help"]).joined(separator: " ")
+            output.report(CommandError(.usage, "usage", UsageError.sentence(of: error), next: help))
             return .usage
         default:
             return nil
         }
+    }
+}
+
+/// Mistakes in the command line that the argument parser finds.
+enum UsageError {
+    /// What the parser says about a mistake, in the style of other errors: no capital at the beginning, and no full stop
+    /// after a single sentence.
+    static func sentence(of error: any Error) -> String {
+        var text = Pairtool.message(for: error)
+        let beginning = text.unicodeScalars.prefix(2).map(\.properties)
+        if beginning.count == 2, beginning[0].isUppercase, beginning[1].isLowercase {
+            text = text.prefix(1).lowercased() + text.dropFirst()
+        }
+        if text.ends(with: "."), !text.has(". ") { text.removeLast() }
+        return text
     }
 }

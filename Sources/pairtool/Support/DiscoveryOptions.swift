@@ -12,7 +12,7 @@ struct DiscoveryOptions: ParsableArguments {
     var engineChoice: DiscoveryEngineChoice?
 
     @Option(
-        help: "Look on this network interface only, for example eth0 or lo. Default: $PAIRTOOL_INTERFACE, then all."
+        help: "Use this network interface only, such as eth0 or lo. Default: $PAIRTOOL_INTERFACE, then all."
     )
     var interface: String?
 
@@ -58,7 +58,7 @@ struct Seconds {
     init(commandLine text: String) throws {
         let number = text.dropping(suffix: "s").map(String.init) ?? text
         guard let seconds = Double(number), Self.range.contains(seconds) else {
-            throw ValidationError("give a number of seconds from 0.001 to 86400 (a day).")
+            throw ValidationError("Give a number of seconds from 0.001 to 86400 (a day).")
         }
         duration = .milliseconds(Int64((seconds * 1000).rounded(.up)))
     }

@@ -1,4 +1,4 @@
-/// Ends a command with a status after it has said all there is to say.
+/// Ends a command with a status, without another message.
 struct ExitRequest: Error {
     var status: ExitStatus
 }

@@ -3,9 +3,9 @@ import PairingAgent
 
 /// Files that the user names to be read.
 enum InputFile {
-    /// All bytes of a file, or nil where there are more than `limit`. Blocks until a pipe's writer ends.
+    /// All bytes of a file, or nil if there are more than `limit`. Blocks until a pipe's writer ends.
     ///
-    /// - Throws: ``CommandError`` where it cannot be read; `CancellationError` when the user interrupts the wait for a
+    /// - Throws: ``CommandError`` if it cannot be read; `CancellationError` when the user interrupts the wait for a
     ///   pipe or a device.
     static func read(_ path: String, limit: Int) throws -> [UInt8]? {
         // Not to wait for a writer here: the waiting for input can be ended, this could not.
@@ -19,7 +19,7 @@ enum InputFile {
         content.reserveCapacity(isFile ? status?.size ?? 0 : 0)
         var chunk = [UInt8](repeating: 0, count: 64 << 10)
         while true {
-            // A pipe that nobody has opened yet looks like one that has ended, to those who do not wait.
+            // Without waiting, a pipe that has no writer yet looks like one that has ended.
             if !isFile { try Interrupts.shared.wait(for: descriptor, POLLIN) }
             let count = Glibc.read(descriptor, &chunk, chunk.count)
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
@@ -49,6 +49,6 @@ extension CommandError {
     /// What stands for bytes that are no text in what the command line gives to us.
     private static func nameHint(_ file: String) -> String? {
         guard file.unicodeScalars.contains("\u{FFFD}") else { return nil }
-        return "a name that is not UTF-8 cannot be given here: give the file on standard input instead, as - <FILE"
+        return "pairtool cannot open a name that is not UTF-8; give the file on standard input: - < FILE"
     }
 }

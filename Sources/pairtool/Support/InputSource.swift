@@ -1,7 +1,7 @@
 import Glibc
 import NIOConcurrencyHelpers
 
-/// Where a command reads from. Reads block: never on a cooperative thread.
+/// Where a command reads from. Reads block: never call them on a cooperative thread.
 protocol InputSource: Sendable {
     /// All bytes up to the end of the input, or nil when there are more than `limit`.
     func readAll(limit: Int) throws -> [UInt8]?
@@ -79,7 +79,7 @@ extension CommandContext {
     /// The bytes of a file, or of standard input. Blocks.
     ///
     /// - Parameter file: A path, or `-`.
-    /// - Returns: Nil where there are more than `limit` bytes.
+    /// - Returns: Nil if there are more than `limit` bytes.
     /// - Throws: ``CommandError`` where a file cannot be read: `file.not_found`, `file.denied`, `file.unreadable`.
     ///   `CancellationError` when the user interrupts.
     func content(of file: String = "-", limit: Int) throws -> [UInt8]? {

@@ -6,7 +6,7 @@ import NIOConcurrencyHelpers
 final class Interrupts: Sendable {
     static let shared = Interrupts()
 
-    /// Becomes readable when a signal came: wakes whoever waits for input.
+    /// Becomes readable when a signal arrives: wakes a wait for input.
     let wakeDescriptor: Int32
     private let wakeWriter: Int32
     /// Gets a signal's number and says whether it has dealt with it.
@@ -85,7 +85,7 @@ final class Interrupts: Sendable {
     private func poll(_ others: [pollfd], milliseconds: Int32) throws {
         var entries = [pollfd(fd: wakeDescriptor, events: Int16(POLLIN), revents: 0)] + others
         while Glibc.poll(&entries, nfds_t(entries.count), milliseconds) < 0 {
-            // Other failures are those of the descriptor, and whoever uses it sees them.
+            // Other failures concern the descriptor. Its user will see them.
             guard errno == EINTR else { return }
         }
         guard entries[0].revents == 0 else {

@@ -10,7 +10,7 @@ enum NameRule {
         guard !name.trimmingBlanks().isEmpty else { throw ValidationError("The name is empty.") }
         guard name.count <= longest else { throw ValidationError("The name is longer than \(longest) characters.") }
         guard !name.unicodeScalars.contains(where: TerminalText.isUnsafe) else {
-            throw ValidationError("The name has control characters.")
+            throw ValidationError("The name contains control characters.")
         }
     }
 }

@@ -67,7 +67,7 @@ enum OutputFile {
         return target
     }
 
-    /// Puts a file that only its owner may read in the place of what a path names, which is not followed if it is a
+    /// Puts a file that only its owner may read instead of what a path names, which is not followed if it is a
     /// link.
     ///
     /// - Parameter isDurable: Whether to wait until the content is on the disk. A file that can be made again need not.
@@ -120,7 +120,7 @@ enum OutputFile {
             let descriptor = Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
             if descriptor >= 0 { return descriptor }
             if errno == EINTR { continue }
-            // A pipe that nobody reads. Opening it without `O_NONBLOCK` would wait, and nothing could end that.
+            // A pipe without a reader. Opening it without `O_NONBLOCK` would wait, and could not be interrupted.
             guard errno == ENXIO, FileStatus(path)?.kind == .pipe else { throw failure(path) }
             try Interrupts.shared.pause(milliseconds: 50)
         }

@@ -2,9 +2,9 @@ import ArgumentParser
 import CompanionWire
 import PairingAgent
 
-/// How much a host has to have proven for a command to speak to it.
+/// The trust that a command requires of a host.
 enum RequiredTrust: String, ExpressibleByArgument, CaseIterable {
-    /// Nothing but hosts that were paired with proof.
+    /// Only verified hosts.
     case verified
 
     /// - Throws: ``CommandError`` with exit code 13 for a host that has proven less.
@@ -13,8 +13,8 @@ enum RequiredTrust: String, ExpressibleByArgument, CaseIterable {
         throw CommandError(
             .legacyRefused,
             "host.not_verified",
-            "\(host.name) is a legacy host: plain HTTP, nothing proven. --require verified refuses it",
-            next: "pair it with proof, where it speaks protocol 2: pairtool pair"
+            "\(host.name) is a legacy host, and --require verified refuses those",
+            next: "if the host supports protocol 2, pair again: pairtool pair"
         )
     }
 }

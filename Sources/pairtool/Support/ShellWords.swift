@@ -1,7 +1,7 @@
 /// Splits a command line into words as a shell would, without running one: quotes and backslashes count, nothing is
 /// expanded.
 enum ShellWords {
-    /// - Returns: nil where a quote is not closed.
+    /// - Returns: nil if a quote is not closed.
     static func split(_ text: String) -> [String]? {
         var words: [String] = []
         var current: String?

@@ -91,7 +91,7 @@ import Testing
             #expect(failed.status == 1 && failed.err.contains("overloaded"))
             server.change { $0.mostSessions = 1 }
             let full = await user.run("send", "api", "go", "--json")
-            #expect(full.status == 1 && full.err.contains("pairtool sessions"))
+            #expect(full.status == 1 && full.err.contains("pairtool aicli sessions"))
             server.change { $0.token = FakeAICLIScript.newToken() }
             let refused = await user.run("send", "web", "go", "--json")
             #expect(refused.status == 5, "\(refused)")
@@ -124,7 +124,7 @@ import Testing
             #expect(refused.status == 1 && refused.failed(with: "host.cannot"), "\(refused.err)")
             #expect(server.prompts.isEmpty)
             let chat = await user.run("chat", "web", stdin: "/image \(picture)\nhi\n")
-            #expect(chat.status == 0 && chat.err.contains("takes no pictures with a prompt"), "\(chat.err)")
+            #expect(chat.status == 0 && chat.err.contains("does not accept pictures"), "\(chat.err)")
             #expect(server.prompts == ["hi"])
         }
     }
@@ -149,7 +149,7 @@ import Testing
             #expect(result.status == 0, "\(result.err)")
             #expect(server.prompts.count == 3 && server.prompts.first == "go")
             #expect(result.out == "Part 0.\nPart 1.\nPart 2.\n")
-            #expect(result.err.contains("automatic, 2 of at most 2") && result.err.contains("which is the limit"))
+            #expect(result.err.contains("auto mode, 2 of at most 2") && result.err.contains("which is the limit"))
         }
     }
 
@@ -173,7 +173,7 @@ import Testing
             #expect(server.prompts.count == 5 && server.prompts[2] == "more" && server.prompts[4] == "last")
             #expect(server.prompts[3].hasPrefix("Decide that yourself"))
             #expect(result.err.contains("says that it is done") && result.err.contains("asks something"))
-            #expect(result.err.contains("going on by itself: off"))
+            #expect(result.err.contains("auto mode: off"))
         }
     }
 
@@ -245,17 +245,17 @@ import Testing
         try await withPaired { server, user in
             server.change { $0.faults = [.resetBeforeWelcome, .resetBeforeWelcome] }
             let first = await user.run("send", "web", "one", "--json")
-            #expect(first.status == 10 && first.err.contains("pairtool outbox send"), "\(first)")
+            #expect(first.status == 10 && first.err.contains("pairtool aicli outbox send"), "\(first)")
             _ = await user.run("send", "api", "two")
-            let waiting = try await user.run("outbox", "--json").json
+            let waiting = try await user.run("aicli", "outbox", "--json").json
             #expect(waiting.compactMap { $0["prompt"]?.string } == ["one", "two"])
             let id = try #require(waiting.last?["id"]?.string)
-            #expect(await user.run("outbox", "remove", id).status == 0)
-            let sent = await user.run("outbox", "send")
+            #expect(await user.run("aicli", "outbox", "remove", id).status == 0)
+            let sent = await user.run("aicli", "outbox", "send")
             #expect(sent.status == 0 && sent.out == "You said: one\n", "\(sent)")
             #expect(server.prompts == ["one"])
-            #expect(await user.run("outbox").status == 3)
-            #expect(await user.run("outbox", "retry", "nothing").status == 3)
+            #expect(await user.run("aicli", "outbox").status == 3)
+            #expect(await user.run("aicli", "outbox", "retry", "nothing").status == 3)
         }
     }
 
@@ -277,7 +277,7 @@ import Testing
                 let result = await user.run("send", "web", "three")
                 #expect(result.status == 0 && result.out == "You said: three\n", "\(result)")
                 #expect(server.prompts == ["one", "two", "three"])
-                #expect(await user.run("outbox").status == 3)
+                #expect(await user.run("aicli", "outbox").status == 3)
             }
         }
     }
@@ -289,14 +289,14 @@ import Testing
             _ = await user.run("send", "web", "hi")
             let first = try #require(server.sessions.first?.key)
             let full = await user.run("send", "api", "hi")
-            #expect(full.status == 1 && full.err.contains("pairtool sessions"), "\(full)")
-            let ended = await user.run("sessions", "end", "web")
+            #expect(full.status == 1 && full.err.contains("pairtool aicli sessions"), "\(full)")
+            let ended = await user.run("aicli", "sessions", "end", "web")
             #expect(ended.status == 0 && ended.out.contains("/Users/ada/web"), "\(ended)")
             #expect(server.sessions.isEmpty && server.frames("streamClose").count == 1)
             #expect(await user.run("send", "api", "hi").status == 0)
             let id = try #require(server.sessions.first?.key)
-            #expect(await user.run("sessions", "end", String(id.prefix(8)), "-q").out == "\(id)\n")
-            #expect(await user.run("sessions", "end", "nothing").status == 3)
+            #expect(await user.run("aicli", "sessions", "end", String(id.prefix(8)), "-q").out == "\(id)\n")
+            #expect(await user.run("aicli", "sessions", "end", "nothing").status == 3)
             let begun = await user.run("new", "session", "web", "-q")
             let second = try #require(server.sessions.first?.key)
             #expect(begun.out == "\(second)\n" && second != first, "\(begun)")
@@ -311,18 +311,18 @@ import Testing
     @Test("Sessions are listed with their state, and those that are gone are cleaned up")
     func sessions() async throws {
         try await withPaired { server, user in
-            #expect(await user.run("sessions").status == 3)
+            #expect(await user.run("aicli", "sessions").status == 3)
             _ = await user.run("send", "web", "hi")
             _ = await user.run("send", "api", "hi")
             server.change { script in
                 script.sessions = script.sessions.filter { $0.value.hasSuffix("web") }
                 script.sessions["other-device"] = "/Users/ada/garden"
             }
-            let rows = try await user.run("sessions", "--json").json
+            let rows = try await user.run("aicli", "sessions", "--json").json
             #expect(rows.compactMap { $0["state"]?.string }.sorted() == ["active", "foreign", "gone"])
-            let cleaned = try await user.run("sessions", "cleanup", "--json").json
+            let cleaned = try await user.run("aicli", "sessions", "cleanup", "--json").json
             #expect(cleaned.compactMap { $0["workingDirectory"]?.string } == ["/Users/ada/api"])
-            #expect(try await user.run("sessions", "--json").json.count == 2)
+            #expect(try await user.run("aicli", "sessions", "--json").json.count == 2)
         }
     }
 }

@@ -84,7 +84,7 @@ import Testing
                 #expect(try wrong.errorCode == "pairing.wrong_token")
                 #expect(await user.run(arguments(server, "--allow-legacy")).status == 2)
                 let none = await user.run(arguments(server))
-                #expect(none.status == 2 && none.err.contains("there is no token to pair with"), "\(none)")
+                #expect(none.status == 2 && none.err.contains("no token for"), "\(none)")
                 #expect(none.err.contains("--token-file FILE"), "\(none)")
                 let unproven = await user.run(arguments(server, "--require", "verified"))
                 #expect(unproven.status == 13, "\(unproven)")
@@ -153,7 +153,7 @@ import Testing
         try await withFakeAICLI { server in
             try await Sandbox.with { user in
                 try await user.pair(server)
-                for arguments in [["projects"], ["send", "web", "hi"], ["sessions"]] {
+                for arguments in [["projects"], ["send", "web", "hi"], ["aicli", "sessions"]] {
                     let result = await user.run(arguments, environment: ["PAIRTOOL_LOG": "trace"])
                     #expect(result.status == 0 && !result.err.isEmpty)
                     #expect(!result.err.contains(server.token ?? "?") && !result.out.contains(server.token ?? "?"))

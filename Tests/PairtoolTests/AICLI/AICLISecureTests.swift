@@ -110,7 +110,7 @@ import Testing
                     "--pin",
                     "sha256:\(certificate.spki)"
                 )
-                #expect(plain.status == 2 && plain.err.contains("--pin goes with"), "\(plain)")
+                #expect(plain.status == 2 && plain.err.contains("--pin is for"), "\(plain)")
                 for pin in ["sha256:", "sha256:12", "md5:\(certificate.spki)", certificate.spki] {
                     #expect(await user.run(arguments(server, "--pin", pin)).status == 2, "\(pin)")
                 }
@@ -128,7 +128,7 @@ import Testing
             try await Sandbox.with { user in
                 let url = ["pair", "--family", "aicli", "--url", "http://\(server.endpointText)", "--allow-legacy"]
                 let none = await user.run(url)
-                #expect(none.status == 2 && none.err.contains("wants a token"), "\(none)")
+                #expect(none.status == 2 && none.err.contains("needs a token"), "\(none)")
                 let wrong = try user.file("wrong", Array("0123456789".utf8))
                 #expect(await user.run(url + ["--token-file", wrong]).status == 6)
                 let asked = await user.run(url, stdin: "wrong\n\(server.token ?? "")\n", terminal: true)

@@ -20,7 +20,7 @@ import Testing
                 let (_, result) = try await user.follow(Self.command, stdin: "go\n") { chat in
                     try await server.reached("turn")
                     try chat.interrupt()
-                    try await chat.talk.has("This answer is the last")
+                    try await chat.talk.has("Auto mode stops after this answer")
                     try await body(server, chat)
                 }
                 return (server, result)
@@ -35,7 +35,7 @@ import Testing
         #expect(server.prompts.count == 2)
         let answers = try result.json.filter { $0["type"]?.string == "finished" }.compactMap { $0["answer"]?.string }
         #expect(answers == ["Half.", "More."])
-        #expect(result.err.contains("does not go on by itself: you stopped it"), "\(result.err)")
+        #expect(result.err.contains("Auto mode ended: you stopped it"), "\(result.err)")
         #expect(!result.err.contains("Stopped waiting"))
     }
 
@@ -51,7 +51,7 @@ import Testing
                         try chat.interrupt()
                     }
                 }
-                group.addTask { try await chat.talk.has("Stopped waiting. The host goes on") }
+                group.addTask { try await chat.talk.has("Stopped waiting. The host finishes the answer") }
                 try await group.next()
             }
         }
@@ -59,6 +59,6 @@ import Testing
         #expect(server.prompts.count == 2)
         let answers = try result.json.filter { $0["type"]?.string == "finished" }.compactMap { $0["answer"]?.string }
         #expect(answers == ["Half."])
-        #expect(result.err.contains("does not go on by itself: you stopped it"), "\(result.err)")
+        #expect(result.err.contains("Auto mode ended: you stopped it"), "\(result.err)")
     }
 }

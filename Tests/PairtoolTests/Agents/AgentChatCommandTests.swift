@@ -169,7 +169,7 @@ import Testing
                     stdin: "One\nTwo\n",
                     environment: fake.environment(key: madeKeyText())
                 )
-                #expect(chat.status == 0 && chat.err.contains("/image adds them again"), "\(chat.err)")
+                #expect(chat.status == 0 && chat.err.contains("To add them again: /image FILE"), "\(chat.err)")
                 #expect(fake.requests.map { $0.text.contains("data:image/png;base64,") } == [true, false])
             }
         }

@@ -11,11 +11,11 @@ import Testing
         let key = madeKeyText()
         try await Sandbox.with { user in
             _ = try user.pullSample(provider: "Anthropic")
-            let set = try await user.spawn(["keys", "set", "anthropic"], stdin: key + "\n")
+            let set = try await user.spawn(["lumi", "keys", "set", "anthropic"], stdin: key + "\n")
             #expect(set.status == 0, "\(set.err)")
             let path = user.data + "/provider_keys.json"
             #expect(try #require(FileStatus(path)).permissions == 0o600)
-            let listed = try await user.spawn(["keys", "--json"])
+            let listed = try await user.spawn(["lumi", "keys", "--json"])
             let row = try #require(try listed.json.first { $0["provider"]?.string == "anthropic" })
             #expect(row["source"]?.string == "set")
             for result in [set, listed] { #expect(!(result.out + result.err).contains(key)) }
@@ -23,11 +23,11 @@ import Testing
                 let sent = try await user.spawn(["send", "Tides", "How?"], environment: fake.environment())
                 #expect(sent.status == 0, "\(sent.err)")
             }
-            #expect(await user.run("keys", "forget", "anthropic").out == "Forgot the key for Anthropic.\n")
-            #expect(await user.run("keys", "forget", "anthropic").status == 3)
+            #expect(await user.run("lumi", "keys", "forget", "anthropic").out == "Forgot the key for Anthropic.\n")
+            #expect(await user.run("lumi", "keys", "forget", "anthropic").status == 3)
             let sent = await user.run("send", "Tides", "How?")
             #expect(sent.status == 11)
-            #expect(sent.err.contains("next: pairtool keys set anthropic"))
+            #expect(sent.err.contains("next: pairtool lumi keys set anthropic"))
         }
     }
 
@@ -35,11 +35,11 @@ import Testing
         try await Sandbox.with { user in
             _ = try user.pullSample(provider: "Ollama")
             try await withFakeProviders { fake in
-                let set = await user.run("keys", "set", "ollama", "--url", fake.url)
+                let set = await user.run("lumi", "keys", "set", "ollama", "--url", fake.url)
                 #expect(set.status == 0, "\(set.err)")
                 #expect(await user.run("send", "Tides", "How?").status == 0)
                 #expect(fake.requests.count == 1)
-                let forgotten = await user.run("keys", "forget", "ollama")
+                let forgotten = await user.run("lumi", "keys", "forget", "ollama")
                 #expect(forgotten.out == "Forgot the address of Ollama.\n")
             }
         }
@@ -48,7 +48,7 @@ import Testing
     @Test(arguments: ["", "two words", "a\nb"])
     func whatIsNoKeyIsNotKept(text: String) async throws {
         try await Sandbox.with { user in
-            #expect(await user.run(["keys", "set", "openai"], stdin: text).status == 2)
+            #expect(await user.run(["lumi", "keys", "set", "openai"], stdin: text).status == 2)
             #expect(FileStatus(user.data + "/provider_keys.json") == nil)
         }
     }
@@ -56,7 +56,7 @@ import Testing
     @Test(arguments: ["http://api.example.com", "ftp://localhost", "https://user:pw@example.com"])
     func addressesThatAKeyMustNotGoToAreRefused(url: String) async throws {
         try await Sandbox.with { user in
-            let set = await user.run(["keys", "set", "openai", "--url", url], stdin: madeKeyText())
+            let set = await user.run(["lumi", "keys", "set", "openai", "--url", url], stdin: madeKeyText())
             #expect(set.status == 2)
             #expect(FileStatus(user.data + "/provider_keys.json") == nil)
         }
@@ -66,10 +66,10 @@ import Testing
         try await Sandbox.with { user in
             let key = madeKeyText()
             let environment = ["OPENAI_API_KEY": key]
-            let set = await user.run(["keys", "set", "openai"], stdin: madeKeyText(), environment: environment)
+            let set = await user.run(["lumi", "keys", "set", "openai"], stdin: madeKeyText(), environment: environment)
             #expect(set.status == 0)
             #expect(set.err.contains("OPENAI_API_KEY"))
-            let listed = await user.run(["keys"], environment: environment)
+            let listed = await user.run(["lumi", "keys"], environment: environment)
             #expect(listed.out.contains("environment"))
             #expect(!listed.out.contains(key))
         }
@@ -77,7 +77,7 @@ import Testing
 
     @Test func anUnknownProviderIsAUsageError() async throws {
         try await Sandbox.with { user in
-            let set = await user.run("keys", "set", "oracle")
+            let set = await user.run("lumi", "keys", "set", "oracle")
             #expect(set.status == 2)
             #expect(set.err.contains("openai, anthropic, gemini, qwen, ollama"))
         }

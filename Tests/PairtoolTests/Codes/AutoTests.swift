@@ -285,7 +285,7 @@ import Testing
                 // The host writes its next code into the same file.
                 try await withRunningHost(host, arguments + ["--qr-file", shots + "/code.png"]) { events in
                     _ = try await events.first("paired")
-                    try await process.talk.has("is paired by now")
+                    try await process.talk.has("is paired already")
                 }
                 try process.interrupt()
             }

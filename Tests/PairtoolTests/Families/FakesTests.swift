@@ -54,7 +54,7 @@ import Testing
             try await user.withProgram(Self.program, ["providers"]) { fake in
                 let line = try await fake.events.firstLine("listening") { $0["family"]?.string == "providers" }
                 guard case .number(let port)? = line["port"] else { throw RunningProgram.Ended() }
-                let set = await user.run("keys", "set", "ollama", "--url", "http://127.0.0.1:\(Int(port))")
+                let set = await user.run("lumi", "keys", "set", "ollama", "--url", "http://127.0.0.1:\(Int(port))")
                 let sent = await user.run("send", "Tides", "How?")
                 #expect(set.status == 0 && sent.out.hasPrefix("Sow it"), "\(set) \(sent)")
             }

@@ -42,7 +42,7 @@ import Testing
             jarvis.change { $0.faults = [FakeJarvisFault(.reset)] }
             let gone = try await finding()
             #expect(gone["verdict"] == .text("problem"))
-            #expect(gone["advice"]?.string?.contains("pairtool approvals health") == true)
+            #expect(gone["advice"]?.string?.contains("pairtool jarvis health") == true)
             jarvis.change { $0.faults = [FakeJarvisFault(.page(status: 200))] }
             let foreign = try await finding()
             #expect(foreign["advice"]?.string?.hasPrefix("Another program has that port") == true)

@@ -150,7 +150,7 @@ struct FoundAgainTests {
         #expect(told.status == 10 && told.out.isEmpty)
         #expect(told.err.contains("where it last was: No TLS connection to 10.77.0.51:7879"), "\(told.err)")
         #expect(told.err.contains("as its QR code said: No TLS connection to 10.77.0.1:7879"), "\(told.err)")
-        #expect(told.err.contains("mDNS (embedded engine): nobody advertises its id"), "\(told.err)")
+        #expect(told.err.contains("mDNS (embedded engine): no host advertises its id"), "\(told.err)")
         #expect(told.err.contains("--host ADDRESS"))
         #expect(run.notes["nowhere"] == "10.77.0.51:7879")
         for name in ["discover", "secure"] {

@@ -103,7 +103,7 @@ import Testing
                     #expect(mac.commands.isEmpty)
                     await user.pair(mac)
                     let paired = try await user.spawn(["discover", "--host", name] + Self.embedded)
-                    #expect(paired.err.contains("Next: pairtool sync --host"), "\(paired)")
+                    #expect(paired.err.contains("Next: pairtool lumi sync --host"), "\(paired)")
                 }
             }
         }

@@ -101,7 +101,7 @@ import Testing
     func request() async throws {
         try await withPairedJarvis { jarvis, user in
             let result = await user.run(
-                "approvals",
+                "jarvis",
                 "request",
                 "Water the plants",
                 "--reason",
@@ -116,9 +116,9 @@ import Testing
             #expect(result.status == 0 && result.out == new.id + "\n")
             #expect(new.action == "Water the plants" && new.requestedBy == "gardener")
             #expect(new.reason == "They are dry" && new.details == ["room": "kitchen=2"])
-            #expect(await user.run("approvals", "request", "x", "--reason", "y", "--detail", "z").status == 2)
+            #expect(await user.run("jarvis", "request", "x", "--reason", "y", "--detail", "z").status == 2)
             let long = String(repeating: "x", count: 17 << 10)
-            let tooLarge = await user.run("approvals", "request", long, "--reason", "y", "--json")
+            let tooLarge = await user.run("jarvis", "request", long, "--reason", "y", "--json")
             #expect(tooLarge.status == 1)
             #expect(tooLarge.failed(with: "host.too_large"))
         }
@@ -127,12 +127,12 @@ import Testing
     @Test("Health has exit code 11 where the daemon is not well, and 10 where it does not answer")
     func health() async throws {
         try await withPairedJarvis { jarvis, user in
-            let well = await user.run("approvals", "health")
+            let well = await user.run("jarvis", "health")
             #expect(well.status == 0 && well.out == "Jarvis 1.4.0 at \(jarvis.endpointText) is healthy.\n")
             jarvis.change { $0.health = "degraded" }
-            #expect(await user.run("approvals", "health").status == 11)
+            #expect(await user.run("jarvis", "health").status == 11)
             jarvis.change { $0.faults = [FakeJarvisFault(.reset)] }
-            #expect(await user.run("approvals", "health").status == 10)
+            #expect(await user.run("jarvis", "health").status == 10)
         }
     }
 

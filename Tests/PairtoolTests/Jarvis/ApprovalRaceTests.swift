@@ -64,7 +64,7 @@ import Testing
             try await Sandbox.with { user in
                 let pair = ["pair", "--family", "jarvis", "--url", "http://\(jarvis.endpointText)", "--allow-legacy"]
                 let without = await user.run(pair)
-                #expect(without.status == 2 && without.err.contains("wants a token"), "\(without)")
+                #expect(without.status == 2 && without.err.contains("needs a token"), "\(without)")
                 #expect(without.err.contains("--token-file FILE"))
                 let wrong = await user.run(pair + ["--token-file", "-"], stdin: "another\n")
                 #expect(wrong.status == 6 && wrong.err.contains("does not take the token"), "\(wrong)")
@@ -74,7 +74,7 @@ import Testing
                 let before = jarvis.requests.count
                 #expect(await user.run("approvals").status == 0)
                 #expect(await user.run("approvals", "approve", FakeJarvisScript.deploy).status == 0)
-                #expect(await user.run("approvals", "health").status == 0)
+                #expect(await user.run("jarvis", "health").status == 0)
                 let sent = jarvis.requests.dropFirst(before)
                 #expect(sent.count >= 6)
                 #expect(sent.allSatisfy { $0.header("Authorization") == "Bearer jarvis-token-0123456789" })
@@ -110,7 +110,7 @@ import Testing
                     #expect(first.requests.count == asked.0 && second.requests.count > asked.1)
                     #expect(first.status(of: FakeJarvisScript.deploy) == "pending")
                     let health = try #require(
-                        try await user.run("approvals", "health", "--via", "cloud", "--json").json.first
+                        try await user.run("jarvis", "health", "--via", "cloud", "--json").json.first
                     )
                     #expect(health["usesFallback"] == .bool(true) && health["daemon"]?.string == second.endpointText)
                     let local = await user.run("approvals", "--via", "local", "--json")

@@ -59,7 +59,7 @@ import Testing
             }
             try await withClosedPort(port) { endpoint in
                 let pair = ["pair", "--family", "jarvis", "--url", "http://\(endpoint)", "--allow-legacy"]
-                for command in [["approvals"], ["approvals", "health"], pair] {
+                for command in [["approvals"], ["jarvis", "health"], pair] {
                     let result = await user.run(command)
                     #expect(result.status == 10 && result.err.contains("see that the daemon runs"), "\(result)")
                     #expect(!result.err.contains("discover"), "\(result)")
@@ -94,7 +94,7 @@ import Testing
                 let listed = await user.run("approvals", "--json")
                 #expect(listed.err.contains("using \(second.endpointText), the second base URL"))
                 #expect(try listed.json.allSatisfy { $0["daemon"] == .text(second.endpointText) })
-                let health = try #require(try await user.run("approvals", "health", "--json").json.first)
+                let health = try #require(try await user.run("jarvis", "health", "--json").json.first)
                 #expect(health["usesFallback"] == .bool(true))
                 #expect(await user.run(pair + ["--fallback-url", ""]).status == 10)
             }

@@ -128,7 +128,7 @@ struct HostileAdvertTests {
         #expect(rows.first { $0.name == "Public" }?.probe?.state == "skipped")
         #expect(rows.first { $0.name == "Zero" }?.probe?.state == "down")
         #expect(run.errors.contains("not on your network"))
-        #expect(run.errors.contains("names port 0"))
+        #expect(run.errors.contains("advertises port 0"))
     }
 
     @Test("An advert with the id of a paired host, but another key, neither replaces the record nor hides the host")

@@ -17,10 +17,10 @@ import Testing
     ) async throws {
         try await withPairedLumi(script) { host, user async throws in
             do { try await body(host, user) } catch {
-                _ = try? await user.spawn(["remote", "disconnect"])
+                _ = try? await user.spawn(["lumi", "remote", "disconnect"])
                 throw error
             }
-            _ = try await user.spawn(["remote", "disconnect"])
+            _ = try await user.spawn(["lumi", "remote", "disconnect"])
         }
     }
 
@@ -43,11 +43,11 @@ import Testing
     func row() async throws {
         try await withUser { host, user in
             let before = host.connections
-            let first = try await run(user, "remote", "volume", "30")
+            let first = try await run(user, "lumi", "remote", "volume", "30")
             #expect(first.err.contains("The connection is kept for"), "\(first)")
-            #expect(try await run(user, "remote", "volume").out.contains("30"))
-            _ = try await run(user, "sync")
-            let ping = try await run(user, "remote", "ping", "--count", "2", "--json")
+            #expect(try await run(user, "lumi", "remote", "volume").out.contains("30"))
+            _ = try await run(user, "lumi", "sync")
+            let ping = try await run(user, "lumi", "remote", "ping", "--count", "2", "--json")
             #expect(try ping.json.first?["generation"] == .number(3))
             #expect(host.connections == before + 1)
             #expect(!ping.err.contains("Waiting for"))
@@ -63,7 +63,7 @@ import Testing
             try await Sandbox.with { user in
                 let pair = ["pair", "--family", "lumi", "--url", host.endpointText, "--allow-legacy"]
                 #expect(try await user.spawn(pair, environment: Self.keep).status == 0)
-                _ = try await run(user, "remote", "volume")
+                _ = try await run(user, "lumi", "remote", "volume")
                 #expect(host.connections == 1)
                 #expect(try await user.spawn(["hosts", "forget", "127"]).status == 0)
                 // Who is forgotten is left, too.
@@ -76,9 +76,9 @@ import Testing
     @Test("Its socket is the user's alone, and its process has nothing else open and no terminal")
     func process() async throws {
         try await withUser { host, user in
-            _ = try await run(user, "remote", "volume")
+            _ = try await run(user, "lumi", "remote", "volume")
             // Once it answers it has begun.
-            _ = try await run(user, "remote", "volume")
+            _ = try await run(user, "lumi", "remote", "volume")
             let process = try #require(try holders(of: user).first)
             let place = user.directory + "/run/pairtool"
             let socket = try #require(
@@ -113,10 +113,12 @@ import Testing
     @Test("Commands at once take turns on the connection")
     func turns() async throws {
         try await withUser { host, user in
-            _ = try await run(user, "remote", "volume")
+            _ = try await run(user, "lumi", "remote", "volume")
             let connections = host.connections
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for level in 1...6 { group.addTask { _ = try await run(user, "remote", "volume", "\(level * 10)") } }
+                for level in 1...6 {
+                    group.addTask { _ = try await run(user, "lumi", "remote", "volume", "\(level * 10)") }
+                }
                 try await group.waitForAll()
             }
             #expect(host.connections == connections && host.commands("set_volume").count == 6)
@@ -126,15 +128,15 @@ import Testing
     @Test("It ends by itself when no command comes, and is closed when it is told to")
     func end() async throws {
         try await withUser { host, user in
-            _ = try await run(user, "remote", "volume", seconds: "1")
+            _ = try await run(user, "lumi", "remote", "volume", seconds: "1")
             try await host.hasLost(connection: host.connections)
-            _ = try await run(user, "remote", "volume")
+            _ = try await run(user, "lumi", "remote", "volume")
             let kept = host.connections
-            let closed = try await run(user, "remote", "disconnect")
+            let closed = try await run(user, "lumi", "remote", "disconnect")
             #expect(closed.out.contains("is closed"), "\(closed)")
             try await host.hasLost(connection: kept)
-            #expect(try await run(user, "remote", "disconnect").out.contains("No connection"))
-            _ = try await run(user, "remote", "volume", seconds: "0")
+            #expect(try await run(user, "lumi", "remote", "disconnect").out.contains("No connection"))
+            _ = try await run(user, "lumi", "remote", "volume", seconds: "0")
             #expect(try host.connections == kept + 1 && holders(of: user).isEmpty)
         }
     }
@@ -142,20 +144,20 @@ import Testing
     @Test("Where the process or the Mac has ended the connection, the next command makes a new one")
     func broken() async throws {
         try await withUser { host, user in
-            _ = try await run(user, "remote", "volume")
+            _ = try await run(user, "lumi", "remote", "volume")
             let process = try #require(try holders(of: user).first)
             #expect(kill(process, SIGKILL) == 0)
             try await host.hasLost(connection: host.connections)
             let count = host.connections
-            _ = try await run(user, "remote", "volume")
+            _ = try await run(user, "lumi", "remote", "volume")
             #expect(host.connections == count + 1)
             // The Mac closes at the question whether the connection still stands.
             host.change { $0.faults = [FakeLumiFault(.close, on: "ping", times: 1)] }
-            let renewed = try await run(user, "remote", "volume")
+            let renewed = try await run(user, "lumi", "remote", "volume")
             #expect(host.connections == count + 2, "\(renewed)")
             // And in the middle of a command: what became of that is not known.
             host.change { $0.faults = [FakeLumiFault(.close, on: "set_volume", times: 1)] }
-            let lost = try await user.spawn(["remote", "volume", "10"], environment: Self.keep)
+            let lost = try await user.spawn(["lumi", "remote", "volume", "10"], environment: Self.keep)
             #expect(lost.status == 10 && lost.err.contains("that was kept has ended before the answer"), "\(lost)")
         }
     }
@@ -165,7 +167,7 @@ import Testing
         var script = FakeLumiScript()
         script.generation = .open
         try await withUser(script) { host, user in
-            let first = try await run(user, "remote", "volume")
+            let first = try await run(user, "lumi", "remote", "volume")
             #expect(try !first.err.contains("is kept") && holders(of: user).isEmpty)
         }
     }
@@ -173,7 +175,7 @@ import Testing
     @Test("Whoever starts the process by hand is told that it is not for them")
     func byHand() async throws {
         try await Sandbox.with { user in
-            let words = ["remote", "hold", "--socket", "/tmp/x", "--generation", "3", "--seconds", "5"]
+            let words = ["lumi", "remote", "hold", "--socket", "/tmp/x", "--generation", "3", "--seconds", "5"]
             let result = try await user.spawn(words)
             #expect(result.status == 2)
         }

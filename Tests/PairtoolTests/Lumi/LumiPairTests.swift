@@ -79,7 +79,7 @@ import Testing
                 )
                 #expect(typed.status == 0, "\(typed)")
                 #expect(!(typed.err + typed.out).contains("314"))
-                #expect(typed.err.contains("A pairing code is six digits."))
+                #expect(typed.err.contains("A pairing code has six digits."))
                 #expect(host.commands.compactMap { $0.parameters["pair_code"] } == ["271828", "271828", "314159"])
             }
         }

@@ -16,13 +16,13 @@ import Testing
     @Test("A pull keeps what may be kept, and says what it left out")
     func pull() async throws {
         try await withPairedLumi { host, user async throws in
-            let result = await user.run("sync")
+            let result = await user.run("lumi", "sync")
             #expect(result.status == 0, "\(result)")
             #expect(result.out.contains("agents.json"))
-            #expect(result.out.contains("left out: it may hold keys"))
+            #expect(result.out.contains("skipped: it may contain keys"))
             let kept = try FileManager.default.contentsOfDirectory(atPath: try user.pulled)
             #expect(Set(kept) == ["agents.json", "conversations.json", "automations.json"])
-            let again = await user.run("sync", "--json")
+            let again = await user.run("lumi", "sync", "--json")
             let states = try again.json.reduce(into: [:]) { $0[$1["file"]?.string ?? ""] = $1["state"]?.string }
             #expect(
                 states == [
@@ -37,12 +37,12 @@ import Testing
     @Test("Keys that cannot be read any more do not keep a pull from mending them")
     func damagedKeys() async throws {
         try await withPairedLumi { host, user async throws in
-            #expect(await user.run("sync", "--with-keys").status == 0)
+            #expect(await user.run("lumi", "sync", "--with-keys").status == 0)
             let keys = try user.pulled + "/sync_api_keys.json"
             let sound = try PrivateFile.read(keys)
             try Array("{ damaged".utf8).withUnsafeBytes { try PrivateFile.write($0, to: keys) }
-            #expect(await user.run("remote", "volume").status == 0)
-            #expect(await user.run("sync", "--with-keys").status == 0)
+            #expect(await user.run("lumi", "remote", "volume").status == 0)
+            #expect(await user.run("lumi", "sync", "--with-keys").status == 0)
             #expect(try PrivateFile.read(keys) == sound)
         }
     }
@@ -51,7 +51,7 @@ import Testing
     func keys() async throws {
         try await withPairedLumi { host, user async throws in
             let trace = ["PAIRTOOL_LOG": "trace"]
-            let result = await user.run("sync", "--with-keys", environment: trace)
+            let result = await user.run("lumi", "sync", "--with-keys", environment: trace)
             #expect(result.status == 0, "\(result.err)")
             #expect(result.err.contains("without encryption"))
             let keys = secrets(host)
@@ -63,7 +63,7 @@ import Testing
                 #expect(FileStatus("\(directory)/\(name)")?.permissions == 0o600)
             }
             #expect(FileStatus(directory)?.permissions == 0o700)
-            let said = result.out + result.err + (await user.run("sync", "--json", environment: trace)).out
+            let said = result.out + result.err + (await user.run("lumi", "sync", "--json", environment: trace)).out
             #expect(!keys.contains(where: said.contains))
         }
     }
@@ -71,10 +71,10 @@ import Testing
     @Test("A file that fails leaves the last one, and the command says so with its exit code")
     func failure() async throws {
         try await withPairedLumi { host, user async throws in
-            #expect(await user.run("sync").status == 0)
+            #expect(await user.run("lumi", "sync").status == 0)
             let before = host.script.files["agents.json"]
             host.change { $0.files["agents.json"] = Array("{\"items\": oops".utf8) }
-            let result = await user.run("sync", "--json")
+            let result = await user.run("lumi", "sync", "--json")
             #expect(result.status == 1)
             #expect(try result.errorCode == "sync.incomplete")
             #expect(try PrivateFile.read(try user.pulled + "/agents.json") == before)
@@ -86,7 +86,7 @@ import Testing
     @Test("A host that is forgotten leaves nothing behind that was pulled from it")
     func forgotten() async throws {
         try await withPairedLumi { host, user async throws in
-            #expect(await user.run("sync", "--with-keys").status == 0)
+            #expect(await user.run("lumi", "sync", "--with-keys").status == 0)
             let directory = try user.pulled
             #expect(FileStatus(directory) != nil)
             #expect(await user.run("hosts", "forget", "127").status == 0)
@@ -103,7 +103,7 @@ import Testing
         script.generation = generation
         script.user = .accepts(atPing: 1)
         try await withPairedLumi(script) { host, user async throws in
-            let result = await user.run("sync")
+            let result = await user.run("lumi", "sync")
             #expect(result.status == 0 && result.out.contains("agents.json"), "\(result)")
         }
     }
@@ -114,7 +114,7 @@ import Testing
         script.generation = .open
         script.hasSync = false
         try await withPairedLumi(script) { host, user async throws in
-            let result = await user.run("sync")
+            let result = await user.run("lumi", "sync")
             #expect(result.status == 12 && result.err.contains("has no sync"), "\(result)")
             #expect(host.commands("get_sync_data").count == 1)
         }

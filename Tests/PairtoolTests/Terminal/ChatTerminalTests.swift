@@ -26,7 +26,7 @@ import Testing
                     try await terminal.shows("begun")
                     try await mac.reached("turn")
                     try await terminal.type("\u{3}")
-                    try await terminal.shows("Stopped waiting. The host goes on;")
+                    try await terminal.shows("Stopped waiting. The host finishes the answer;")
                     try await terminal.shows("› ")
                     mac.release("turn")
                     try await terminal.type("second\r")

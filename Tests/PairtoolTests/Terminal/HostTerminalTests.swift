@@ -58,7 +58,7 @@ import Testing
                         #expect(await other.run(pair, stdin: wrong + "\n").status == 6)
                     }
                 }
-                try await terminal.shows("Three wrong tries: that code is dead. A new one follows.")
+                try await terminal.shows("Three wrong codes: this code is no longer valid. A new one follows.")
                 let third = try await code(terminal)
                 #expect(third.code != second.code || third.token != second.token)
                 try await terminal.type("\u{3}")

@@ -27,7 +27,7 @@ package struct LumiTypedText: Sendable, Hashable {
         guard !text.isEmpty else { throw LumiInputError("there is nothing to type") }
         guard text.count <= 4000 else { throw LumiInputError("at most 4000 characters are typed at once") }
         guard !text.hasControls(allowing: ["\n", "\t"]) else {
-            throw LumiInputError("control characters cannot be typed: press keys instead (pairtool remote key)")
+            throw LumiInputError("control characters cannot be typed: press keys instead (pairtool lumi remote key)")
         }
         self.text = text
     }

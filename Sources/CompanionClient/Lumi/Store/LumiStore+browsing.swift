@@ -23,7 +23,7 @@ extension LumiStore: ProjectBrowsing, ChatBrowsing {
         let agents = pulled?.items ?? []
         let all = try readChats(agents)
         guard pulled != nil || !all.isEmpty else {
-            throw LumiStoreError(.neverPulled, "nothing was pulled from the host yet", remedy: "pairtool sync")
+            throw LumiStoreError(.neverPulled, "nothing was pulled from the host yet", remedy: "pairtool lumi sync")
         }
         let chats = Dictionary(grouping: all, by: \.projectId)
         var projects = agents.map { agent in

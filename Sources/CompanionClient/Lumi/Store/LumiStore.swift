@@ -100,7 +100,7 @@ package struct LumiStore: Sendable {
 
 extension LumiStore {
     private func load<Content: Decodable>(_ file: LumiSyncFile) throws(LumiStoreError) -> Content? {
-        try read(path(of: file), remedy: "pull it anew: pairtool sync")
+        try read(path(of: file), remedy: "pull it anew: pairtool lumi sync")
     }
 
     /// Reads JSON from a file of the store; nil where there is none.

@@ -9,6 +9,11 @@ struct AgentErrorLog {
     private let logger: Logger
     private var line: [UInt8] = []
     private var lines = 0
+    /// The last lines, for the error of a command that fails.
+    private(set) var lastLines: [String] = []
+    private static let keptLines = 3
+    /// Characters of each.
+    private static let keptLineSize = 200
 
     init(logger: Logger) {
         self.logger = logger
@@ -28,10 +33,13 @@ struct AgentErrorLog {
     /// Writes what is left of the last line.
     mutating func finish() {
         defer { line = [] }
-        guard !line.isEmpty, lines < Self.maximumLines else { return }
+        let text = String(decoding: line, as: UTF8.self)
+        guard line.contains(where: { $0 != UInt8(ascii: " ") }) else { return }
+        lastLines = (lastLines + [String(text.prefix(Self.keptLineSize))]).suffix(Self.keptLines)
+        guard lines < Self.maximumLines else { return }
         lines += 1
         logger.warning(
-            "agent: \(String(decoding: line, as: UTF8.self))",
+            "agent: \(text)",
             metadata: .event("host", outcome: "agent")
         )
     }

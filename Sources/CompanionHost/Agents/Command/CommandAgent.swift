@@ -1,6 +1,7 @@
 package import CompanionWire
 import Glibc
 package import Logging
+import NIOConcurrencyHelpers
 import PairingAgent
 import Subprocess
 import SystemPackage
@@ -64,6 +65,8 @@ package struct CommandAgent: Agent {
         processes: AgentProcesses,
         emit: @escaping @Sendable (AgentEvent) -> Void
     ) async throws {
+        // What the command printed to standard error last.
+        let errors = NIOLockedValueBox<[String]>([])
         do {
             let outcome = try await Subprocess.run(
                 .path(FilePath(path)),
@@ -76,10 +79,10 @@ package struct CommandAgent: Agent {
                 error: .sequence
             ) { execution in
                 processes.lead(execution.processIdentifier.value)
-                await Self.converse(execution, prompt: turn.prompt, emit: emit, logger: logger)
+                await Self.converse(execution, prompt: turn.prompt, emit: emit, errors: errors, logger: logger)
             }
             await end(processes)
-            try Self.check(outcome.terminationStatus)
+            try Self.check(outcome.terminationStatus, errors.withLockedValue(\.self))
         } catch let error as AgentError {
             throw error
         } catch {
@@ -99,11 +102,13 @@ package struct CommandAgent: Agent {
         )
     }
 
-    private static func check(_ status: TerminationStatus) throws(AgentError) {
+    private static func check(_ status: TerminationStatus, _ errors: [String]) throws(AgentError) {
+        let reason = errors.isEmpty ? "" : ": \(errors.joined(separator: " / "))"
         switch status {
         case .exited(0): return
-        case .exited(let code): throw AgentError(message: "The agent's command ended with status \(code)")
-        case .signaled(let signal): throw AgentError(message: "The agent's command was ended by signal \(signal)")
+        case .exited(let code): throw AgentError(message: "The agent's command ended with status \(code)\(reason)")
+        case .signaled(let signal):
+            throw AgentError(message: "The agent's command was ended by signal \(signal)\(reason)")
         }
     }
 
@@ -121,6 +126,7 @@ package struct CommandAgent: Agent {
         _ execution: Execution<CustomWriteInput, SequenceOutput, SequenceOutput>,
         prompt: String,
         emit: @escaping @Sendable (AgentEvent) -> Void,
+        errors: NIOLockedValueBox<[String]>,
         logger: Logger
     ) async {
         await withTaskGroup { group in
@@ -156,6 +162,7 @@ package struct CommandAgent: Agent {
                     logger.debug("agent's standard error broke off", metadata: .failure(error))
                 }
                 log.finish()
+                errors.withLockedValue { $0 = log.lastLines }
             }
         }
     }

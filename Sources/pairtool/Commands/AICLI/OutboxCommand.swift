@@ -7,19 +7,32 @@ import PairingAgent
 struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outbox",
-        abstract: "Prompts that wait for an AICLI host to come back: list, send, put back, remove.",
+        abstract: "List, send, retry and remove the prompts that wait for an AICLI host.",
         discussion: """
-            A prompt that could not be sent waits on this machine and goes out once, in order, before the next one. One that \
-            may have gone out already is marked “uncertain”, and is sent again only if you say so.
+            pairtool keeps a prompt that it could not send, and sends it once, in order, before the next one. A \
+            prompt that may have been sent already is marked “uncertain”. It is sent again only if you say so.
+
+            Examples:
+              pairtool aicli outbox
+              pairtool aicli outbox send
+              pairtool aicli outbox remove 3f2a
             """,
         subcommands: [List.self, Send.self, Retry.self, Remove.self],
         defaultSubcommand: List.self
     )
 
-    fileprivate static let nothing = CommandError(.nothingFound, "outbox.empty", "no prompt waits")
+    fileprivate static let nothing = CommandError(.nothingFound, "outbox.empty", "no prompt is waiting")
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "list", abstract: "List the prompts that wait.")
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List the waiting prompts.",
+            discussion: """
+                Examples:
+                  pairtool aicli outbox list
+                  pairtool aicli outbox list --json
+                """
+        )
 
         @OptionGroup var host: HostOptions
         @OptionGroup var options: OutputOptions
@@ -46,7 +59,11 @@ struct OutboxCommand: AsyncParsableCommand {
     struct Send: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "send",
-            abstract: "Send the prompts that wait, the oldest first, and print their answers."
+            abstract: "Send the waiting prompts, oldest first, and print their answers.",
+            discussion: """
+                Example:
+                  pairtool aicli outbox send
+                """
         )
 
         @OptionGroup var host: HostOptions
@@ -54,7 +71,7 @@ struct OutboxCommand: AsyncParsableCommand {
 
         func run() async throws {
             let output = options.output
-            try await host.withAICLI(options, for: "prompts that wait") { aicli in
+            try await host.withAICLI(options, for: "the outbox") { aicli in
                 guard try aicli.store.outbox().next != nil else { throw OutboxCommand.nothing }
                 var writer: TurnWriter?
                 var failures = 0
@@ -83,7 +100,11 @@ struct OutboxCommand: AsyncParsableCommand {
     struct Retry: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "retry",
-            abstract: "Have a prompt of uncertain fate go out again with the next one."
+            abstract: "Send an uncertain prompt again, with the next one.",
+            discussion: """
+                Example:
+                  pairtool aicli outbox retry 3f2a
+                """
         )
 
         @Argument(help: "The prompt's id.")
@@ -92,12 +113,19 @@ struct OutboxCommand: AsyncParsableCommand {
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
-            try host.changeOutbox(id, options.output, "waits again") { $0.putBack($1) }
+            try host.changeOutbox(id, options.output, "will be sent again") { $0.putBack($1) }
         }
     }
 
     struct Remove: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "remove", abstract: "Throw a prompt away.")
+        static let configuration = CommandConfiguration(
+            commandName: "remove",
+            abstract: "Remove a waiting prompt.",
+            discussion: """
+                Example:
+                  pairtool aicli outbox remove 3f2a
+                """
+        )
 
         @Argument(help: "The prompt's id.")
         var id: String
@@ -113,7 +141,7 @@ struct OutboxCommand: AsyncParsableCommand {
 extension HostOptions {
     /// Where the prompts wait. The host itself is not asked: it may well be off.
     fileprivate func outboxStore(_ context: CommandContext) throws -> AICLIStore {
-        AICLISessions.store(of: try paired(.aicli, for: "prompts that wait", context).id, context: context)
+        AICLISessions.store(of: try paired(.aicli, for: "the outbox", context).id, context: context)
     }
 
     fileprivate func changeOutbox(
@@ -124,7 +152,12 @@ extension HostOptions {
     ) throws {
         let changed = try outboxStore(output.context).updateOutbox { outbox in
             guard let prompt = outbox.prompts.first(where: { $0.id == id }) else {
-                throw CommandError(.nothingFound, "outbox.unknown", "no prompt “\(id)” waits", next: "pairtool outbox")
+                throw CommandError(
+                    .nothingFound,
+                    "outbox.unknown",
+                    "no waiting prompt has the id “\(id)”",
+                    next: "pairtool aicli outbox"
+                )
             }
             body(&outbox, id)
             return outbox.prompts.first { $0.id == id } ?? prompt

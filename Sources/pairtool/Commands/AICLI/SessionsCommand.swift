@@ -6,10 +6,15 @@ import FoundationEssentials
 struct SessionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sessions",
-        abstract: "The agent's sessions at an AICLI host: list them, end them, clean them up.",
+        abstract: "List the agent's sessions at an AICLI host, end them, and clean them up.",
         discussion: """
-            A host keeps one session for each project, and no more than ten in all. Each is verified before it is used, and a \
-            new one begins where it is gone. `pairtool new session` begins one anew.
+            A host keeps one session per project, and at most ten. pairtool checks each session before it uses it, \
+            and starts a new one if it is gone. `pairtool new session` starts one yourself.
+
+            Examples:
+              pairtool aicli sessions
+              pairtool aicli sessions end garden
+              pairtool aicli sessions cleanup
             """,
         subcommands: [List.self, SessionsEndCommand.self, Cleanup.self],
         defaultSubcommand: List.self
@@ -18,7 +23,12 @@ struct SessionsCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List the sessions that this machine has had."
+            abstract: "List the sessions that this machine has started, and those of other devices.",
+            discussion: """
+                Examples:
+                  pairtool aicli sessions list
+                  pairtool aicli sessions list --json
+                """
         )
 
         @OptionGroup var host: HostOptions
@@ -37,7 +47,7 @@ struct SessionsCommand: AsyncParsableCommand {
                     throw CommandError(
                         .nothingFound,
                         "session.none",
-                        "there is no session yet; the first prompt begins one",
+                        "there is no session yet; the first prompt starts one",
                         next: "pairtool send PROJECT PROMPT"
                     )
                 }
@@ -58,8 +68,13 @@ struct SessionsCommand: AsyncParsableCommand {
     struct Cleanup: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "cleanup",
-            abstract: "Forget the sessions that the host does not have any more, or whose time is over.",
-            discussion: "What was said in them stays in `pairtool messages`."
+            abstract: "Forget sessions that have expired or that the host no longer has.",
+            discussion: """
+                Their messages stay in `pairtool messages`.
+
+                Example:
+                  pairtool aicli sessions cleanup
+                """
         )
 
         @OptionGroup var host: HostOptions

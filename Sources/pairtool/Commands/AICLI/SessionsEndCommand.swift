@@ -5,11 +5,16 @@ import CompanionWire
 struct SessionsEndCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "end",
-        abstract: "End a session at the host, which makes room for another one.",
-        discussion: "What was said in it stays in `pairtool messages`, but the agent does not know it any more."
+        abstract: "End a session at the host, to make room for another one.",
+        discussion: """
+            Its messages stay in `pairtool messages`, but the agent no longer knows them.
+
+            Example:
+              pairtool aicli sessions end garden
+            """
     )
 
-    @Argument(help: "The session: its project's name or directory, or its id or the beginning of it.")
+    @Argument(help: "The session, by its project's name or directory, or by id prefix.")
     var session: String
 
     @OptionGroup var host: HostOptions
@@ -29,8 +34,8 @@ struct SessionsEndCommand: AsyncParsableCommand {
                 throw CommandError(
                     .failed,
                     "session.not_ended",
-                    "the host still lists session \(found.id.prefix(8)): this build of the server ends none on demand",
-                    next: "wait until its time is over, or restart the server"
+                    "the host still lists session \(found.id.prefix(8)): this server cannot end a session on request",
+                    next: "wait until it expires, or restart the server"
                 )
             }
             try aicli.store.updateSessions { $0.forget(found.id) }
@@ -53,16 +58,16 @@ struct SessionsEndCommand: AsyncParsableCommand {
             throw CommandError(
                 .nothingFound,
                 "session.unknown",
-                "there is no session of “\(session)”",
-                next: "pairtool sessions"
+                "no session matches “\(session)”",
+                next: "pairtool aicli sessions"
             )
         }
         guard matches.count == 1 else {
             throw CommandError(
                 .usage,
                 "session.ambiguous",
-                "“\(session)” begins the ids of \(matches.count) sessions",
-                next: "pairtool sessions"
+                "“\(session)” matches \(matches.count) sessions",
+                next: "pairtool aicli sessions"
             )
         }
         let own = known.first { $0.id == id }

@@ -5,8 +5,15 @@ import FoundationEssentials
 struct AgentsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "agents",
-        abstract: "List, search, show and mark the agents that were pulled from a Mac with Lumi.",
-        discussion: "To pull them: pairtool sync. To talk to one: pairtool chat --project AGENT",
+        abstract: "List, search, show and star the agents that were pulled from a Lumi host.",
+        discussion: """
+            `pairtool lumi sync` pulls them. `pairtool chat --project AGENT` chats with one.
+
+            Examples:
+              pairtool lumi agents
+              pairtool lumi agents search brief
+              pairtool lumi agents show Ada
+            """,
         subcommands: [List.self, Search.self, Show.self, Star.self],
         defaultSubcommand: List.self
     )
@@ -14,10 +21,15 @@ struct AgentsCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List the agents, marked ones first."
+            abstract: "List the agents, starred ones first.",
+            discussion: """
+                Examples:
+                  pairtool lumi agents list
+                  pairtool lumi agents list --starred --json
+                """
         )
 
-        @Flag(help: "List marked agents only.")
+        @Flag(help: "List starred agents only.")
         var starred = false
 
         @OptionGroup var host: HostOptions
@@ -25,17 +37,21 @@ struct AgentsCommand: AsyncParsableCommand {
 
         func run() async throws {
             let pulled = try host.pulledHost(options.output)
-            try AgentsCommand.list(pulled, "pairtool sync") { _, isStarred in !starred || isStarred }
+            try AgentsCommand.list(pulled, "pairtool lumi sync") { _, isStarred in !starred || isStarred }
         }
     }
 
     struct Search: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "search",
-            abstract: "List the agents with a text in their name, model, provider or system prompt."
+            abstract: "List the agents with a text in their name, model, provider or system prompt.",
+            discussion: """
+                Example:
+                  pairtool lumi agents search brief
+                """
         )
 
-        @Argument(help: "The text; upper and lower case are alike.")
+        @Argument(help: "The text, in upper or lower case.")
         var text: String
 
         @OptionGroup var host: HostOptions
@@ -44,7 +60,7 @@ struct AgentsCommand: AsyncParsableCommand {
         func run() async throws {
             let pulled = try host.pulledHost(options.output)
             let text = text.lowercased()
-            try AgentsCommand.list(pulled, "pairtool agents") { agent, _ in
+            try AgentsCommand.list(pulled, "pairtool lumi agents") { agent, _ in
                 let configuration = agent.configuration
                 let places = [
                     agent.name, configuration.provider, configuration.model, configuration.systemPrompt ?? "",
@@ -55,7 +71,14 @@ struct AgentsCommand: AsyncParsableCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "show", abstract: "Show all of an agent.")
+        static let configuration = CommandConfiguration(
+            commandName: "show",
+            abstract: "Show the details of an agent.",
+            discussion: """
+                Example:
+                  pairtool lumi agents show Ada
+                """
+        )
 
         @Argument(help: "The agent, by name or id prefix.")
         var agent: String
@@ -75,13 +98,18 @@ struct AgentsCommand: AsyncParsableCommand {
     struct Star: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "star",
-            abstract: "Mark an agent; marks are kept on this machine and not sent to the Mac."
+            abstract: "Star an agent, on this machine only.",
+            discussion: """
+                Examples:
+                  pairtool lumi agents star Ada
+                  pairtool lumi agents star Ada --remove
+                """
         )
 
         @Argument(help: "The agent, by name or id prefix.")
         var agent: String
 
-        @Flag(help: "Take the mark away.")
+        @Flag(help: "Remove the star.")
         var remove = false
 
         @OptionGroup var host: HostOptions
@@ -93,7 +121,7 @@ struct AgentsCommand: AsyncParsableCommand {
             try pulled.store.star(agent.id, !remove)
             let row = AgentRow(agent, isStarred: !remove, withPrompt: false)
             pulled.output.result(row, id: row.id) {
-                "\(TerminalText.line(agent.name)) is \(remove ? "no longer marked" : "marked")."
+                "\(TerminalText.line(agent.name)) is \(remove ? "no longer starred" : "starred")."
             }
         }
     }
@@ -109,7 +137,7 @@ struct AgentsCommand: AsyncParsableCommand {
             .map { AgentRow($0, isStarred: starred.contains($0.id), withPrompt: false) }
             .sorted { ($0.isStarred ? 0 : 1, $0.name.lowercased()) < ($1.isStarred ? 0 : 1, $1.name.lowercased()) }
         guard !rows.isEmpty else {
-            throw CommandError(.nothingFound, "agent.none", "there is no such agent", next: next)
+            throw CommandError(.nothingFound, "agent.none", "no agent matches", next: next)
         }
         pulled.output.list(
             rows,
@@ -165,7 +193,7 @@ struct AgentRow: Encodable {
             "status: \(status)",
         ]
         if let temperature { lines.append("temperature: \(temperature)") }
-        if let maxTokens { lines.append("limit of tokens: \(maxTokens)") }
+        if let maxTokens { lines.append("token limit: \(maxTokens)") }
         if !capabilities.isEmpty { lines.append("capabilities: \(capabilities.joined(separator: ", "))") }
         if !enabledTools.isEmpty { lines.append("tools on the Mac: \(enabledTools.joined(separator: ", "))") }
         lines.append("updated: \(TimeText.ago(updatedAt, now: now))")

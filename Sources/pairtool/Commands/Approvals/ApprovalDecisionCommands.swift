@@ -4,10 +4,14 @@ import CompanionClient
 struct ApprovalApproveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "approve",
-        abstract: "Approve a request that nobody has decided."
+        abstract: "Approve a pending request.",
+        discussion: """
+            Example:
+              pairtool approvals approve 7b0e
+            """
     )
 
-    @Argument(help: "The request's id, or how it begins.")
+    @Argument(help: "The request, by id prefix.")
     var id: String
     @OptionGroup var host: HostOptions
     @OptionGroup var place: ApprovalPlaceOption
@@ -23,12 +27,16 @@ struct ApprovalApproveCommand: AsyncParsableCommand {
 struct ApprovalRejectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reject",
-        abstract: "Reject a request that nobody has decided."
+        abstract: "Reject a pending request.",
+        discussion: """
+            Example:
+              pairtool approvals reject 7b0e --reason "not during the day"
+            """
     )
 
-    @Argument(help: "The request's id, or how it begins.")
+    @Argument(help: "The request, by id prefix.")
     var id: String
-    @Option(help: "Why; whoever has asked is told.")
+    @Option(help: "The reason. The requester sees it.")
     var reason: String
     @OptionGroup var host: HostOptions
     @OptionGroup var place: ApprovalPlaceOption
@@ -58,6 +66,8 @@ struct ApprovalDecision {
                 "\(decision == .approve ? "Approved" : "Rejected"): \(row.action.prefix(200)) (\(row.id), at \(row.daemon))"
             )
         }
-        if receipt.message == nil { session.output.say("The daemon's answer was lost; its state says so.") }
+        if receipt.message == nil {
+            session.output.say("The daemon's answer was lost, but the request's state confirms the decision.")
+        }
     }
 }

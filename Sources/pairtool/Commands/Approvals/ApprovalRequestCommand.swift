@@ -5,16 +5,21 @@ import CompanionWire
 struct ApprovalRequestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "request",
-        abstract: "Ask for an approval, to try out who decides it."
+        abstract: "Request an approval, to test who decides it.",
+        discussion: """
+            Examples:
+              pairtool jarvis request "restart the build" --reason "it hangs"
+              pairtool jarvis request deploy --reason test --detail room=kitchen
+            """
     )
 
-    @Argument(help: "What shall be done.")
+    @Argument(help: "The action to approve.")
     var action: String
-    @Option(help: "Why.")
+    @Option(help: "The reason.")
     var reason: String
-    @Option(help: "Who asks. Default: this machine's name.")
+    @Option(help: "The requester. Default: this machine's name.")
     var by: String?
-    @Option(help: "More to know, as KEY=VALUE (repeatable).", transform: Detail.init)
+    @Option(help: "A detail, as KEY=VALUE (repeatable).", transform: Detail.init)
     var detail: [Detail] = []
     @OptionGroup var host: HostOptions
     @OptionGroup var place: ApprovalPlaceOption
@@ -27,7 +32,7 @@ struct ApprovalRequestCommand: AsyncParsableCommand {
         init(_ text: String) throws {
             let parts = text.parts("=", maxSplits: 1, omittingEmpty: false)
             guard parts.count == 2, let key = parts.first, !key.isEmpty else {
-                throw ValidationError("“\(TerminalText.line(text))” is no KEY=VALUE.")
+                throw ValidationError("“\(TerminalText.line(text))” is not KEY=VALUE.")
             }
             (self.key, value) = (String(key), String(parts[1]))
         }
@@ -50,7 +55,7 @@ struct ApprovalRequestCommand: AsyncParsableCommand {
             )
             let row = ApprovalReceiptRow(receipt, action: action, at: session.client.base)
             session.output.result(row, id: row.id.description) {
-                TerminalText.line("Asked for: \(action) (\(receipt.id), \(receipt.status), at \(row.daemon))")
+                TerminalText.line("Requested: \(action) (\(receipt.id), \(receipt.status), at \(row.daemon))")
             }
         }
     }

@@ -6,10 +6,14 @@ import FoundationEssentials
 struct ApprovalShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show all that is known of a request."
+        abstract: "Show the details of a request.",
+        discussion: """
+            Example:
+              pairtool approvals show 7b0e
+            """
     )
 
-    @Argument(help: "The request's id, or how it begins.")
+    @Argument(help: "The request, by id prefix.")
     var id: String
     @OptionGroup var host: HostOptions
     @OptionGroup var place: ApprovalPlaceOption
@@ -24,7 +28,15 @@ struct ApprovalShowCommand: AsyncParsableCommand {
 }
 
 struct ApprovalHealthCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "health", abstract: "Ask the daemon how it is.")
+    static let configuration = CommandConfiguration(
+        commandName: "health",
+        abstract: "Show whether the daemon is healthy.",
+        discussion: """
+            Examples:
+              pairtool jarvis health
+              pairtool jarvis health --via cloud --json
+            """
+    )
 
     @OptionGroup var host: HostOptions
     @OptionGroup var place: ApprovalPlaceOption

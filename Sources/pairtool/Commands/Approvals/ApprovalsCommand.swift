@@ -7,7 +7,7 @@ import FoundationEssentials
 struct ApprovalPlaceOption: ParsableArguments {
     @Option(
         help:
-            "Ask only at this base URL: local, or cloud, which is the second one. Default: the second one where nothing answers at the first."
+            "Use this base URL only: local, or cloud for the second one. Default: the second one if nothing answers at the first."
     )
     var via: JarvisPlace?
 }
@@ -17,15 +17,19 @@ extension JarvisPlace: ExpressibleByArgument {}
 struct ApprovalsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "approvals",
-        abstract: "List what a Jarvis daemon wants approved, and decide it.",
+        abstract: "List what a Jarvis daemon wants to do, and approve or reject it.",
         discussion: """
-            The daemon is asked at its local address, and at the second base URL only where one was configured \
-            (pairtool pair --fallback-url) and nothing answers at the first. Requests are named by their ids, or by four \
-            characters or more of their beginning.
+            pairtool asks the daemon at its local address. It asks at the second base URL only if you set one \
+            (pairtool pair --fallback-url) and nothing answers at the first. Name a request by its id, or by at \
+            least four characters of it.
+
+            Examples:
+              pairtool approvals
+              pairtool approvals --watch --notify
+              pairtool approvals approve 7b0e
             """,
         subcommands: [
             List.self, ApprovalShowCommand.self, ApprovalApproveCommand.self, ApprovalRejectCommand.self,
-            ApprovalRequestCommand.self, ApprovalHealthCommand.self,
         ],
         defaultSubcommand: List.self
     )
@@ -33,16 +37,24 @@ struct ApprovalsCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List the requests that wait for a decision, oldest first."
+            abstract: "List the requests that wait for a decision, oldest first.",
+            discussion: """
+                Examples:
+                  pairtool approvals list
+                  pairtool approvals list --watch --json
+                """
         )
 
-        @Flag(help: "Keep watching: print requests as they come and are decided.")
+        @Flag(help: "Keep watching, and print new and decided requests.")
         var watch = false
 
         @Flag(help: "With --watch: show each new request on the desktop, where it can be approved or rejected.")
         var notify = false
 
-        @Option(help: "With --watch: seconds between two looks. Default: 2.", transform: Seconds.init(commandLine:))
+        @Option(
+            help: "With --watch: the seconds between two requests. Default: 2.",
+            transform: Seconds.init(commandLine:)
+        )
         var interval = Seconds(2)
 
         @OptionGroup var host: HostOptions
@@ -50,7 +62,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
         @OptionGroup var options: OutputOptions
 
         func validate() throws {
-            if notify, !watch { throw ValidationError("--notify goes with --watch.") }
+            if notify, !watch { throw ValidationError("--notify needs --watch.") }
         }
 
         func run() async throws {
@@ -66,14 +78,14 @@ struct ApprovalsCommand: AsyncParsableCommand {
             if pending.unreadable > 0 {
                 session.output.warn(
                     "approvals.unreadable",
-                    "\(base) lists \(pending.unreadable) more, with ids that are none; they are left out"
+                    "\(base) lists \(pending.unreadable) more requests with invalid ids, which are left out"
                 )
             }
             guard !pending.approvals.isEmpty else {
                 throw CommandError(
                     .nothingFound,
                     "approvals.none",
-                    "nothing waits for a decision at \(base)",
+                    "no request waits for a decision at \(base)",
                     next: "pairtool approvals --watch"
                 )
             }

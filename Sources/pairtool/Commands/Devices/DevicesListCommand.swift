@@ -4,7 +4,15 @@ import CompanionWire
 import PairingAgent
 
 struct DevicesListCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the paired devices.")
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the paired devices.",
+        discussion: """
+            Examples:
+              pairtool devices list
+              pairtool devices list --host Studio --json
+            """
+    )
 
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
@@ -17,7 +25,7 @@ struct DevicesListCommand: AsyncParsableCommand {
                 throw CommandError(
                     .nothingFound,
                     "device.none",
-                    "\(session.host.name) lists no device",
+                    "\(session.host.name) has no paired devices",
                     next: "pairtool pair"
                 )
             }

@@ -6,11 +6,16 @@ import PairingAgent
 struct DevicesRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "Make the host forget a device."
+        abstract: "Unpair a device from the host.",
+        discussion: """
+            Examples:
+              pairtool devices revoke laptop
+              pairtool devices revoke 9a7d44a9
+            """
     )
 
     @Argument(
-        help: "The device, by id prefix or name.",
+        help: "The device, by name or id prefix.",
         completion: .custom { words, _, _ in await Completions.devices(words) }
     )
     var device: String
@@ -33,10 +38,10 @@ struct DevicesRevokeCommand: AsyncParsableCommand {
                 DeviceRow(device, connected: status.connectedDevice?.id, own: session.host.deviceID),
                 id: device.id
             ) {
-                TerminalText.line("\(session.host.name) has forgotten \(device.name) (\(device.id)).")
+                TerminalText.line("Revoked \(device.name) (\(device.id)) at \(session.host.name).")
             }
             if device.id == session.host.deviceID {
-                session.output.say("That was this device. To come back: pairtool pair")
+                session.output.say("That was this device. To pair again: pairtool pair")
             }
         }
     }

@@ -6,11 +6,17 @@ import FoundationEssentials
 struct HostAuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit",
-        abstract: "Show who paired, failed to, was changed or revoked at the running host.",
-        discussion: "Rows are chained by hashes: --verify shows whether one was changed or removed."
+        abstract: "Show who paired, failed to pair, was changed or was revoked at the running host.",
+        discussion: """
+            Each row contains a hash of the row before it. --verify checks that no row was changed or removed.
+
+            Examples:
+              pairtool host audit
+              pairtool host audit --verify
+            """
     )
 
-    @Flag(help: "Check every row against the one before it; exit code 1 when the chain is broken.")
+    @Flag(help: "Check that no row was changed or removed. If one was, exit with 1.")
     var verify = false
 
     @OptionGroup var options: OutputOptions
@@ -38,7 +44,7 @@ struct HostAuditCommand: AsyncParsableCommand {
     private func report(_ verdict: AuditVerdict?, _ output: Output) throws {
         guard let verdict else { throw CommandError.strangeAnswer }
         output.result(AuditVerdictRow(verdict), id: nil) {
-            verdict.brokenAt.map { "The audit was changed: row \($0) is not what was written." }
+            verdict.brokenAt.map { "The audit was changed: row \($0) does not match." }
                 ?? "The audit is intact: \(verdict.rows) \(verdict.rows == 1 ? "row" : "rows")."
         }
         if !verdict.isIntact {

@@ -3,10 +3,15 @@ import ArgumentParser
 struct HostCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "host",
-        abstract: "Be a host: serve projects and an assistant to companions, and look after them.",
+        abstract: "Run a host: serve projects and an assistant, and manage the paired devices.",
         discussion: """
-            Without a subcommand it is `pairtool host run`, with its options. The other subcommands speak to the host of \
-            yours that runs on this machine.
+            Without a subcommand it is `pairtool host run`, with its options. The other subcommands manage your host \
+            that runs on this machine.
+
+            Examples:
+              pairtool host --lan --project ~/src/garden
+              pairtool host pair --read-only --expires 7d
+              pairtool host devices
             """,
         subcommands: [
             HostRunCommand.self, HostPairCommand.self, HostDevicesCommand.self, HostRevokeCommand.self,

@@ -5,7 +5,12 @@ import FoundationEssentials
 struct HostDevicesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "devices",
-        abstract: "List the devices that are paired with the running host, and what they may do."
+        abstract: "List the devices that are paired with the running host, and their permissions.",
+        discussion: """
+            Examples:
+              pairtool host devices
+              pairtool host devices --json
+            """
     )
 
     @OptionGroup var options: OutputOptions

@@ -6,22 +6,28 @@ import FoundationEssentials
 struct HostPairCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pair",
-        abstract: "Let the running host take one more device: a new code, in place of the one it shows."
+        abstract: "Show a new code, so that one more device can pair with the running host.",
+        discussion: """
+            Examples:
+              pairtool host pair
+              pairtool host pair --read-only --expires 7d
+              pairtool host pair --qr-file code.png
+            """
     )
 
-    @Option(help: "Seconds that the code is valid, 60 to 900.")
+    @Option(help: "How many seconds the code is valid, 60 to 900.")
     var ttl = 300
 
     @OptionGroup var grant: GrantOptions
 
-    @Option(help: "How long the device may stay, for guests: 90s, 30m, 12h or 7d from its pairing on. Default: no end.")
+    @Option(help: "End the device's access after this time: 90s, 30m, 12h or 7d after it pairs. Default: never.")
     var expires: SpanArgument?
 
-    @Flag(help: "Print the code where standard output is no terminal, and with --json the QR payload too.")
+    @Flag(help: "Print the code even if standard output is not a terminal. With --json, print the QR payload too.")
     var showSecrets = false
 
     @Option(
-        help: "Write the QR code to this PNG file too (mode 0600), which is yours to remove.",
+        help: "Also write the QR code to this PNG file (mode 0600). You remove it.",
         completion: .file()
     )
     var qrFile: String?
@@ -30,7 +36,7 @@ struct HostPairCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
-        guard (60...900).contains(ttl) else { throw ValidationError("--ttl takes 60 to 900.") }
+        guard (60...900).contains(ttl) else { throw ValidationError("--ttl must be 60 to 900.") }
     }
 
     func run() async throws {
@@ -51,14 +57,16 @@ struct HostPairCommand: AsyncParsableCommand {
         case .text: show(challenge, output)
         }
         if answer.digitsLocked == true, output.format != .json {
-            output.say("After too many wrong codes only the QR code works. To unlock the digits: pairtool host unlock")
+            output.say(
+                "The six digits are locked after too many wrong ones; the QR code works. To unlock them: pairtool host unlock"
+            )
         }
     }
 
     private func show(_ challenge: PairingStartResponse, _ output: Output) {
         let code = PairingCode(challenge: challenge, hasEnd: true, dense: density.dense)
         let isLimited = grant.permissions != nil || expires != nil
-        let limit = "For one device: the code that follows it gives what the host was started with."
+        let limit = "These limits are for one device. The next code has the limits that the host was started with."
         if output.context.stdoutIsTerminal {
             // Below it are the limit and the prompt; the limit gives way to the code.
             let columns = isLimited ? output.context.windowSize()?.columns : nil
@@ -86,7 +94,7 @@ struct HostPairRow: Encodable {
     var code: String?
     var qrPayload: String?
     var expiresAt: Date
-    /// true where the six digits are not taken, after too many wrong ones.
+    /// true if the six digits are not taken, after too many wrong ones.
     var digitsLocked: Bool?
 
     init(_ challenge: PairingStartResponse, digitsLocked: Bool?, showSecrets: Bool) {
@@ -102,7 +110,7 @@ extension CommandError {
     static let strangeAnswer = CommandError(
         .failed,
         "host.bad_answer",
-        "the host's answer has not what was asked for: is it of another version?",
+        "the host gave an incomplete answer; it may be of another version",
         next: "end the host and start it with this pairtool"
     )
 }

@@ -4,10 +4,14 @@ import CompanionHost
 struct HostRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "Shut a device out: its sessions, streams and turns end at once."
+        abstract: "End a device's access at once, with its sessions, streams and turns.",
+        discussion: """
+            Example:
+              pairtool host revoke laptop
+            """
     )
 
-    @Argument(help: "The device, by id prefix or name (pairtool host devices).")
+    @Argument(help: "The device, by name or id prefix.")
     var device: String
 
     @OptionGroup var options: OutputOptions
@@ -19,7 +23,7 @@ struct HostRevokeCommand: AsyncParsableCommand {
         request.device = device.id
         _ = try await output.ask(request)
         output.adminDevice(device) {
-            TerminalText.line("\(device.name) (\(device.id)) is shut out. It can only come back by pairing again.")
+            TerminalText.line("\(device.name) (\(device.id)) was revoked. To come back, it has to pair again.")
         }
     }
 }

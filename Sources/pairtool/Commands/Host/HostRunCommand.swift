@@ -10,11 +10,16 @@ import PairingAgent
 struct HostRunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Serve projects and an assistant to companions, and show the code to pair with (the default).",
+        abstract: "Serve projects and an assistant, and show the code to pair with (the default).",
         discussion: """
-            Listens on this machine only, unless --lan is given. The built-in agent explores the files of the projects, \
-            read-only and without a model. Any other command is an agent too: it gets the prompt on its standard input, and \
-            what it prints is the answer.
+            Listens on this machine only, unless --lan is given. The built-in agent explores the files of the \
+            projects, read-only and without a model. Any other command can be the agent: it gets the prompt on \
+            standard input and prints the answer.
+
+            Examples:
+              pairtool host
+              pairtool host --lan --project ~/src/garden
+              pairtool host --project . --agent-command "my-agent --flag"
             """
     )
 
@@ -28,44 +33,44 @@ struct HostRunCommand: AsyncParsableCommand {
     @Option(help: "The name that companions see. Default: this machine's name.")
     var name: String?
 
-    @Option(help: "The TCP port; 0 takes any free one.")
+    @Option(help: "The TCP port of HTTP; 0 for any free one.")
     var port = CompanionEndpoint.defaultPort
 
-    @Option(help: "The TCP port of HTTPS; 0 takes any free one. Default: --port + 1.")
+    @Option(help: "The TCP port of HTTPS; 0 for any free one. Default: --port + 1.")
     var tlsPort: Int?
 
     @Flag(help: "Listen on the network and advertise there.")
     var lan = false
 
-    @Flag(help: "Serve companions of version 1 too: plain HTTP, nothing proven, for networks that you trust.")
+    @Flag(help: "Also serve companions of protocol 1, in plain HTTP and without proof, on a network that you trust.")
     var legacy = false
 
     @OptionGroup var grant: GrantOptions
     @OptionGroup var quota: QuotaOptions
 
-    @Option(help: "The agent that answers: builtin.")
+    @Option(help: "The agent that answers.")
     var agent: AgentChoice = .builtin
 
-    @Option(help: "A command that answers instead of the built-in agent, with its arguments.")
+    @Option(help: "Run this command, with its arguments, instead of the built-in agent.")
     var agentCommand: String?
 
     @Option(
-        help: "Seconds that an agent may be silent before its turn is ended. Default: 120.",
+        help: "End a turn after the agent was silent for this many seconds. Default: 120.",
         transform: Seconds.init(commandLine:)
     )
     var turnTimeout = Seconds(120)
 
     @Option(
-        help: "Write the QR code to this PNG file too (mode 0600), anew for every code, and remove it at the end.",
+        help: "Also write each QR code to this PNG file (mode 0600). The host removes it at the end.",
         completion: .file()
     )
     var qrFile: String?
 
-    @Flag(help: "Print the codes where standard output is no terminal, and with --json the QR payloads too.")
+    @Flag(help: "Print the codes even if standard output is not a terminal. With --json, print the QR payloads too.")
     var showSecrets = false
 
     @OptionGroup var density: DensityOption
-    @OptionGroup var discovery: DiscoveryOptions
+    @OptionGroup(title: "Discovery options") var discovery: DiscoveryOptions
     @OptionGroup var options: OutputOptions
 
     enum AgentChoice: String, ExpressibleByArgument, CaseIterable {
@@ -73,17 +78,19 @@ struct HostRunCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        guard (0...65535).contains(port) else { throw ValidationError("--port takes 0 to 65535.") }
-        guard (0...65535).contains(tlsPort ?? 0) else { throw ValidationError("--tls-port takes 0 to 65535.") }
+        guard (0...65535).contains(port) else { throw ValidationError("--port must be 0 to 65535.") }
+        guard (0...65535).contains(tlsPort ?? 0) else { throw ValidationError("--tls-port must be 0 to 65535.") }
         if let agentCommand, ShellWords.split(agentCommand)?.isEmpty != false {
-            throw ValidationError("--agent-command is empty or has a quote that is not closed.")
+            throw ValidationError("--agent-command is empty or has an unclosed quote.")
         }
         if let name { try NameRule.check(name) }
         guard projects.allSatisfy({ !$0.utf8.isEmpty }) else {
-            throw ValidationError("--project is empty: name a directory. (“.” is the current one.)")
+            throw ValidationError("--project needs a directory. (“.” is the current one.)")
         }
         if let interface = discovery.interface, !lan, interface != "lo" {
-            throw ValidationError("--interface \(interface) needs --lan: without it the host is on this machine only.")
+            throw ValidationError(
+                "--interface \(interface) needs --lan. Without --lan, the host listens on this machine only."
+            )
         }
     }
 
@@ -99,7 +106,7 @@ struct HostRunCommand: AsyncParsableCommand {
         try discoveryClient.checkInterface()
         if FileStatus(directory + "/host.sqlite") != nil, FileStatus(directory + "/identity.key") == nil {
             output.say(
-                "The host's key is gone (\(directory)/identity.key): it gets a new one, and devices have to pair again."
+                "The host's key is missing (\(directory)/identity.key). The host makes a new one, and all devices have to pair again."
             )
         }
         // The host's key gives it an id that stays when its name, port or address changes.
@@ -147,7 +154,7 @@ struct HostRunCommand: AsyncParsableCommand {
         try await HostRuntime(server: server, admin: admin, advertiser: advertiser, screen: screen).run()
     }
 
-    /// Whether nobody sees the codes here, as in a service: then there is none until `pairtool host pair` asks for it.
+    /// Whether the codes are not visible here, as in a service. Then a code is made only by `pairtool host pair`.
     private func isUnseen(_ output: Output) -> Bool {
         let isSeen = output.context.stdoutIsTerminal && output.format == .text
         return !isSeen && !showSecrets && qrFile == nil
@@ -155,7 +162,7 @@ struct HostRunCommand: AsyncParsableCommand {
 
     private func absoluteProjects(_ output: Output) throws -> [String] {
         let current = FileManager.default.currentDirectoryPath
-        if projects.isEmpty { output.say("Serving the current directory, \(current) (--project DIR serves another).") }
+        if projects.isEmpty { output.say("Serving the current directory, \(current). To serve another: --project DIR") }
         return try (projects.isEmpty ? [current] : projects).map { project in
             let path = project.begins(with: "/") ? project : "\(current)/\(project)"
             guard let resolved = realpath(path, nil) else {

@@ -5,7 +5,12 @@ import FoundationEssentials
 struct HostStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show whether a host of yours runs on this machine, where, and how pairing stands."
+        abstract: "Show whether your host runs on this machine, where it listens, and whether a device can pair.",
+        discussion: """
+            Examples:
+              pairtool host status
+              pairtool host status --json
+            """
     )
 
     @OptionGroup var options: OutputOptions
@@ -68,10 +73,10 @@ struct HostStatusRow: Encodable {
 
     private func pairingText(now: Date) -> String {
         if pairing.locked {
-            return "the digits are locked after \(pairing.failuresInARow) wrong codes, QR codes work: "
+            return "six digits locked after \(pairing.failuresInARow) wrong codes, QR codes work: "
                 + "pairtool host unlock"
         }
-        guard let end = pairing.expiresAt else { return "no code at the moment: pairtool host pair" }
+        guard let end = pairing.expiresAt else { return "no code now: pairtool host pair" }
         let left = TimeText.countdown(end.timeIntervalSince(now))
         return
             "a code is valid for \(left) (\(pairing.triesLeft == 1 ? "1 try" : "\(pairing.triesLeft ?? 0) tries") left)"

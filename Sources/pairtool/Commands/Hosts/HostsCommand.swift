@@ -4,7 +4,13 @@ import PairingAgent
 struct HostsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hosts",
-        abstract: "List the paired hosts; choose the default, rename or forget one.",
+        abstract: "List the paired hosts; set the default, rename or forget one.",
+        discussion: """
+            Examples:
+              pairtool hosts
+              pairtool hosts default Studio
+              pairtool hosts forget Studio
+            """,
         subcommands: [
             HostsListCommand.self, HostsDefaultCommand.self, HostsRenameCommand.self, HostsForgetCommand.self,
         ],

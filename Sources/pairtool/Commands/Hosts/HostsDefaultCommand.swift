@@ -4,10 +4,14 @@ import PairingAgent
 struct HostsDefaultCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "default",
-        abstract: "Set the host that commands speak to when none is named."
+        abstract: "Set the host that commands use if none is named.",
+        discussion: """
+            Example:
+              pairtool hosts default Studio
+            """
     )
 
-    @Argument(help: "Name or id prefix.", completion: .custom { _, _, _ in Completions.hosts() })
+    @Argument(help: "The host, by name or id prefix.", completion: .custom { _, _, _ in Completions.hosts() })
     var host: String
     @OptionGroup var options: OutputOptions
 

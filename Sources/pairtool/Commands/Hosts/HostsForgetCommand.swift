@@ -5,10 +5,18 @@ import PairingAgent
 struct HostsForgetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
-        abstract: "Forget a host. The host itself is not told: disconnect first."
+        abstract: "Forget a host.",
+        discussion: """
+            Removes the record on this machine. The host still lists this device: revoke it first, if you want it \
+            gone there too.
+
+            Examples:
+              pairtool hosts forget Studio
+              pairtool devices revoke 9a7d44a9 && pairtool hosts forget Studio
+            """
     )
 
-    @Argument(help: "Name or id prefix.", completion: .custom { _, _, _ in Completions.hosts() })
+    @Argument(help: "The host, by name or id prefix.", completion: .custom { _, _, _ in Completions.hosts() })
     var host: String
     @OptionGroup var options: OutputOptions
 

@@ -3,7 +3,15 @@ import CompanionWire
 import PairingAgent
 
 struct HostsListCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the paired hosts.")
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the paired hosts.",
+        discussion: """
+            Examples:
+              pairtool hosts list
+              pairtool hosts list --json
+            """
+    )
 
     @OptionGroup var options: OutputOptions
 

@@ -2,9 +2,16 @@ import ArgumentParser
 import PairingAgent
 
 struct HostsRenameCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "rename", abstract: "Give a host another name.")
+    static let configuration = CommandConfiguration(
+        commandName: "rename",
+        abstract: "Rename a host on this machine.",
+        discussion: """
+            Example:
+              pairtool hosts rename 192.168.1.5:7878 Studio
+            """
+    )
 
-    @Argument(help: "Name or id prefix.", completion: .custom { _, _, _ in Completions.hosts() })
+    @Argument(help: "The host, by name or id prefix.", completion: .custom { _, _, _ in Completions.hosts() })
     var host: String
     @Argument(help: "The new name.")
     var name: String

@@ -3,7 +3,15 @@ import CompanionClient
 import CompanionWire
 
 struct NewChatCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "chat", abstract: "Make an empty chat in a project.")
+    static let configuration = CommandConfiguration(
+        commandName: "chat",
+        abstract: "Create an empty chat in a project.",
+        discussion: """
+            Examples:
+              pairtool new chat garden
+              pairtool new chat garden --title Plans
+            """
+    )
 
     @Argument(
         help: "The project, by name, path or id prefix.",
@@ -11,7 +19,7 @@ struct NewChatCommand: AsyncParsableCommand {
     )
     var project: String
 
-    @Option(help: "The title. Default: the host's choice.")
+    @Option(help: "The title. Default: the host chooses.")
     var title: String?
 
     @OptionGroup var host: HostOptions
@@ -19,7 +27,7 @@ struct NewChatCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await host.withSession(options) { session in
-            try session.requireCommands("make empty chats")
+            try session.requireCommands("create empty chats")
             let project = try await session.project(project)
             let chat = try await session.copilotForge.createChat(projectID: project.id, title: title)
             session.output.result(ChatRow(ChatInProject(chat: chat, project: project)), id: chat.id) {

@@ -3,12 +3,20 @@ import CompanionClient
 import CompanionWire
 
 struct NewProjectCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "project", abstract: "Make a project.")
+    static let configuration = CommandConfiguration(
+        commandName: "project",
+        abstract: "Create a project.",
+        discussion: """
+            Examples:
+              pairtool new project garden
+              pairtool new project garden --path /home/ada/garden
+            """
+    )
 
     @Argument(help: "The name of the project.")
     var name: String
 
-    @Option(help: "A directory of the host. Default: the host chooses.")
+    @Option(help: "The directory on the host. Default: the host chooses.")
     var path: String?
 
     @OptionGroup var host: HostOptions
@@ -20,7 +28,7 @@ struct NewProjectCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await host.withSession(options) { session in
-            try session.requireCommands("make projects")
+            try session.requireCommands("create projects")
             let project = try await session.copilotForge.createProject(name: name.trimmingBlanks(), localPath: path)
             let row = ProjectRow(MergedProject(project: project, ids: [project.id]))
             session.output.result(row, id: project.id) {

@@ -5,7 +5,11 @@ import CompanionWire
 struct NewSessionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "session",
-        abstract: "Begin a session of the agent in a project."
+        abstract: "Start a session of the agent in a project.",
+        discussion: """
+            Example:
+              pairtool new session garden
+            """
     )
 
     @Argument(
@@ -24,7 +28,7 @@ struct NewSessionCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await host.withSession(options) { session in
-            if session.offer.sessions == nil { try session.requireCommands("begin sessions") }
+            if session.offer.sessions == nil { try session.requireCommands("start sessions") }
             let project = try await session.project(project)
             let id =
                 if let sessions = session.offer.sessions {

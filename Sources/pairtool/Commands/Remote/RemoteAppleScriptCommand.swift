@@ -4,7 +4,12 @@ import CompanionClient
 struct RemoteAppleScriptCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "applescript",
-        abstract: "Run an AppleScript on the Mac and show its result."
+        abstract: "Run an AppleScript on the Mac and show its result.",
+        discussion: """
+            Examples:
+              pairtool lumi remote applescript 'return 1 + 1'
+              pairtool lumi remote applescript --yes - < script.scpt
+            """
     )
 
     @Argument(help: "The script; - for standard input.")

@@ -4,7 +4,11 @@ import CompanionClient
 struct RemoteAppsCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "apps",
-        abstract: "List the applications that run on the Mac."
+        abstract: "List the applications that run on the Mac.",
+        discussion: """
+            Example:
+              pairtool lumi remote apps
+            """
     )
 
     @OptionGroup var host: HostOptions

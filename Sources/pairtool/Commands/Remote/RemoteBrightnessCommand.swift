@@ -5,7 +5,12 @@ import PairingAgent
 struct RemoteBrightnessCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "brightness",
-        abstract: "Show or set how bright the Mac's screen is."
+        abstract: "Show or set the brightness of the Mac's screen.",
+        discussion: """
+            Examples:
+              pairtool lumi remote brightness
+              pairtool lumi remote brightness 60
+            """
     )
 
     @Argument(help: "0 to 100, with or without %. Default: show it.")
@@ -16,7 +21,7 @@ struct RemoteBrightnessCommand: RemoteSubcommand {
 
     private struct Row: Encodable {
         var hostId: String
-        /// Percent; absent where the Mac does not know.
+        /// Percent; absent if the Mac does not know.
         var brightness: Int?
     }
 
@@ -25,7 +30,7 @@ struct RemoteBrightnessCommand: RemoteSubcommand {
             if let level { try await mac.client.perform(.setBrightness(level)) }
             let now = try await mac.client.brightness()
             mac.output.result(Row(hostId: mac.host.id, brightness: now), id: now.map { "\($0)" }) {
-                now.map { "\($0)%" } ?? "the Mac does not know how bright its screen is"
+                now.map { "\($0)%" } ?? "the Mac does not report the brightness of its screen"
             }
         }
     }

@@ -6,10 +6,16 @@ import PairingAgent
 struct RemoteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remote",
-        abstract: "Look at a Mac with Lumi and control it.",
+        abstract: "Control a Mac with Lumi.",
         discussion: """
-            Lumi hosts prove nothing and speak without encryption. Newer ones ask their user for each connection: the command \
-            waits up to a minute for that, and keeps the connection for those that follow (remote disconnect closes it).
+            Lumi hosts prove nothing and do not encrypt. Newer ones ask their user about each connection: pairtool \
+            waits up to a minute for that, and keeps the connection for the next commands. `pairtool lumi remote \
+            disconnect` closes it.
+
+            Examples:
+              pairtool lumi remote info
+              pairtool lumi remote volume 30
+              pairtool lumi remote screenshot -o screen.png
             """,
         subcommands: [
             RemotePingCommand.self, RemoteInfoCommand.self, RemoteScreenshotCommand.self, RemoteVolumeCommand.self,

@@ -7,8 +7,11 @@ struct RemoteDisconnectCommand: RemoteSubcommand {
         commandName: "disconnect",
         abstract: "Close the connection that is kept for the next command.",
         discussion: """
-            A connection that the Mac's user has accepted is kept for three minutes behind each command, so that the next one \
-            need not be accepted again (PAIRTOOL_REMOTE_KEEP has other seconds; 0 keeps none).
+            After each command, pairtool keeps a connection that the Mac's user has accepted for three minutes, so \
+            that the next one need not be accepted again. PAIRTOOL_REMOTE_KEEP sets other seconds; 0 keeps none.
+
+            Example:
+              pairtool lumi remote disconnect
             """
     )
 

@@ -27,7 +27,7 @@ struct RemoteHoldCommand: AsyncParsableCommand {
     func validate() throws {
         guard LumiGeneration(rawValue: generation) != nil, (1...HeldConnection.mostKeep).contains(seconds),
             Self.isSocket(Self.connection), Self.isSocket(Self.listener)
-        else { throw ValidationError("This command is for pairtool itself.") }
+        else { throw ValidationError("pairtool itself runs this command.") }
     }
 
     private static func isSocket(_ descriptor: Int32) -> Bool {
@@ -36,7 +36,7 @@ struct RemoteHoldCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let generation = LumiGeneration(rawValue: generation) else { return }
-        // Nobody waits for a tidy end: the next command finds the socket dead, and removes it.
+        // An orderly end is not needed: the next command finds the dead socket and removes it.
         // No directory is in use because of it.
         guard chdir("/") == 0 else { return }
         for number in [SIGTERM, SIGINT] { signal(number, SIG_DFL) }

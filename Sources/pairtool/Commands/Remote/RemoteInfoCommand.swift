@@ -4,7 +4,11 @@ import CompanionClient
 struct RemoteInfoCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "info",
-        abstract: "Show what the Mac is, and how large its screen."
+        abstract: "Show the Mac's model, system and screen size.",
+        discussion: """
+            Example:
+              pairtool lumi remote info
+            """
     )
 
     @OptionGroup var host: HostOptions

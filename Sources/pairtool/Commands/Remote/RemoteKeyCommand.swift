@@ -4,11 +4,16 @@ import CompanionClient
 struct RemoteKeyCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "key",
-        abstract: "Press a key on the Mac, with others held."
+        abstract: "Press a key on the Mac, with or without modifiers.",
+        discussion: """
+            Examples:
+              pairtool lumi remote key return
+              pairtool lumi remote key command+shift+4
+            """
     )
 
     @Argument(
-        help: "Such as return, escape, f5, command+t or command+shift+4.",
+        help: "The key, such as return, escape, f5, command+t or command+shift+4.",
         transform: { try LumiKeys($0) }
     )
     var keys: LumiKeys

@@ -4,10 +4,15 @@ import CompanionClient
 struct RemoteMediaCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "media",
-        abstract: "Show or control what the Mac plays."
+        abstract: "Show or control what the Mac plays.",
+        discussion: """
+            Examples:
+              pairtool lumi remote media
+              pairtool lumi remote media pause
+            """
     )
 
-    @Argument(help: "play, pause, toggle, next, previous or stop. Default: show what is played.")
+    @Argument(help: "play, pause, toggle, next, previous or stop. Default: show what plays.")
     var act: LumiRequest.MediaAct?
 
     @OptionGroup var host: HostOptions

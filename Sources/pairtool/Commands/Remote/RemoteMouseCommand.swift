@@ -5,12 +5,26 @@ struct RemoteMouseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mouse",
         abstract: "Move the Mac's pointer, click and scroll.",
-        discussion: "Places are in points from the upper left corner; negative ones stand behind --.",
+        discussion: """
+            Positions are in points from the upper left corner. Put `--` before negative numbers.
+
+            Examples:
+              pairtool lumi remote mouse move 100 200
+              pairtool lumi remote mouse click --right
+            """,
         subcommands: [Move.self, Click.self, Scroll.self]
     )
 
     struct Move: RemoteSubcommand {
-        static let configuration = CommandConfiguration(commandName: "move", abstract: "Move the pointer.")
+        static let configuration = CommandConfiguration(
+            commandName: "move",
+            abstract: "Move the pointer.",
+            discussion: """
+                Examples:
+                  pairtool lumi remote mouse move 100 200
+                  pairtool lumi remote mouse move -- -5 20
+                """
+        )
 
         @Argument var x: Int
         @Argument var y: Int
@@ -28,12 +42,17 @@ struct RemoteMouseCommand: AsyncParsableCommand {
     struct Click: RemoteSubcommand {
         static let configuration = CommandConfiguration(
             commandName: "click",
-            abstract: "Click, where the pointer is or at a place."
+            abstract: "Click at the pointer or at a position.",
+            discussion: """
+                Examples:
+                  pairtool lumi remote mouse click
+                  pairtool lumi remote mouse click 100 200 --right
+                """
         )
 
         @Argument var x: Int?
         @Argument var y: Int?
-        @Flag(help: "With the right button.") var right = false
+        @Flag(help: "Use the right button.") var right = false
 
         @OptionGroup var host: HostOptions
         @OptionGroup var options: OutputOptions
@@ -56,7 +75,15 @@ struct RemoteMouseCommand: AsyncParsableCommand {
     }
 
     struct Scroll: RemoteSubcommand {
-        static let configuration = CommandConfiguration(commandName: "scroll", abstract: "Scroll.")
+        static let configuration = CommandConfiguration(
+            commandName: "scroll",
+            abstract: "Scroll.",
+            discussion: """
+                Examples:
+                  pairtool lumi remote mouse scroll down
+                  pairtool lumi remote mouse scroll up 300
+                """
+        )
 
         enum Direction: String, ExpressibleByArgument, CaseIterable {
             case up, down, left, right
@@ -69,7 +96,7 @@ struct RemoteMouseCommand: AsyncParsableCommand {
         @OptionGroup var options: OutputOptions
 
         func validate() throws {
-            guard distance > 0 else { throw ValidationError("The distance is a positive number.") }
+            guard distance > 0 else { throw ValidationError("The distance must be a positive number.") }
             _ = try RemoteMouseCommand.point(distance, 0)
         }
 

@@ -5,7 +5,12 @@ import PairingAgent
 struct RemoteMuteCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "mute",
-        abstract: "Mute the Mac, or unmute it."
+        abstract: "Mute or unmute the Mac.",
+        discussion: """
+            Examples:
+              pairtool lumi remote mute
+              pairtool lumi remote mute off
+            """
     )
 
     enum Act: String, ExpressibleByArgument, CaseIterable {
@@ -20,7 +25,7 @@ struct RemoteMuteCommand: RemoteSubcommand {
 
     private struct Row: Encodable {
         var hostId: String
-        /// Absent where the Mac does not know.
+        /// Absent if the Mac does not know.
         var muted: Bool?
     }
 
@@ -34,7 +39,7 @@ struct RemoteMuteCommand: RemoteSubcommand {
             }
             let now = try await mac.client.isMuted()
             mac.output.result(Row(hostId: mac.host.id, muted: now), id: now.map { "\($0)" }) {
-                now.map { $0 ? "muted" : "not muted" } ?? "the Mac does not know whether it is muted"
+                now.map { $0 ? "muted" : "not muted" } ?? "the Mac does not report whether it is muted"
             }
         }
     }

@@ -4,7 +4,12 @@ import CompanionClient
 struct RemoteNotifyCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "notify",
-        abstract: "Show a notification on the Mac."
+        abstract: "Show a notification on the Mac.",
+        discussion: """
+            Examples:
+              pairtool lumi remote notify "Tea is ready"
+              pairtool lumi remote notify "Build failed" --title CI
+            """
     )
 
     @Argument(help: "The message.", transform: { try LumiNotificationText($0) })

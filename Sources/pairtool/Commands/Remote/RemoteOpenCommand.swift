@@ -5,7 +5,12 @@ import CompanionWire
 struct RemoteOpenCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "open",
-        abstract: "Open an application, or a web page, on the Mac."
+        abstract: "Open an application or a web page on the Mac.",
+        discussion: """
+            Examples:
+              pairtool lumi remote open Safari
+              pairtool lumi remote open https://swift.org
+            """
     )
 
     @Argument(

@@ -6,10 +6,15 @@ import PairingAgent
 struct RemotePingCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "ping",
-        abstract: "Measure how long the Mac takes to answer."
+        abstract: "Measure how long the Mac takes to answer.",
+        discussion: """
+            Examples:
+              pairtool lumi remote ping
+              pairtool lumi remote ping --count 20 --json
+            """
     )
 
-    @Option(name: .shortAndLong, help: "How many times.")
+    @Option(name: .shortAndLong, help: "Send this many pings.")
     var count = 5
 
     @OptionGroup var host: HostOptions
@@ -26,7 +31,7 @@ struct RemotePingCommand: RemoteSubcommand {
     }
 
     func validate() throws {
-        guard (1...1000).contains(count) else { throw ValidationError("--count is from 1 to 1000.") }
+        guard (1...1000).contains(count) else { throw ValidationError("--count must be 1 to 1000.") }
     }
 
     func run() async throws {
@@ -54,7 +59,7 @@ struct RemotePingCommand: RemoteSubcommand {
                 return "\(row.received) of \(row.sent) answered; min/median/max \(figures.joined(separator: " / ")) ms"
             }
             guard trips != nil else {
-                throw CommandError(.timedOut, "host.timed_out", "no ping was answered", next: "try again")
+                throw CommandError(.timedOut, "host.timed_out", "the Mac answered no ping", next: "try again")
             }
         }
     }

@@ -4,10 +4,17 @@ import CompanionClient
 struct RemoteQuitCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "quit",
-        abstract: "Quit an application on the Mac."
+        abstract: "Quit an application on the Mac.",
+        discussion: """
+            Example:
+              pairtool lumi remote quit Safari
+            """
     )
 
-    @Argument(help: "The application's name, as `pairtool remote apps` lists it.", transform: { try LumiAppName($0) })
+    @Argument(
+        help: "The application's name, as `pairtool lumi remote apps` lists it.",
+        transform: { try LumiAppName($0) }
+    )
     var name: LumiAppName
 
     @OptionGroup var host: HostOptions

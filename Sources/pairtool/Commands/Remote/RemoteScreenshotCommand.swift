@@ -6,20 +6,24 @@ import PairingAgent
 struct RemoteScreenshotCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "screenshot",
-        abstract: "Take a picture of the Mac's screen.",
+        abstract: "Take a screenshot of the Mac.",
         discussion: """
-            Without -o and --show it is kept in the current directory, under a name of its own. What kind of picture it is, \
-            its bytes tell.
+            Without -o and --show, the picture is written to a new file in the current directory.
+
+            Examples:
+              pairtool lumi remote screenshot
+              pairtool lumi remote screenshot -o screen.png --force
+              pairtool lumi remote screenshot --show
             """
     )
 
-    @Option(name: .shortAndLong, help: "Where to keep it; - for standard output.", completion: .file())
+    @Option(name: .shortAndLong, help: "Write the picture to this file; - for standard output.", completion: .file())
     var output: String?
 
-    @Flag(help: "Draw it in the terminal: kitty, iTerm2 and their like, or any with 24-bit colours.")
+    @Flag(help: "Draw the picture in the terminal (kitty, iTerm2, WezTerm, or any with 24-bit colours).")
     var show = false
 
-    @Flag(help: "Overwrite the file, if there is one.")
+    @Flag(help: "Overwrite an existing file.")
     var force = false
 
     @OptionGroup var host: HostOptions
@@ -27,7 +31,7 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
 
     private struct Row: Encodable {
         var hostId: String
-        /// Absent where it was not kept.
+        /// Absent if it was not kept.
         var file: String?
         /// `png`, `jpeg` and so on.
         var type: String
@@ -35,9 +39,9 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
     }
 
     func validate() throws {
-        if show, options.json || options.quiet { throw ValidationError("--show draws: it goes without --json and -q.") }
-        if show, isForStandardOutput { throw ValidationError("--show and -o - exclude each other.") }
-        if isForStandardOutput, options.json { throw ValidationError("-o - and --json exclude each other.") }
+        if show, options.json || options.quiet { throw ValidationError("--show cannot be used with --json or -q.") }
+        if show, isForStandardOutput { throw ValidationError("--show and -o - cannot be used together.") }
+        if isForStandardOutput, options.json { throw ValidationError("-o - and --json cannot be used together.") }
     }
 
     private var isForStandardOutput: Bool {
@@ -54,8 +58,9 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
             throw CommandError(
                 .usage,
                 "remote.binary",
-                "a picture is no text for a terminal; nobody was asked for one",
-                next: "send it to a program or a file: pairtool remote screenshot -o - > FILE, or draw it with --show"
+                "a terminal cannot show the bytes of a picture; nothing was requested",
+                next:
+                    "write it to a file: pairtool lumi remote screenshot -o FILE, or draw it: --show"
             )
         }
         if let output, !isForStandardOutput { _ = try place(output) }
@@ -89,8 +94,8 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
             throw CommandError(
                 .usage,
                 "remote.file",
-                isFile ? "\(path) exists; it was left alone" : "\(path) is no file",
-                next: isFile ? "give another name, or --force" : nil
+                isFile ? "\(path) exists already; it was not changed" : "\(path) is not a file",
+                next: isFile ? "give another name, or overwrite it with --force" : nil
             )
         }
         return place
@@ -106,9 +111,9 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
         CommandError(
             .usage,
             "remote.cannot_show",
-            "this terminal does not say that it shows pictures: kitty, iTerm2, WezTerm and terminals with 24-bit colours do "
-                + "(COLORTERM=truecolor); nobody was asked for one",
-            next: "keep it instead: pairtool remote screenshot -o FILE"
+            "this terminal does not say that it can show pictures, as kitty, iTerm2, WezTerm and terminals with "
+                + "COLORTERM=truecolor do; nothing was requested",
+            next: "write it to a file: pairtool lumi remote screenshot -o FILE"
         )
     }
 }

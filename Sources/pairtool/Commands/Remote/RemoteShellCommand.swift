@@ -8,12 +8,16 @@ struct RemoteShellCommand: RemoteSubcommand {
         commandName: "shell",
         abstract: "Run a shell command on the Mac and show its output.",
         discussion: """
-            The Mac gives output and errors as one text, and no exit status. Keep the output under 64 KiB: more of it hangs \
-            the app there.
+            The Mac returns output and errors as one text, and no exit status. Keep the output under 64 KiB: more \
+            makes the app on the Mac hang.
+
+            Examples:
+              pairtool lumi remote shell uptime
+              pairtool lumi remote shell --yes - < script.sh
             """
     )
 
-    @Argument(help: "The command; - for standard input. Several words are put together with spaces.")
+    @Argument(help: "The command; - for standard input. Several words are joined with spaces.")
     var command: [String]
 
     @Flag(help: "Do not ask first.")
@@ -50,8 +54,7 @@ extension RemoteSubcommand {
             throw CommandError(
                 .usage,
                 "remote.unconfirmed",
-                "a \(what) may do anything on \(host.name), and there is no terminal to confirm it at; nothing was "
-                    + "sent",
+                "a \(what) can do anything on \(host.name), and there is no terminal to confirm it; nothing was sent",
                 next: "confirm it with --yes"
             )
         }

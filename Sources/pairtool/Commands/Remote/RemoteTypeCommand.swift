@@ -6,8 +6,14 @@ import PairingAgent
 struct RemoteTypeCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "type",
-        abstract: "Type text on the Mac, as if on its keyboard.",
-        discussion: "It goes over the network without encryption, as all that Lumi hosts are sent."
+        abstract: "Type text on the Mac.",
+        discussion: """
+            The text travels without encryption, like everything that is sent to a Lumi host.
+
+            Examples:
+              pairtool lumi remote type "hello"
+              pairtool lumi remote type - < text.txt
+            """
     )
 
     @Argument(help: "The text; - for standard input, so that others on this machine do not see it.")

@@ -5,7 +5,12 @@ import PairingAgent
 struct RemoteVolumeCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "volume",
-        abstract: "Show or set how loud the Mac is."
+        abstract: "Show or set the Mac's volume.",
+        discussion: """
+            Examples:
+              pairtool lumi remote volume
+              pairtool lumi remote volume 30
+            """
     )
 
     @Argument(help: "0 to 100, with or without %. Default: show it.", completion: .list(["0", "25", "50", "100"]))
@@ -16,7 +21,7 @@ struct RemoteVolumeCommand: RemoteSubcommand {
 
     private struct Row: Encodable {
         var hostId: String
-        /// Percent; absent where the Mac's output has no volume of its own.
+        /// Percent; absent if the Mac's output has no volume of its own.
         var volume: Int?
     }
 
@@ -25,7 +30,7 @@ struct RemoteVolumeCommand: RemoteSubcommand {
             if let level { try await mac.client.perform(.setVolume(level)) }
             let now = try await mac.client.volume()
             mac.output.result(Row(hostId: mac.host.id, volume: now), id: now.map { "\($0)" }) {
-                now.map { "\($0)%" } ?? "the Mac's output has no volume of its own"
+                now.map { "\($0)%" } ?? "the Mac's audio output has no volume control"
             }
         }
     }

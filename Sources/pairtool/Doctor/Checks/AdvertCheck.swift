@@ -6,7 +6,7 @@ struct AdvertCheck: DoctorCheck {
     let name = CheckName.adverts
     let client: CompanionDiscoveryClient
     /// Whether hosts are paired: they are looked at themselves, and those that were named by their address may well be
-    /// advertised by nobody.
+    /// not advertised at all.
     let hasPairedHosts: Bool
     /// The longest to look. Default: 5 s.
     var limit = Duration.seconds(5)

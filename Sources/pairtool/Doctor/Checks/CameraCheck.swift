@@ -21,7 +21,7 @@ struct CameraCheck: DoctorCheck {
                 .warning(
                     .camera,
                     about: paths[0],
-                    "may be used by the group \(group) only",
+                    "only the group \(group) may use it",
                     .joinGroup,
                     ["GROUP": group]
                 )

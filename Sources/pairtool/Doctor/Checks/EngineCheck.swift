@@ -17,7 +17,7 @@ struct EngineCheck: DoctorCheck {
     static func finding(_ report: DaemonReport) -> Finding {
         switch report {
         case .noBus(let path):
-            .note(.daemon, "there is no system bus at \(path), so no Avahi daemon either", .installDaemon)
+            .note(.daemon, "there is no system bus at \(path), and so no Avahi daemon", .installDaemon)
         case .busBroken(let path, let reason):
             .problem(.daemon, "the system bus at \(path) does not work: \(reason)", .restartBus)
         case .noDaemon: .note(.daemon, "the system bus works, but no Avahi daemon is on it", .installDaemon)

@@ -15,7 +15,7 @@ struct FileCheck: DoctorCheck {
 
     private static func look(at directory: String) -> [Finding] {
         guard FileStatus(directory) != nil else {
-            return [.ok(.files, about: directory, "there is nothing yet: the key is made with the first pairing")]
+            return [.ok(.files, about: directory, "there are no files yet; the first pairing makes a key")]
         }
         let names = entries(of: directory).map { "\(directory)/\($0)" }
         // What the host keeps is in a directory of its own; projects that it made are not looked into.
@@ -30,10 +30,10 @@ struct FileCheck: DoctorCheck {
         // What may not be read is not damaged: it is said above whose it is, and moving it away would lose it.
         findings += RecordCheck(directory: directory).findings().filter { isReadable($0.subject ?? "") }
         guard findings.isEmpty else { return findings }
-        return [.ok(.files, about: directory, "\(paths.count) files and directories, readable by you alone")]
+        return [.ok(.files, about: directory, "\(paths.count) files and directories, readable by you only")]
     }
 
-    /// - Returns: nil where all is well.
+    /// - Returns: nil if all is well.
     static func finding(_ path: String, _ status: FileStatus, user: UInt32) -> Finding? {
         let mode = String(status.permissions, radix: 8)
         guard status.kind == .file || status.kind == .directory else { return nil }

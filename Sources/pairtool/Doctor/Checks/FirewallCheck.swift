@@ -73,7 +73,7 @@ struct FirewallCheck: DoctorCheck {
         return [.ok(.firewall, rules.allSatisfy(\.isEmpty) ? "no rules" : "no rule drops mDNS")]
     }
 
-    /// What a program prints; nil where it is not there or fails.
+    /// What a program prints; nil if it is not there or fails.
     private static func output(of program: String, _ arguments: [String]) async throws -> [UInt8]? {
         let places = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"].map { "\($0)/\(program)" }
         guard let path = places.first(where: { access($0, X_OK) == 0 }) else { return nil }

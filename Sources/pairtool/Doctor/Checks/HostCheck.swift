@@ -17,7 +17,7 @@ struct HostCheck: DoctorCheck {
     struct Answers: Sendable {
         var health: CompanionHealthResponse
         var status: Result<CompanionStatusResponse, CompanionClientError>
-        /// Absent where the host does not say.
+        /// Absent if the host does not say.
         var signedIn: Bool?
         /// The host's clock minus ours.
         var clockOffset: Duration?
@@ -55,7 +55,7 @@ struct HostCheck: DoctorCheck {
         return Answers(health: health, status: status, signedIn: signedIn, clockOffset: client.clockOffset)
     }
 
-    /// Where adverts say that the host is by now; nil where they say nothing new. Nobody there has been asked.
+    /// The new address of the host according to advertisements; nil if they have none. It was not contacted there.
     private func advertisedPlace() async throws -> CompanionEndpoint? {
         let id = host.id
         let survey = try await DiscoverySurvey.run(
@@ -113,7 +113,7 @@ struct HostCheck: DoctorCheck {
             return .problem(
                 .version,
                 about: host.name,
-                "\(evidence), but it was paired by \(needed)",
+                "\(evidence), but it was paired with protocol \(needed)",
                 .update,
                 ["HOST": host.name]
             )
@@ -122,7 +122,7 @@ struct HostCheck: DoctorCheck {
             return .warning(
                 .version,
                 about: host.name,
-                "\(evidence), but it was paired by 1 and proves nothing",
+                "\(evidence), but it was paired with protocol 1 and proves nothing",
                 .prove
             )
         }
@@ -166,7 +166,7 @@ struct HostCheck: DoctorCheck {
             }
             // By protocol 1 the host has one device at a time.
             if host.trust == .legacy, let other = status.connectedDevice {
-                let evidence = "this device was superseded by \(other.name) (\(other.id))"
+                let evidence = "this device was replaced by \(other.name) (\(other.id))"
                 return .problem(.pairing, about: host.name, evidence, .pairAgain)
             }
             return .problem(.pairing, about: host.name, "the host does not know this device", .pairAgain)

@@ -39,7 +39,8 @@ struct InterfaceCheck: DoctorCheck {
         let active = all.filter { $0.isUp && $0.isRunning }
         let containers = active.filter { $0.kind == .container }.map(\.name).sorted()
         if !containers.isEmpty {
-            let evidence = "\(containers.joined(separator: ", ")): of containers or virtual machines, searched too"
+            let evidence =
+                "\(containers.joined(separator: ", ")): belongs to containers or virtual machines, and is searched too"
             let values = ["IF": candidates.first?.name ?? "IF"]
             findings.append(.note(.interfaces, evidence, .chooseInterface, values))
         }

@@ -12,12 +12,12 @@ struct PictureCheck: DoctorCheck {
         guard !enforcement.isEmpty else {
             return .note(
                 .pictures,
-                "this kernel offers neither Landlock nor seccomp: what decodes a picture has all rights of this program",
+                "this kernel has neither Landlock nor seccomp: picture decoders run with all rights of this program",
                 .trustPictures
             )
         }
         let means = [(DecodingSandbox.Enforcement.landlock, "Landlock"), (.systemCallFilter, "seccomp")]
         let names = means.filter { enforcement.contains($0.0) }.map(\.1).joined(separator: ", ")
-        return .ok(.pictures, "they are decoded without the right to open files or sockets (\(names))")
+        return .ok(.pictures, "decoders may not open files or sockets (\(names))")
     }
 }

@@ -19,7 +19,7 @@ struct PortCheck: DoctorCheck {
             let program = owners.count == 1 ? owners[0].program : nil
             return .problem(
                 .port,
-                "UDP port \(port) cannot be shared with \(names.isEmpty ? "its owner, who cannot be seen" : names)",
+                "UDP port \(port) cannot be shared with \(names.isEmpty ? "another user's program" : names)",
                 .endPortOwner,
                 ["PROGRAM": program ?? "the program"]
             )
@@ -28,7 +28,7 @@ struct PortCheck: DoctorCheck {
         let programs = Set(owners.compactMap(\.program))
         // The kernel keeps 15 bytes of a program's name.
         guard !programs.contains("systemd-resolve") || programs.count == 1 else {
-            return .warning(.port, "UDP port \(port) is shared by two that answer: \(names)", .oneResponder)
+            return .warning(.port, "UDP port \(port) is shared by two mDNS responders: \(names)", .oneResponder)
         }
         return .ok(.port, "UDP port \(port) can be shared with \(names)")
     }

@@ -40,7 +40,7 @@ struct RecordCheck {
         .problem(.files, about: path, "it is damaged", advice, ["FILE": path])
     }
 
-    /// - Returns: nil where the file is whole, or not there.
+    /// - Returns: nil if the file is whole, or not there.
     private func finding(_ path: String, _ advice: Advice, _ load: () throws -> Void) -> Finding? {
         // What is no file is not waited for.
         guard let status = FileStatus(path), status.kind == .file else { return nil }

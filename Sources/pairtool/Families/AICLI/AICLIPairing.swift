@@ -52,7 +52,7 @@ struct AICLIPairing: Sendable {
 
     /// Where an AICLI server answers. No token is sent yet.
     ///
-    /// One that speaks TLS is not spoken to without: whoever wants the token in the clear could ask for that.
+    /// pairtool never falls back from TLS to plain HTTP: an attacker could ask for that to get the token.
     private func findServer() async throws -> Place {
         let isSecure = !target.secureEndpoints.isEmpty
         let endpoints = isSecure ? target.secureEndpoints : target.endpoints
@@ -79,7 +79,7 @@ struct AICLIPairing: Sendable {
         return try await trust.certificate(at: endpoint, of: target.name, known: target.record(in: known))
     }
 
-    /// The token that the server takes; nil where it wants none.
+    /// The token that the server takes; nil if it wants none.
     private func findToken(at place: Place) async throws -> String? {
         if let token = pairing.token {
             guard try await accepts(token, at: place) else { throw refused }
@@ -90,8 +90,8 @@ struct AICLIPairing: Sendable {
             throw CommandError(
                 .usage,
                 "pairing.no_code",
-                "\(target.name) wants a token, and there is no terminal to ask at",
-                next: "give it: pairtool pair --token-file FILE (- for standard input), or --qr FILE"
+                "\(target.name) needs a token, and there is no terminal to ask for one",
+                next: "give the token: pairtool pair --token-file FILE (- for standard input), or --qr FILE"
             )
         }
         let question = Question(context: context)
@@ -99,7 +99,7 @@ struct AICLIPairing: Sendable {
             let prompt = "Token of \(TerminalText.line(target.name)): "
             guard let typed = try await question.secret(prompt)?.trimmingBlanks(), !typed.isEmpty else { break }
             if AICLIPayload.isToken(typed), try await accepts(typed, at: place) { return typed }
-            if attempt < 3 { output.say("The server does not take it. Try again.") } else { throw refused }
+            if attempt < 3 { output.say("Wrong token. Try again.") } else { throw refused }
         }
         throw CommandError(.usage, "pairing.no_code", "no token was typed; nothing was kept")
     }
@@ -118,8 +118,8 @@ struct AICLIPairing: Sendable {
         CommandError(
             .wrongCode,
             "pairing.wrong_token",
-            "\(target.name) does not take the token",
-            next: "look it up on the host (its QR code has it), then: pairtool pair"
+            "\(target.name) refused the token",
+            next: "look up the token on the host (it is in the QR code), then: pairtool pair"
         )
     }
 
@@ -144,20 +144,20 @@ extension CommandContext {
     /// The token in a file, or on standard input.
     ///
     /// - Parameter file: A path, or `-`.
-    /// - Throws: ``CommandError`` where there is none, or what is there cannot be one.
+    /// - Throws: ``CommandError`` if there is no token, or if the text cannot be one.
     func token(in file: String) async throws -> String {
         guard let bytes = try await content(of: file, limit: 8 << 10) else {
             throw CommandError(
                 .usage,
                 "pairing.code_format",
-                "what was given is no token: it is too long; nothing was sent"
+                "that is not a token: it is too long; nothing was sent"
             )
         }
         let text = String(decoding: bytes, as: UTF8.self).trimmingBlanks()
         // What the server shows as a QR code will do too.
         let token = AICLIPayload(text)?.token ?? text
         guard AICLIPayload.isToken(token) else {
-            throw CommandError(.usage, "pairing.code_format", "what was given is no token; nothing was sent")
+            throw CommandError(.usage, "pairing.code_format", "that is not a token; nothing was sent")
         }
         return token
     }

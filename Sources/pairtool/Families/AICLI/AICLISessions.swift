@@ -55,7 +55,7 @@ enum AICLISessions {
                 try await PinnedTLS.certificate(of: host.endpoint, expecting: pin, configuration: configuration)
             )
         } catch let error as CompanionClientError where error.code != .pinMismatch {
-            // Whoever cannot be reached is found out by what asks next, which may be able to wait.
+            // The next request finds out that the host is unreachable, and may be able to wait.
             let der = host.certificate.flatMap(Base64.decode)
             guard let kept = try der.map(PinnedCertificate.init), kept.spki == pin else { throw error }
             return .pinned(kept)
@@ -96,7 +96,7 @@ enum AICLISessions {
 }
 
 extension HostOptions {
-    /// Runs a body with the AICLI server that is meant.
+    /// Runs a body with the selected AICLI server.
     ///
     /// - Parameter matter: What the command is about, such as `sessions`.
     func withAICLI<R>(
@@ -114,14 +114,14 @@ extension HostOptions {
 
 /// Asks the user what the agent wants to know.
 enum AICLIPermissionQuestion {
-    /// - Returns: Nil where nobody can be asked: everything is denied then.
+    /// - Returns: Nil if there is no terminal to ask at: everything is then denied.
     static func answering(_ output: Output) -> AICLIPermissionAnswering? {
         let context = output.context
         guard context.canAsk else { return nil }
         return { request in
             let text = TerminalText.block("\nThe agent asks: \(request.prompt)")
             let question = Question(context: context)
-            // The turn may end while the question stands: whoever reads the terminal is woken then.
+            // The turn may end while the question is open: the read of the terminal is then interrupted.
             return try await withTaskCancellationHandler {
                 if request.isYesOrNo {
                     return try await question.confirm(text) ? request.allowing : request.denying

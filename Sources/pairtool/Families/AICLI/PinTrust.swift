@@ -20,14 +20,14 @@ struct PinTrust: Sendable {
         of name: String,
         known: PairedHost?
     ) async throws -> PinnedCertificate {
-        // Whoever gives the pin may replace the one that is kept.
+        // A pin on the command line replaces the one that is kept.
         if given == nil, let pin = known?.spki {
             do {
                 return try await PinnedTLS.certificate(of: endpoint, expecting: pin)
             } catch let error as CompanionClientError where error.code == .pinMismatch {
                 var error = error
                 error.advice =
-                    "if the server was set up anew, compare the key there and give it: pairtool pair --pin sha256:…"
+                    "if the server was set up again, compare the key there and give it: pairtool pair --pin sha256:…"
                 throw error
             }
         }
@@ -37,8 +37,8 @@ struct PinTrust: Sendable {
             guard shown.match(given.bytes) else {
                 throw CompanionClientError(
                     .pinMismatch,
-                    "\(endpoint) shows another TLS key than the one that was given: expected \(given), shown "
-                        + "sha256:\(shown.certificate). Somebody may be in between, so nothing was sent.",
+                    "\(endpoint) shows another TLS key: expected \(given), shown "
+                        + "sha256:\(shown.certificate). Someone may be intercepting the connection; nothing was sent.",
                     delivery: .notSent
                 )
             }
@@ -56,11 +56,11 @@ struct PinTrust: Sendable {
             throw CommandError(
                 .legacyRefused,
                 "pairing.pin_unknown",
-                "\(name) was not paired: nobody has said that this is its key; nothing was sent",
-                next: "compare it at the host, then: pairtool pair --pin sha256:FINGERPRINT"
+                "\(name) was not paired, because its key was not confirmed; nothing was sent",
+                next: "compare the key on the host, then: pairtool pair --pin sha256:FINGERPRINT"
             )
         }
-        guard try await Question(context: output.context).confirm("Is that what the host shows?") else {
+        guard try await Question(context: output.context).confirm("Does the host show the same key?") else {
             throw CommandError(.legacyRefused, "pairing.pin_refused", "not paired; nothing was sent")
         }
         return certificate

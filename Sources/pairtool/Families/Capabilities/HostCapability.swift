@@ -7,7 +7,7 @@ struct HostCapability: Encodable, Sendable, Hashable {
     /// What it is, for people.
     var text: String
     var available: Bool
-    /// Such as `pairtool send`; absent where it is not available.
+    /// Such as `pairtool send`; absent if it is not available.
     var command: String?
     /// Why it is not available, or what to know about it.
     var note: String?
@@ -24,7 +24,7 @@ struct HostCapability: Encodable, Sendable, Hashable {
 extension HostCapability {
     /// What a host can do: by its family, and by what is known of its generation.
     ///
-    /// - Parameter health: What the host says of itself; nil where it does not answer, or was not asked.
+    /// - Parameter health: What the host says of itself; nil if it does not answer, or was not asked.
     static func all(of host: PairedHost, health: FamilyHealth?) -> [HostCapability] {
         switch host.family {
         case .copilotforge: copilotForge(isVerified: host.trust == .verified)
@@ -34,8 +34,8 @@ extension HostCapability {
         }
     }
 
-    private static let health = can("health", "say how it is", "status")
-    private static let noApprovals = cannot("approvals", "have actions approved", "Jarvis daemons have these")
+    private static let health = can("health", "report its state", "status")
+    private static let noApprovals = cannot("approvals", "ask for approvals", "only with Jarvis daemons")
 
     private static func copilotForge(isVerified: Bool) -> [HostCapability] {
         let old = "needs protocol 2: update the host, then pair again"
@@ -44,33 +44,34 @@ extension HostCapability {
         }
         return [
             health, can("projects", "list projects", "projects"), can("chats", "list chats", "chats"),
-            can("messages", "show what was said", "messages"), can("prompts", "answer prompts", "send"),
+            can("messages", "show messages", "messages"), can("prompts", "answer prompts", "send"),
             can("models", "offer a choice of models", "models"), can("devices", "list and revoke devices", "devices"),
             can(
                 "events",
-                "tell what happens",
+                "report events",
                 "watch",
-                isVerified ? nil : "asked every few seconds: protocol 1 tells nothing by itself"
+                isVerified ? nil : "polled every few seconds (protocol 1)"
             ),
-            signed("create", "make projects, chats and sessions", "new"),
-            signed("cancel", "end an answer that runs", "cancel"),
-            can("disconnect", "let go of this device", "disconnect"),
+            signed("create", "create projects, chats and sessions", "new"),
+            signed("cancel", "cancel a running turn", "cancel"),
+            can("disconnect", "disconnect this device", "disconnect"),
             noApprovals,
         ]
     }
 
     /// What was pulled from the Mac is read, and agents are asked, without it.
     private static let lumi: [HostCapability] = [
-        health, can("remote", "be looked at and controlled", "remote", "its user accepts each connection"),
-        can("screenshot", "give a picture of its screen", "remote screenshot"),
-        can("sync", "give agents, conversations and automations", "sync", "very old hosts cannot"),
-        can("agents", "list agents", "agents", "as pulled last"),
-        can("projects", "list projects", "projects", "as pulled last"),
-        can("chats", "list chats", "chats", "as pulled last"),
-        can("messages", "show what was said", "messages", "as pulled last, and from this machine"),
-        can("search", "search what was said", "search"),
+        health, can("remote", "be controlled remotely", "lumi remote", "its user accepts each connection"),
+        can("screenshot", "take a screenshot", "lumi remote screenshot"),
+        can("sync", "share agents, conversations and automations", "lumi sync", "not with very old hosts"),
+        can("agents", "list agents", "lumi agents", "as last pulled"),
+        can("projects", "list projects", "projects", "as last pulled"),
+        can("chats", "list chats", "chats", "as last pulled"),
+        can("messages", "show messages", "messages", "as last pulled, and from this machine"),
+        can("search", "search messages", "search"),
         can("prompts", "answer prompts", "send", "this machine asks the agent's provider itself"),
-        can("keys", "take keys of providers", "keys set"), can("automations", "list automations", "automations"),
+        can("keys", "use API keys of providers", "lumi keys set"),
+        can("automations", "list automations", "lumi automations"),
         cannot("models", "offer a choice of models", "each agent has its own"), noApprovals,
     ]
 
@@ -81,20 +82,20 @@ extension HostCapability {
         return [
             health, can("projects", "list projects", "projects"),
             can("chats", "list chats", "chats", "one for each project"),
-            can("messages", "show what was said", "messages", "from this machine: the server keeps nothing"), prompts,
-            limits.map { cannot("auto", "go on by itself", $0) }
-                ?? can("auto", "go on by itself", "chat", "--auto MODE"),
-            can("sessions", "list sessions, end them, tidy them up", "sessions"),
-            can("outbox", "keep prompts while it is off", "outbox"),
+            can("messages", "show messages", "messages", "from this machine; the server stores none"), prompts,
+            limits.map { cannot("auto", "auto mode", $0) }
+                ?? can("auto", "auto mode", "chat", "--auto MODE"),
+            can("sessions", "list, end and clean up sessions", "aicli sessions"),
+            can("outbox", "queue prompts while it is off", "aicli outbox"),
             cannot("models", "offer a choice of models", "the server chooses"), noApprovals,
         ]
     }
 
     private static func jarvis(hasSecondURL: Bool) -> [HostCapability] {
-        let none = "a Jarvis daemon has approvals and nothing else"
+        let none = "a Jarvis daemon only has approvals"
         return [
-            can("health", "say how it is", "approvals health"),
-            can("approvals", "have actions approved", "approvals", hasSecondURL ? "by a second base URL, too" : nil),
+            can("health", "report its state", "jarvis health"),
+            can("approvals", "ask for approvals", "approvals", hasSecondURL ? "also at a second base URL" : nil),
             cannot("projects", "list projects", none), cannot("prompts", "answer prompts", none),
         ]
     }

@@ -15,7 +15,7 @@ struct ApprovalLookup {
             throw CommandError(
                 .usage,
                 "approval.ambiguous",
-                "“\(word)” could be any of: "
+                "“\(word)” matches several: "
                     + found.prefix(5).map { "\($0.id) (\($0.action.prefix(60)))" }.joined(separator: ", "),
                 next: "use more of the id: pairtool approvals"
             )
@@ -30,7 +30,7 @@ struct ApprovalLookup {
             .nothingFound,
             "approval.unknown",
             "the daemon at \(client.base) has no waiting request “\(word)”",
-            next: isShort ? "give four characters of the id, or more" : "pairtool approvals"
+            next: isShort ? "give at least four characters of the id" : "pairtool approvals"
         )
     }
 }

@@ -62,7 +62,7 @@ struct ApprovalReceiptRow: Encodable {
     var id: JarvisApprovalID
     var action: String
     var status: JarvisApprovalStatus
-    /// The daemon's words; absent where its answer was lost and only its state tells.
+    /// The daemon's words; absent if its answer was lost and only its state tells.
     var message: String?
     /// The base URL that it is from.
     var daemon: String

@@ -10,7 +10,7 @@ struct JarvisSession: Sendable {
 }
 
 extension HostOptions {
-    /// Runs a body with the Jarvis daemon that is meant.
+    /// Runs a body with the selected Jarvis daemon.
     ///
     /// - Parameter via: The base URL that is asked. Default: the one that answers.
     func withJarvis<R>(
@@ -31,7 +31,7 @@ extension HostOptions {
         } catch let error as CommandError
             where ["host.cannot", "host.none_paired"].contains(error.code) && isUnnamed(context)
         {
-            // Whoever has not named one is told how they begin: daemons are not found by themselves.
+            // Without a name, say how to pair with one: daemons do not advertise themselves.
             throw CommandError(
                 .notPaired,
                 "host.none_paired",

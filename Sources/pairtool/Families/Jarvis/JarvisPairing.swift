@@ -21,7 +21,7 @@ struct JarvisPairing: Sendable {
             )
         }
         let known = try PairedHostStore(directory: output.context.paths.data).load()
-        // One that is recorded again keeps its second base URL until it is told otherwise.
+        // A daemon that is paired again keeps its second base URL, unless a new one is given.
         let url = pairing.fallbackURL ?? target.record(in: known)?.fallbackURL ?? ""
         let fallback = url.isEmpty ? nil : JarvisBase(fallback: url)
         if let fallback, fallback.endpoint == nil {

@@ -6,7 +6,7 @@ extension JarvisSession {
     /// Decides a request while no other process of this user decides one at the same daemon: its look at the request and
     /// its decision belong together.
     ///
-    /// - Throws: As `JarvisClient.decide` does; ``CommandError`` where the lock cannot be had.
+    /// - Throws: As `JarvisClient.decide` does; ``CommandError`` if the lock is not available.
     func decide(_ id: JarvisApprovalID, _ decision: JarvisDecision) async throws -> JarvisReceipt {
         // By the request, not by the host: a daemon may be recorded under two addresses.
         let name = "approval-\(DeviceIdentity.shortHash(id.uppercased.description).prefix(2)).lock"

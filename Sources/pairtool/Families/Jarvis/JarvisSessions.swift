@@ -17,7 +17,7 @@ enum JarvisSessions {
         }
     }
 
-    /// The token that the daemon wants; nil where it wants none.
+    /// The token that the daemon wants; nil if it wants none.
     static func token(of hostID: String, _ context: CommandContext) throws -> String? {
         try HostSecretStore(directory: context.paths.data).load(hostID: hostID)
     }

@@ -24,7 +24,7 @@ struct HeldConnection: Sendable {
 
     /// The name of the variable that says for how many seconds.
     static let variable = "PAIRTOOL_REMOTE_KEEP"
-    /// Seconds, where nothing else is said.
+    /// Seconds, by default.
     static let usualKeep = 180
     /// An hour is the most.
     static let mostKeep = 3600
@@ -37,13 +37,13 @@ struct HeldConnection: Sendable {
 
     /// Runs a body while no other process of this user has a command for the host.
     func withTurn<R>(_ output: Output, _ body: () async throws -> R) async throws -> R {
-        let notice = "Another command for \(TerminalText.line(hostName)) runs; waiting for its end."
+        let notice = "Another command for \(TerminalText.line(hostName)) is running. Waiting for it to end."
         return try await FileLock.with(lockPath, output, notice: notice) { _ in try await body() }
     }
 
-    /// Has the connection of a client kept, unless that is not wanted, or of no use: who accepts by itself does so again.
+    /// Keeps a client's connection, unless that is switched off or useless because the host accepts without asking.
     ///
-    /// What goes wrong here is no failure of the command: the next one connects anew.
+    /// Errors are not reported: the next command simply connects again.
     func keep(_ client: LumiClient, _ output: Output) async {
         let seconds = keepSeconds
         guard seconds > 0, let generation = await client.generation, generation != .open,
@@ -60,7 +60,7 @@ struct HeldConnection: Sendable {
             return
         }
         output.say(
-            "The connection is kept for \(Self.text(seconds)): pairtool remote disconnect closes it."
+            "The connection is kept for \(Self.text(seconds)). To close it: pairtool lumi remote disconnect"
         )
     }
 
@@ -147,7 +147,7 @@ struct HeldConnection: Sendable {
         posix_spawn_file_actions_adddup2(&actions, listener, RemoteHoldCommand.listener)
         for number in Self.inheritable { posix_spawn_file_actions_addclose(&actions, number) }
         let words = [
-            program, "remote", "hold", "--socket", path, "--generation", "\(generation.rawValue)", "--seconds",
+            program, "lumi", "remote", "hold", "--socket", path, "--generation", "\(generation.rawValue)", "--seconds",
             "\(seconds)",
         ]
         // No more of the environment than the program's start takes.

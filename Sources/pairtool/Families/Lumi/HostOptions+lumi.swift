@@ -32,9 +32,9 @@ extension HostOptions {
         return result
     }
 
-    /// The Lumi host that is meant, and what was pulled from it.
+    /// The selected Lumi host, and what was pulled from it.
     func pulledHost(_ output: Output) throws -> PulledHost {
-        let host = try paired(.lumi, for: "agents and what else is pulled", output.context)
+        let host = try paired(.lumi, for: "agents", output.context)
         return PulledHost(
             host: host,
             store: LumiStore(data: output.context.paths.data, hostID: host.id),

@@ -4,7 +4,7 @@ import FoundationEssentials
 import PairingAgent
 
 /// A pairing with a Lumi host: it is asked for its consent once, and put on record. There is nothing to prove
-/// (trust: legacy), and each later connection is asked for anew.
+/// (trust: legacy), and its user is asked again for each later connection.
 struct LumiPairing: Sendable {
     private let pairing: FamilyPairing
 
@@ -16,10 +16,10 @@ struct LumiPairing: Sendable {
     private var output: Output { pairing.output }
 
     func run() async throws {
-        // One that is paired with anew has a connection that the new one takes the place of.
+        // If the host was paired before, its kept connection is replaced by the new one.
         let known = try PairedHostStore(directory: output.context.paths.data).load()
         if let record = target.record(in: known) { HeldConnection(record, output.context).end() }
-        if try await accept() == .open { output.say("Nobody there has to accept a connection.") }
+        if try await accept() == .open { output.say("This host does not ask its user about connections.") }
     }
 
     /// Puts the host on record, and keeps the connection for the first command.
@@ -57,7 +57,7 @@ struct LumiPairing: Sendable {
                     return generation
                 }
             } catch let error as CompanionClientError where error.delivery == .notSent {
-                // Nobody was asked there.
+                // The host did not ask its user.
                 failure = error
             }
         }

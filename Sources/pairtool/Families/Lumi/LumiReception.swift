@@ -50,12 +50,12 @@ struct LumiReception: Sendable {
                 isRepeated || code != nil ? .wrongCode : .usage,
                 isRepeated || code != nil ? "pairing.wrong_code" : "pairing.no_code",
                 isRepeated || code != nil
-                    ? "\(hostName) does not take that code"
-                    : "\(hostName) wants the six digits that it shows, and there is no terminal to ask at",
+                    ? "wrong code"
+                    : "\(hostName) shows six digits, and there is no terminal to ask for them",
                 next: "run the command at a terminal, or pair with --code-stdin"
             )
         }
-        if isRepeated { output.say("\(TerminalText.line(hostName)) does not take that code. Try again.") }
+        if isRepeated { output.say("\(TerminalText.line(hostName)): wrong code. Try again.") }
         return try await Question(context: context).pairingCode(of: hostName)
     }
 
@@ -66,7 +66,7 @@ struct LumiReception: Sendable {
                 .permissionDenied,
                 "host.rejected",
                 "the connection was refused on \(hostName)",
-                next: "run the command again, and have it accepted there"
+                next: "run the command again, and accept it there"
             )
         case .timedOut where error.delivery == .answered:
             CommandError(
@@ -79,7 +79,7 @@ struct LumiReception: Sendable {
             CommandError(
                 .wrongCode,
                 "pairing.wrong_code",
-                "\(hostName) took none of the codes",
+                "\(hostName) accepted none of the codes",
                 next: "compare the digits, then run the command again"
             )
         default:

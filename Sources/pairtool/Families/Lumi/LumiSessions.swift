@@ -62,7 +62,7 @@ enum LumiSessions {
 
     /// Runs a body with the connection that was kept.
     ///
-    /// - Returns: nil where that is of no use any more; nothing but a ping was sent then.
+    /// - Returns: nil if that is of no use any more; nothing but a ping was sent then.
     private static func resumed<R>(
         _ host: PairedHost,
         _ held: HeldConnection,

@@ -33,7 +33,7 @@ struct PulledHost: Sendable {
             word.lowercased(),
             in: try agents(),
             kind: "agent",
-            listing: "pairtool agents",
+            listing: "pairtool lumi agents",
             ids: { [LumiStore.id($0.id)] },
             names: { [$0.name] }
         )
@@ -45,7 +45,7 @@ struct PulledHost: Sendable {
                 .nothingFound,
                 "sync.never",
                 "nothing was pulled from \(host.name) yet",
-                next: "pairtool sync"
+                next: "pairtool lumi sync"
             )
         }
         return content

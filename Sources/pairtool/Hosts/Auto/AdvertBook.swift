@@ -5,14 +5,14 @@ import PairingAgent
 /// The hosts in sight that a code may go to, as auto-pairing knows them.
 struct AdvertBook: Sendable {
     private var hosts: [String: DiscoveredHost] = [:]
-    /// The host that the user named by its address, in place of all adverts.
+    /// The host that the user named by its address, in place of all advertisements.
     private var named: PairingTarget?
 
     init(named: PairingTarget? = nil) {
         self.named = named
     }
 
-    /// What there is to know from the beginning.
+    /// Information from the beginning.
     var start: [AutoPairing.Event] {
         guard let named else { return [] }
         return [
@@ -51,9 +51,9 @@ struct AdvertBook: Sendable {
         }
     }
 
-    /// Where a code goes; nil where the host has left meanwhile, or has no address that may be spoken to.
+    /// Where a code goes; nil if the host has left meanwhile, or has no address that may be spoken to.
     ///
-    /// Whoever claims the id that a code names may be asked, at every address: only the right one has the key.
+    /// Every host that claims the id in a code may be asked, at every address: only the right one has the key.
     func target(_ destination: AutoPairing.Destination, _ payload: PairingPayload) -> PairingTarget? {
         if let named { return named }
         let named = PairingTarget(payload: payload)

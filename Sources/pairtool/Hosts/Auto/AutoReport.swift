@@ -11,39 +11,39 @@ struct AutoReport: Sendable {
         case .waiting(let hosts, let hasCode): wait(hosts, hasCode)
         case .waitingFor(let id):
             let id = TerminalText.line(String(id.prefix(8)))
-            output.say("There is a code of the host \(id), which is not in sight: waiting for it.")
+            output.say("There is a code for the host \(id), which is not in sight. Waiting for it.")
         case .expired:
             output.warn(
                 "auto.expired",
-                "The code has expired, by this machine's clock: nothing was sent",
-                next: "have the host show a new one"
+                "The code has expired, by this machine's clock. Nothing was sent",
+                next: "show a new code on the host"
             )
         case .ambiguous(let hosts): tellApart(hosts)
         case .excluded(let name):
-            output.warn("auto.excluded", "The code is of \(name), which --only leaves out: nothing was sent")
+            output.warn("auto.excluded", "The code is for \(name), which --only excludes. Nothing was sent")
         case .legacyRefused(let name):
             output.warn(
                 "auto.legacy_refused",
-                "\(name) speaks plain HTTP and proves nothing (trust: legacy): nothing was sent",
-                next: "accept it with --allow-legacy, where you trust everyone on this network"
+                "\(name) uses plain HTTP and proves nothing (trust: legacy). Nothing was sent",
+                next: "if you trust everyone on this network, accept it with --allow-legacy"
             )
         case .permissionsUnknown(let name):
             output.warn(
                 "auto.legacy_refused",
-                "\(name) speaks protocol 1, which knows no permissions: nothing was sent",
+                "\(name) uses protocol 1, which has no permissions. Nothing was sent",
                 next: "leave out --read-only and --permission"
             )
         case .downgrade(let name, let other):
             output.warn(
                 "auto.verified_host",
-                "\(other) was paired with proof before, and \(name) offers plain HTTP in its place: nothing was sent"
+                "\(other) was paired as a verified host, but \(name) offers only plain HTTP. Nothing was sent"
             )
         case .alreadyPaired(let name):
-            output.say("\(TerminalText.line(name)) shows another code, but is paired by now.")
+            output.say("\(TerminalText.line(name)) shows another code, but is paired already.")
         case .unreachable(let why):
-            output.warn("auto.unreachable", "The host cannot be paired with yet: \(why). Nothing was sent")
+            output.warn("auto.unreachable", "Pairing is not possible yet: \(why). Nothing was sent")
         case .failed(let why):
-            output.warn("auto.failed", "Not paired: \(why)", next: "have the host show a new code")
+            output.warn("auto.failed", "Not paired: \(why)", next: "show a new code on the host")
         }
     }
 
@@ -63,8 +63,8 @@ struct AutoReport: Sendable {
         let names = hosts.map { "\($0.name) (\($0.id.prefix(8)))" }.joined(separator: ", ")
         output.warn(
             "auto.ambiguous",
-            "The code does not say which host it is of, and there are or were several: \(names). Nothing was sent",
-            next: "name one with --only NAME or ID, or have a new code shown when only one is there"
+            "The code does not name its host, and several are or were in sight: \(names). Nothing was sent",
+            next: "name one with --only, or show a new code when only one is in sight"
         )
     }
 }

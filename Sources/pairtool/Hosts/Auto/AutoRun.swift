@@ -168,7 +168,7 @@ struct AutoRun: Sendable {
                 case .aicli:
                     tell(
                         "scan.not_a_pairing_code",
-                        "\(place): the code of an AICLI server, which is paired with by pairtool pair --qr",
+                        "\(place): the code of an AICLI server: pair with pairtool pair --qr",
                         &desk
                     )
                 case .pairing: break
@@ -188,7 +188,7 @@ struct AutoRun: Sendable {
         switch event {
         case .incomplete(let why): output.say("\(why)")
         case .interrupted(let error, _): output.say("\(error); trying again")
-        case .resumed(let engine): output.say("going on with the \(engine.rawValue) mDNS engine")
+        case .resumed(let engine): output.say("continuing with the \(engine.rawValue) mDNS engine")
         default: break
         }
     }
@@ -209,7 +209,7 @@ struct AutoRun: Sendable {
         guard case .legacy = route else { return .verified }
         let known = try PairedHostStore(directory: output.context.paths.data).load()
         if let verified = target.verifiedRecord(in: known) { return .downgrade(of: verified.name) }
-        // Consent was given for one address: an advert elsewhere that has the host's id may be anyone's.
+        // Consent was given for one address: an advertisement elsewhere that has the host's id may be anyone's.
         let earlier = target.record(in: known)
         return .legacy(accepted: earlier.map { target.allEndpoints.contains($0.endpoint) } == true)
     }
@@ -234,8 +234,8 @@ struct AutoRun: Sendable {
             output.say(TerminalText.line(outcome.text))
             record.explain(outcome)
         }
-        let trust = outcome.host.trust == .verified ? "Both sides proved who they are." : "The host has proven nothing."
-        // Where nothing shows notifications, nobody misses them.
+        let trust = outcome.host.trust == .verified ? "Both sides proved who they are." : "The host proved nothing."
+        // Notifications are optional.
         _ = try? await NotificationService.with(environment: output.context.environment) { service in
             try await service.show(
                 title: "Paired with \(outcome.host.name)",

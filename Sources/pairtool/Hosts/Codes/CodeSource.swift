@@ -33,7 +33,7 @@ enum CodeSource: Sendable {
                 return true
             }
         case .place(let place):
-            // Where there is no screen, nobody looks at it.
+            // Without a screen there is nothing to look at.
             if place == .screen { _ = try DesktopScreen(environment: context.environment) }
             ready()
             try await PolledPlace(place: place, context: context).run(take)

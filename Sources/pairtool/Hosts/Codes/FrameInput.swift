@@ -95,11 +95,11 @@ struct FrameReading: Sendable {
 }
 
 extension QRContent {
-    /// Why a code is no pairing code that can be used; nil where it is one.
+    /// Why a code is no pairing code that can be used; nil if it is one.
     var shortcoming: String? {
         switch self {
         case .pairing, .aicli: nil
-        case .unusable(let reason): "a pairing code that cannot be used: \(reason)"
+        case .unusable(let reason): "an unusable pairing code: \(reason)"
         case .foreign(let what): what
         }
     }

@@ -9,21 +9,21 @@ struct FrameOptions: ParsableArguments {
     @Option(
         defaultAsFlag: FrameOptions.anyCamera,
         parsing: .next,
-        help: "Look through a camera, for example /dev/video0; without a device, through the first one.",
+        help: "Look through a camera, such as /dev/video0. Default: the first one.",
         completion: .file()
     )
     var camera: String?
 
     @Option(
-        help: "Look at the frames of a video, YUV4MPEG2 or JPEG files one after another; - for standard input.",
+        help: "Read the frames of a video (YUV4MPEG2, or JPEG files one after another); - for standard input.",
         completion: .file(extensions: ["y4m", "mjpeg", "mjpg"])
     )
     var frames: String?
 
     func validate() throws {
-        if camera != nil, frames != nil { throw ValidationError("--camera and --frames exclude each other.") }
+        if camera != nil, frames != nil { throw ValidationError("--camera and --frames cannot be used together.") }
         if let camera, camera != Self.anyCamera, !camera.has("/") {
-            throw ValidationError("--camera takes a device such as /dev/video0, and “\(camera)” is none.")
+            throw ValidationError("--camera needs a device such as /dev/video0: “\(camera)” is not one.")
         }
     }
 

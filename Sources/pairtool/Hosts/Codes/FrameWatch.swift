@@ -8,7 +8,7 @@ struct FrameWatch: Sendable {
     let output: Output
 
     /// - Parameter take: Gets every code that two frames agreed on, once.
-    /// - Throws: ``QRCodecError`` where the frames cannot be had.
+    /// - Throws: ``QRCodecError`` if the frames cannot be read.
     func run(_ take: @Sendable (CodeSighting) -> Void) async throws {
         let input = input
         let hints = HintLine(output)

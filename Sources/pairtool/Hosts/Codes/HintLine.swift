@@ -1,7 +1,7 @@
 import CompanionWire
 import QRCodec
 
-/// The line on a terminal that says what whoever holds a code can do.
+/// The line on a terminal that tells the person who holds a code what to do.
 struct HintLine: Sendable {
     private let context: CommandContext
     private let isShown: Bool

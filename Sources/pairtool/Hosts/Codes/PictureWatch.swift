@@ -45,7 +45,7 @@ struct PictureWatch: Sendable {
         directory.ends(with: "/") ? directory + name : "\(directory)/\(name)"
     }
 
-    /// - Returns: nil for what is no file, or is gone by now.
+    /// - Returns: nil if it is not a file, or no longer exists.
     private func read(_ name: String) async throws -> [QRContent]? {
         // A pipe would hold everything up.
         guard PrivateFile.isRegularFile(path(name)) == true else { return nil }

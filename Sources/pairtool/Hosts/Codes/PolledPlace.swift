@@ -27,7 +27,7 @@ struct PolledPlace: Sendable {
                 if content != last {
                     last = content
                     let codes = try await content.codes(in: place.name)
-                    // What else is copied as text is nobody's business.
+                    // Other copied text is private.
                     if !content.isText || codes.contains(where: \.isOurs) { take(.codes(codes, in: place.name)) }
                 }
                 lastFailure = nil

@@ -18,7 +18,7 @@ struct ScreenPortal: Sendable {
     /// - Throws: ``DesktopError``, `CancellationError`.
     func picture() async throws -> [UInt8] {
         guard let socket = DesktopBus.path(environment: environment) else {
-            throw DesktopError(.noBus, "there is no desktop session: no message bus is named")
+            throw DesktopError(.noBus, "there is no desktop session (no message bus)")
         }
         do {
             let response = try await withTimeLimit(Self.patience) {
@@ -62,7 +62,7 @@ struct ScreenPortal: Sendable {
         }
         return DesktopError(
             .noAnswer,
-            "no desktop portal that takes pictures of the screen answers",
+            "no desktop portal can take a screenshot",
             remedy: "install xdg-desktop-portal and your desktop's backend, or save a picture: pairtool pair --qr FILE"
         )
     }
@@ -71,7 +71,7 @@ struct ScreenPortal: Sendable {
         // 0: done, 1: the user said no, 2: ended otherwise.
         switch response.body.first?.number {
         case 0?: break
-        case 1?: throw DesktopError(.refused, "looking at the screen was not allowed")
+        case 1?: throw DesktopError(.refused, "the desktop did not allow a screenshot")
         default: throw DesktopError(.failed, "the desktop portal gave no picture")
         }
         guard case .hints(let results)? = response.body.last, case .string(let uri)? = results["uri"],

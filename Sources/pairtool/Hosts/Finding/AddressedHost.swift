@@ -30,7 +30,7 @@ struct AddressedHost: Sendable {
                 throw error
             }
         }
-        // nil stands for CopilotForge's row, which says best why nobody is there.
+        // nil stands for CopilotForge's row, which best explains why nothing answers.
         let families: [HostFamily?] = [nil, .aicli, .jarvis, .lumi]
         let results = try await withThrowingTaskGroup(of: (Int, Result<DiscoveredRow, any Error>).self) { group in
             for (number, family) in families.enumerated() {
@@ -111,7 +111,7 @@ struct AddressedHost: Sendable {
                 let health = try? await health(at: secure, .pinned(certificate))
             else {
                 var failure = CommandError(describing: error)
-                // Nothing is known of whoever keeps silent there.
+                // A silent peer tells nothing about itself.
                 if failure.status == .timedOut { failure.next = "see who is on the network: pairtool discover" }
                 throw failure
             }
@@ -134,7 +134,7 @@ struct AddressedHost: Sendable {
         ) { try await $0.requireCompanion() }
     }
 
-    /// The certificate that is proven there; nil where no TLS is spoken.
+    /// The certificate that is proven there; nil if no TLS is spoken.
     private func certificate(of endpoint: CompanionEndpoint?) async throws -> PinnedCertificate? {
         guard let endpoint else { return nil }
         do {
@@ -186,7 +186,7 @@ struct AddressedHost: Sendable {
             version: health.version,
             address: "\(endpoints[0])",
             reason: usurped.map {
-                "it says that it is \($0.name), and shows another key: expected \($0.spki ?? ""), "
+                "it claims to be \($0.name), but shows another key: expected \($0.spki ?? ""), "
                     + "shown \(certificate?.spki ?? "none")"
             }
         )

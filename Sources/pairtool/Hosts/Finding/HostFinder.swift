@@ -14,9 +14,9 @@ struct HostFinder: Sendable {
     /// Whether a legacy host may be at another address without a question.
     let allowsLegacy: Bool
 
-    /// A host on the same network answers within milliseconds; one that is gone does not keep a command waiting.
+    /// A host on the same network answers within milliseconds; a host that is gone should not delay a command.
     static let timeouts = CompanionClientConfiguration.Timeouts(connect: .seconds(2), request: .seconds(3))
-    /// How long adverts are waited for where the engine does not say that all are in.
+    /// How long advertisements are waited for where the engine does not say that all are in.
     static let browseLimit = Duration.seconds(6)
 
     /// The host's record, with the address at which it answers now.
@@ -47,7 +47,7 @@ struct HostFinder: Sendable {
             }
         }
         for failure in search.tried where failure.error.code == .pinMismatch {
-            output.say(TerminalText.line("\(failure.error.message) Looked further."))
+            output.say(TerminalText.line("\(failure.error.message) Looking elsewhere."))
         }
         return try await settle(at: found.endpoint, found.origin)
     }
@@ -77,13 +77,13 @@ struct HostFinder: Sendable {
             try await prove(endpoint)
             return .proved(endpoint)
         } catch {
-            // What is no error of ours is a cancellation: nobody waits for it.
+            // Any other error is a cancellation: the result is not needed.
             let failed = CompanionClientError(.unreachable, "\(endpoint) was given up.", underlying: error)
             return .failed(endpoint, error as? CompanionClientError ?? failed)
         }
     }
 
-    /// Looks for adverts of the host's id.
+    /// Looks for advertisements of the host's id.
     ///
     /// - Returns: What came of it, in words.
     private func browse(_ sink: AsyncStream<HostSearch.Event>.Continuation) async -> String {
@@ -94,13 +94,13 @@ struct HostFinder: Sendable {
                 types: [.companion, .companionShort],
                 limit: Self.browseLimit
             ) { survey in
-                // Whoever has the key is the host, so every claim is looked into as it comes.
+                // The key identifies the host, so every claim is checked as it arrives.
                 if host.trust == .verified { sink.yield(.advertised(host.candidates(in: survey.hosts))) }
                 return survey.isSettled
             }
             let claims = host.claims(in: survey.hosts)
             guard let claim = claims.first else {
-                return "mDNS (\(survey.engine.rawValue) engine): nobody advertises its id"
+                return "mDNS (\(survey.engine.rawValue) engine): no host advertises its id"
                     + (survey.problem.map { "; \($0)" } ?? "")
             }
             guard host.trust == .verified || !claim.isClaimedBySeveralMachines else {
@@ -135,17 +135,19 @@ extension HostFinder {
         var error = CommandError(
             .legacyRefused,
             "host.moved_legacy",
-            "\(host.name) may be at \(endpoint) now, but it is a legacy host and cannot prove it; nothing was sent there but a "
-                + "question for its health",
+            "\(host.name) may now be at \(endpoint), but as a legacy host it cannot prove that; only a health request "
+                + "was sent there",
             next: "accept it: pairtool status --host \(origin == .named ? "\(endpoint)" : "\(host.id.prefix(8))") "
                 + "--allow-legacy"
         )
         guard output.context.canAsk else { throw error }
         let place = endpoint.port == host.endpoint.port ? "\(endpoint.address)" : "\(endpoint)"
-        output.say("\(TerminalText.line(host.name)) was at \(host.endpoint), and proves nothing (trust: legacy).")
+        output.say(
+            "\(TerminalText.line(host.name)) was at \(host.endpoint). It cannot prove who it is (trust: legacy)."
+        )
         guard try await Question(context: output.context).confirm("Is \(TerminalText.line(host.name)) now at \(place)?")
         else {
-            error.message = "\(host.name) was not spoken to at \(endpoint); its record was left as it was"
+            error.message = "\(host.name) was not contacted at \(endpoint); its record was not changed"
             throw error
         }
     }
@@ -169,7 +171,7 @@ extension HostFinder {
             error = CommandError(
                 .unreachable,
                 error.code,
-                "\(host.name) was not found: \(telling.error.message)",
+                "\(host.title) was not found: \(telling.error.message)",
                 next: "check that the host is on and on this network (pairtool discover --probe), or name its address: "
                     + "--host ADDRESS"
             )
@@ -180,12 +182,12 @@ extension HostFinder {
 }
 
 extension PairedHost {
-    /// The adverts that claim to be this host.
+    /// The advertisements that claim to be this host.
     func claims(in hosts: [DiscoveredHost]) -> [DiscoveredHost] {
         hosts.filter { $0.family == family && $0.id == id && !$0.endpoints.isEmpty }
     }
 
-    /// Where the adverts that claim to be this host lead to.
+    /// Where the advertisements that claim to be this host lead to.
     ///
     /// Of a verified host these are all places where it may speak TLS, whatever a TXT record says: who writes one must
     /// not be able to hide another's.

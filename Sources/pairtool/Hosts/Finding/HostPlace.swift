@@ -5,7 +5,7 @@ import PairingAgent
 /// An address that stands where a host could be named: `--host ADDRESS[:PORT]`.
 struct HostPlace: Sendable, Hashable {
     let address: IPAddress
-    /// Nil where none was given.
+    /// Nil if none was given.
     let port: Int?
 
     /// - Returns: nil for a text that is no address.
@@ -33,12 +33,12 @@ struct HostPlace: Sendable, Hashable {
 struct HostPlaceResolver: Sendable {
     let place: HostPlace
     let hosts: PairedHosts
-    /// The host that is meant where the address does not tell: the default one, or the one that the environment names.
+    /// The host to use if the address does not tell: the default one, or the one in the environment.
     let usual: PairedHost?
 
     /// The host, and where it is to be looked for.
     ///
-    /// A key tells which host it is. Without one, the record with that address is meant, or the usual host if that is a
+    /// A key identifies the host. Without a key, it is the record with that address, or the usual host if that is a
     /// legacy one.
     func resolve() async throws -> (host: PairedHost, endpoints: [CompanionEndpoint]) {
         // Says that none is paired.
@@ -88,16 +88,16 @@ struct HostPlaceResolver: Sendable {
             return CommandError(
                 .failed,
                 "host.pin_mismatch",
-                "\(stranger.endpoint) shows a TLS key that no paired host has: expected \(expected), shown \(stranger.pin). "
+                "\(stranger.endpoint) shows a TLS key that no paired host has. Expected: \(expected). Shown: \(stranger.pin). "
                     + "Nothing was sent.",
-                next: "check the address; a host that was set up anew has to be paired again: pairtool pair"
+                next: "check the address; if the host was set up again, pair with it again: pairtool pair"
             )
         }
         var error = CommandError(
             .unreachable,
             "host.unreachable",
             "no paired host answers at \(place.address)\(place.port.map { " port \($0)" } ?? "")",
-            next: "see what is there: pairtool discover --host \(place.address)"
+            next: "see what answers there: pairtool discover --host \(place.address)"
         )
         error.details = failures.map(\.message)
         return error

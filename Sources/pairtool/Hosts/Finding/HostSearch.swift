@@ -2,7 +2,7 @@ import CompanionClient
 import CompanionWire
 
 /// The order in which a paired host is looked for: where it last was, or where the user says that it is; then, at once,
-/// where adverts with its id lead to and where the QR code that it was paired by said that it is.
+/// where advertisements with its id lead to and where the QR code that it was paired by said that it is.
 ///
 /// A value that takes events and gives actions. Adverts are claims: an address counts once what answers there has
 /// proven to be the host, and the first to do so ends the search.
@@ -21,7 +21,7 @@ struct HostSearch: Sendable {
         case failed(CompanionEndpoint, CompanionClientError)
         /// Somebody advertises the host's id at these addresses, the preferred ones first.
         case advertised([CompanionEndpoint])
-        /// All adverts are in, or there can be none. The text, for people, says what came of it.
+        /// All advertisements are in, or there can be none. The text, for people, says what came of it.
         case browseEnded(String)
     }
 
@@ -41,7 +41,7 @@ struct HostSearch: Sendable {
 
     /// Attempts at a time.
     static let maximumAttempts = 8
-    /// Addresses that are looked into at all: whoever floods the network with adverts does not keep a command for ever.
+    /// The most addresses that are tried, so that a flood of advertisements does not delay a command for ever.
     static let maximumCandidates = 64
 
     /// The addresses that led nowhere, in the order in which that was known.

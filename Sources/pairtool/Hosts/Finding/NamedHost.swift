@@ -15,7 +15,7 @@ enum WantedHost: Sendable, Hashable {
             return
         }
         guard !text.trimmingBlanks().isEmpty, !text.unicodeScalars.contains("/") else {
-            throw ValidationError("“\(TerminalText.line(text))” is no address and no name of a host.")
+            throw ValidationError("“\(TerminalText.line(text))” is neither an address nor the name of a host.")
         }
         self = .name(text.trimmingBlanks())
     }

@@ -154,7 +154,7 @@ private struct DBusWriter {
     }
 }
 
-/// Reads values, and throws where there is no room for them.
+/// Reads values, and throws if there is no room for them.
 private struct DBusReader {
     let bytes: [UInt8]
     var position = 0

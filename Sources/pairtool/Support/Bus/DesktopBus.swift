@@ -22,7 +22,7 @@ struct DesktopBus: Sendable {
     /// How long the bus and each service may take to answer.
     private static let patience = TimeAmount.seconds(5)
 
-    /// The socket of the user's bus: as `DBUS_SESSION_BUS_ADDRESS` says, else where systemd has it. Nil where there is
+    /// The socket of the user's bus: as `DBUS_SESSION_BUS_ADDRESS` says, else where systemd has it. Nil if there is
     /// none.
     static func path(environment: [String: String]) -> String? {
         if let address = environment["DBUS_SESSION_BUS_ADDRESS"], !address.isEmpty {

@@ -119,7 +119,7 @@ final class DesktopBusHandler: ChannelDuplexHandler {
             call.limit.cancel()
             call.answer.succeed(message)
         case .signal: signals.yield(message)
-        // Nobody has a reason to call this connection.
+        // No other program has a reason to call this connection.
         case .call: break
         }
     }

@@ -24,7 +24,7 @@ struct NotificationService: Sendable {
 
     /// Runs `body` with the service of the user's desktop.
     ///
-    /// - Throws: ``DesktopBus/Failure`` where there is no bus, or nothing on it that shows notifications.
+    /// - Throws: ``DesktopBus/Failure`` if there is no bus, or nothing on it that shows notifications.
     static func with<R>(
         environment: [String: String],
         isolation: isolated (any Actor)? = #isolation,
@@ -76,7 +76,7 @@ struct NotificationService: Sendable {
         return Shown(number: number, service: service)
     }
 
-    /// Takes a notification away. One that is gone already is no error.
+    /// Removes a notification. It is not an error if it is already gone.
     func close(_ shown: Shown) async {
         _ = try? await bus.call(
             .call(
@@ -89,7 +89,7 @@ struct NotificationService: Sendable {
         )
     }
 
-    /// What becomes of the notifications, until the service's bus is gone.
+    /// What happens to the notifications, until the bus disconnects.
     var events: some AsyncSequence<Event, Never> & Sendable {
         bus.signals.compactMap { signal in
             guard signal.interface == Self.name, let service = signal.sender, let number = signal.body.first?.number

@@ -1,0 +1,161 @@
+import ArgumentParser
+import CompanionWire
+
+/// A command line as the argument parser takes it. Options that every command has may come before the command, and
+/// commands that were moved are found under their old names.
+struct CommandWords {
+    /// What the parser gets.
+    private(set) var words: [String] = []
+    /// The command that is named, such as `["host", "pair"]`; empty for pairtool itself.
+    private(set) var path: [String] = []
+    /// What to tell the user about a command that was moved.
+    private(set) var notice: String?
+
+    private var command = Pairtool.configuration
+
+    /// The options that may come before a command.
+    private static let general: Set<String> = ["--json", "-q", "--quiet"]
+
+    /// - Parameter arguments: The words after the program's name.
+    /// - Throws: ``CommandError`` with exit code 2 for a command that does not exist, with the nearest one that does.
+    init(_ arguments: [String]) throws {
+        var rest = arguments[...]
+        var options: [String] = []
+        while let word = rest.first {
+            if Self.general.contains(word) {
+                options.append(word)
+            } else if !enter(word) {
+                break
+            }
+            rest.removeFirst()
+        }
+        if let word = rest.first, word.isSame(as: "help") {
+            try showHelp(for: rest.dropFirst())
+            return
+        }
+        if let word = rest.first, !word.begins(with: "-"), !command.subcommands.isEmpty {
+            throw unknown(word)
+        }
+        if path.isEmpty {
+            guard !rest.isEmpty || options.isEmpty else {
+                throw CommandError(.usage, "usage", "no command was given", next: "pairtool --help")
+            }
+            options = []
+        }
+        words = path + options + rest
+    }
+
+    /// The command to see for help: a command whose name may be left out included.
+    var helpPath: [String] {
+        let usual = command.defaultSubcommand.flatMap { $0.configuration.commandName }
+        return path + (usual.map { [$0] } ?? [])
+    }
+
+    /// Goes on to a subcommand.
+    ///
+    /// - Returns: Whether there is one.
+    private mutating func enter(_ word: String) -> Bool {
+        if let next = command.subcommand(word) {
+            command = next
+            path.append(word)
+            return true
+        }
+        guard let new = MovedCommand.all[path + [word]] else { return false }
+        notice = "`pairtool \((path + [word]).joined(separator: " "))` is now `pairtool \(new.joined(separator: " "))`."
+        path = []
+        command = Pairtool.configuration
+        for word in new { _ = enter(word) }
+        return true
+    }
+
+    /// `pairtool help COMMAND`, and `pairtool COMMAND help`.
+    private mutating func showHelp(for topic: ArraySlice<String>) throws {
+        for word in topic where !Self.general.contains(word) && !word.begins(with: "-") {
+            guard enter(word) else { throw unknown(word) }
+        }
+        words = ["help"] + path
+    }
+
+    private func unknown(_ word: String) -> CommandError {
+        let place = path.joined(separator: " ")
+        let what =
+            path.isEmpty ? "there is no command “\(word)”" : "`pairtool \(place)` has no command “\(word)”"
+        let suggestions = suggestions(for: word).map { "`\($0)`" }
+        return CommandError(
+            .usage,
+            "usage",
+            suggestions.isEmpty ? what : "\(what); did you mean \(suggestions.joined(separator: " or "))?",
+            next: (["pairtool"] + path + ["--help"]).joined(separator: " ")
+        )
+    }
+
+    private func suggestions(for word: String) -> [String] {
+        if let known = OtherWord.all[path + [word.lowercased()]] { return known }
+        let own = command.subcommandNames
+        if path.isEmpty {
+            if let name = NearestWord.of(word, in: own + ["help"]) { return [name] }
+            // An old name, mistyped.
+            let old = MovedCommand.all.keys.filter { $0.count == 1 }.map { $0[0] }.sorted()
+            if let name = NearestWord.of(word, in: old), let new = MovedCommand.all[[name]] {
+                return [new.joined(separator: " ")]
+            }
+            return []
+        }
+        if let name = NearestWord.of(word, in: own) { return [(path + [name]).joined(separator: " ")] }
+        // `ls`, `rm` and the like, of whatever is listed and removed there.
+        let verbs = OtherWord.verbs[word.lowercased()] ?? []
+        return verbs.filter { own.contains($0) }.prefix(1).map { (path + [$0]).joined(separator: " ") }
+    }
+}
+
+/// Commands that have another place now. Their old names go on working.
+enum MovedCommand {
+    /// The new words by the old ones.
+    static let all: [[String]: [String]] = [
+        ["remote"]: ["lumi", "remote"], ["sync"]: ["lumi", "sync"], ["agents"]: ["lumi", "agents"],
+        ["automations"]: ["lumi", "automations"], ["keys"]: ["lumi", "keys"], ["sessions"]: ["aicli", "sessions"],
+        ["outbox"]: ["aicli", "outbox"], ["approvals", "request"]: ["jarvis", "request"],
+        ["approvals", "health"]: ["jarvis", "health"],
+    ]
+}
+
+/// Words that other tools have for what pairtool does.
+enum OtherWord {
+    /// The commands by the words, after the command that they follow.
+    static let all: [[String]: [String]] = [
+        ["ls"]: ["projects", "hosts"], ["list"]: ["projects", "hosts"], ["version"]: ["--version"],
+        ["unpair"]: ["hosts forget", "devices revoke"], ["delete"]: ["hosts forget", "devices revoke"],
+        ["rm"]: ["hosts forget", "devices revoke"], ["remove"]: ["hosts forget", "devices revoke"],
+        ["forget"]: ["hosts forget"], ["revoke"]: ["devices revoke"], ["rename"]: ["hosts rename"],
+        ["connect"]: ["pair"], ["login"]: ["pair"], ["add"]: ["pair"], ["logout"]: ["disconnect"],
+        ["find"]: ["discover", "search"], ["browse"]: ["discover"], ["ask"]: ["send"], ["prompt"]: ["send"],
+        ["serve"]: ["host"], ["server"]: ["host"], ["start"]: ["host"], ["run"]: ["host"], ["stop"]: ["cancel"],
+        ["history"]: ["messages"], ["log"]: ["messages"], ["create"]: ["new"], ["info"]: ["status"],
+        ["approve"]: ["approvals approve"], ["reject"]: ["approvals reject"], ["audit"]: ["host audit"],
+    ]
+
+    /// What a verb of other tools is called here, the nearest first.
+    static let verbs: [String: [String]] = [
+        "ls": ["list", "devices"], "show": ["list", "show", "status"], "rm": removal, "delete": removal,
+        "remove": removal, "unpair": removal, "add": ["set", "pair", "send"], "start": ["run"], "serve": ["run"],
+        "create": ["project"], "use": ["default"], "mv": ["rename"],
+    ]
+
+    private static let removal = ["forget", "revoke", "remove", "end"]
+}
+
+extension CommandConfiguration {
+    private var children: [CommandConfiguration] {
+        subcommands.map { command in command.configuration }
+    }
+
+    /// The subcommand that a word names.
+    fileprivate func subcommand(_ word: String) -> CommandConfiguration? {
+        children.first { $0.commandName == word || $0.aliases.contains(word) }
+    }
+
+    /// What its subcommands are called, without those that help does not show.
+    fileprivate var subcommandNames: [String] {
+        children.filter { $0.shouldDisplay }.compactMap { $0.commandName }
+    }
+}

@@ -1,0 +1,160 @@
+import CompanionTestSupport
+import CompanionWire
+import Testing
+
+@testable import pairtool
+
+/// What a user sees of the command line itself: help, mistakes, and commands that have moved.
+@Suite struct CommandWordsTests {
+    @Test(
+        "A mistyped command gets the nearest one, and words of other tools get what they are called here",
+        arguments: [
+            (["project"], "`projects`?"), (["discoverr"], "`discover`?"), (["ls"], "`projects` or `hosts`?"),
+            (["version"], "`--version`?"), (["unpair"], "`hosts forget` or `devices revoke`?"),
+            (["delete"], "`hosts forget` or `devices revoke`?"), (["rm"], "`hosts forget` or `devices revoke`?"),
+            (["host", "rum"], "`host run`?"), (["hosts", "rm"], "`hosts forget`?"), (["hosts", "ls"], "`hosts list`?"),
+            (["devices", "delete"], "`devices revoke`?"), (["lumi", "remotee"], "`lumi remote`?"),
+            (["remotee"], "`lumi remote`?"), (["lumi", "remote", "screenshoot"], "`lumi remote screenshot`?"),
+            (["help", "projectz"], "`projects`?"),
+        ]
+    )
+    func nearest(words: [String], suggestion: String) async throws {
+        try await Sandbox.with { user in
+            let result = await user.run(words)
+            #expect(result.status == 2 && result.out.isEmpty, "\(result)")
+            #expect(
+                result.err.hasPrefix("pairtool: ") && result.err.contains("did you mean \(suggestion)"),
+                "\(result)"
+            )
+        }
+    }
+
+    @Test("A word that is like no command is refused without a guess", arguments: [["xyzzy"], ["help", "xyzzy"]])
+    func noGuess(words: [String]) async throws {
+        try await Sandbox.with { user in
+            let result = await user.run(words)
+            #expect(result.status == 2)
+            #expect(result.err == "pairtool: there is no command “xyzzy”\n  next: pairtool --help\n")
+            let json = await user.run(words + ["--json"])
+            #expect(json.status == 2 && json.failed(with: "usage"))
+        }
+    }
+
+    @Test("Mistakes in options are told in the style of other errors, with the command whose help to read")
+    func style() async throws {
+        try await Sandbox.with { user in
+            let option = await user.run("projects", "--hots", "x")
+            #expect(option.status == 2)
+            #expect(
+                option.err
+                    == "pairtool: unknown option '--hots'. Did you mean '--host'?\n  next: pairtool projects --help\n"
+            )
+            let both = await user.run("hosts", "--json", "-q")
+            #expect(both.err.contains(#""message":"--json and --quiet cannot be used together""#), "\(both)")
+            let missing = await user.run("messages")
+            #expect(missing.err.hasPrefix("pairtool: missing expected argument"), "\(missing)")
+            #expect(missing.err.contains("next: pairtool messages --help"))
+            #expect(await user.run("devices", "--bogus").err.contains("next: pairtool devices list --help"))
+        }
+    }
+
+    @Test("--json and -q may come before the command, and between its words")
+    func optionsFirst() async throws {
+        try await Sandbox.with { user in
+            for words in [["--json", "hosts"], ["hosts", "--json", "list"], ["--json", "hosts", "list"]] {
+                let result = await user.run(words)
+                #expect(result.status == 3 && result.failed(with: "hosts.none"), "\(words) \(result)")
+            }
+            #expect(await user.run("-q", "hosts").status == 3)
+            #expect(await user.run("--json").status == 2)
+            #expect(await user.run("--json", "--version").out == Version.text + "\n")
+        }
+    }
+
+    @Test("The headings of help are in sentence case, and a command's own options come first")
+    func headings() async throws {
+        try await Sandbox.with { user in
+            let help = await user.run("pair", "--help").out
+            #expect(help.hasPrefix("Pair with a host"))
+            for heading in ["Usage: pairtool pair", "\nArguments:\n", "\nOptions:\n", "\nDiscovery options:\n"] {
+                #expect(help.contains(heading), "\(heading)")
+            }
+            let places = ["\nOptions:\n", "\nCode sources:\n", "\nDiscovery options:\n"].compactMap {
+                help.firstRange(of: $0)?.lowerBound
+            }
+            #expect(places.count == 3 && places == places.sorted())
+            let root = await user.run("--help").out
+            #expect(root.contains("\nLumi, AICLI and Jarvis hosts:\n  lumi ") && root.contains("\nFind and pair:\n"))
+            for text in [help, root] {
+                let shouted = text.split(separator: "\n").filter { $0.hasSuffix(":") && $0 == $0.uppercased() }
+                #expect(shouted.isEmpty, "\(shouted)")
+            }
+            #expect(await user.run("host", "help").out == (await user.run("help", "host").out))
+        }
+    }
+
+    @Test("Commands that have moved work under their old names, and say the new one to people only")
+    func moved() async throws {
+        try await Sandbox.with { user in
+            let old = await user.run("sessions")
+            #expect(old.status == 5 && old.err.hasPrefix("`pairtool sessions` is now `pairtool aicli sessions`.\n"))
+            #expect(old.err.ranges(of: "is now").count == 1, "once")
+            for words in [["keys", "--json"], ["--json", "keys"], ["keys", "-q"]] {
+                let result = await user.run(words)
+                #expect(result.status == 0 && result.err.isEmpty, "\(words) \(result)")
+            }
+            #expect(await user.run("keys", "list").out == (await user.run("lumi", "keys").out))
+            #expect(await user.run("approvals", "health").err.contains("is now `pairtool jarvis health`"))
+            let help = await user.run("--help").out
+            for word in ["remote", "sync", "agents", "automations", "keys", "sessions", "outbox"] {
+                #expect(!help.contains("\n  \(word) "), "\(word)")
+                #expect(await user.run("help", word).out.contains("Usage: pairtool "), "\(word)")
+            }
+        }
+    }
+
+    @Test("Old names of options go on working, and help does not show them")
+    func options() async throws {
+        try await Sandbox.with { user in
+            for (command, old) in [("host permissions", "--set"), ("chat", "--history")] {
+                let words = command.split(separator: " ").map(String.init)
+                #expect(!(await user.run(words + ["--help"]).out.contains(old)), "\(old)")
+            }
+            #expect(await user.run("doctor", "nobody", "--interface", "lo", "--engine", "embedded").status == 5)
+            #expect(
+                await user.run("doctor", "--host", "nobody", "--interface", "lo", "--engine", "embedded").status == 5
+            )
+            #expect(await user.run("capabilities", "--host", "nobody").status == 5)
+        }
+    }
+
+    @Test("qr says how to give a text")
+    func text() async throws {
+        try await Sandbox.with { user in
+            let result = await user.run("qr", "hello")
+            #expect(result.status == 3)
+            #expect(result.err.contains("reads the text from a file or from standard input"), "\(result)")
+            #expect(result.err.contains("next: to draw a text: printf %s TEXT | pairtool qr"))
+        }
+    }
+}
+
+/// The nearest word.
+@Suite struct NearestWordTests {
+    @Test(
+        "One or two typing errors are forgiven, by the length of the word; a beginning will do",
+        arguments: [
+            ("gardne", "garden"), ("gardn", "garden"), ("GARDEN", "garden"), ("kitchn", "kitchen"),
+            ("ktichen", "kitchen"),
+            ("kit", "kitchen"), ("übrsicht", "Übersicht"),
+        ]
+    )
+    func near(word: String, meant: String) {
+        #expect(NearestWord.of(word, in: ["garden", "kitchen", "Übersicht"]) == meant)
+    }
+
+    @Test("What is like nothing finds nothing", arguments: ["", "x", "ki", "garage door", "house"])
+    func far(word: String) {
+        #expect(NearestWord.of(word, in: ["garden", "kitchen"]) == nil)
+    }
+}

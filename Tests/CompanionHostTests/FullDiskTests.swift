@@ -175,6 +175,9 @@ struct FullDiskTests {
                     try Int.fetchOne($0, sql: "SELECT failuresInARow FROM pairingGuard")
                 }
                 #expect(failures ?? 0 >= 1)
+                // Its challenge has ended with it: the code is no code any more.
+                try await database.write { try $0.execute(sql: "DROP TRIGGER fault") }
+                #expect(try await device.guessWrong(.code(code)).code == .pairingWrongCode, "right: \(isRight)")
             }
         }
     }

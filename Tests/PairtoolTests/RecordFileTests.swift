@@ -37,6 +37,19 @@ import Testing
         }
     }
 
+    @Test("A pipe in the place of a record is refused, and holds nobody up")
+    func pipe() async throws {
+        try await withFakeMac { mac in
+            try await Sandbox.with { user in
+                await user.pair(mac)
+                let path = user.directory + "/data/pairtool/hosts.json"
+                try #require(unlink(path) == 0 && mkfifo(path, 0o600) == 0)
+                let refused = try await user.spawn(["hosts"])
+                #expect(refused.status != 0 && refused.err.contains("is not a file"), "\(refused)")
+            }
+        }
+    }
+
     @Test("secrets.json is refused before its token is sent")
     func secrets() async throws {
         try await withFakeAICLI { server in

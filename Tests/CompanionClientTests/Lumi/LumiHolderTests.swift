@@ -21,7 +21,7 @@ import Testing
                 print(0)
             """
         let command = #"{"id":"7B0E4A52-93C1-4F0B-8D6E-21A5C3F79D10","commandType":"\#(type)","parameters":{}}"#
-        let line = "setpriv --reuid \(user) --clear-groups python3 -c '\(script)' '\(path)' '\(command)'"
+        let line = "setpriv --reuid \(user) --clear-groups /usr/bin/python3 -c '\(script)' '\(path)' '\(command)'"
         let output = try #require(popen(line, "r"))
         defer { pclose(output) }
         var text = [CChar](repeating: 0, count: 64)

@@ -1,5 +1,6 @@
-import QRCodec
 import Testing
+
+@testable import QRCodec
 
 @Suite("Files that mean harm, or are harmed")
 struct HostileTests {
@@ -191,5 +192,12 @@ struct HostileTests {
         let error = #expect(throws: QRCodecError.self) { try QRSymbol(bytes: [UInt8](repeating: 65, count: 1 << 20)) }
         #expect(error?.code == .payloadTooLong)
         #expect(error?.message.contains("2331") == true)
+    }
+
+    @Test("A place that no picture has is one of its pixels all the same")
+    func places() {
+        #expect(Point(nearest: Place(1.5, -2.4)) == Point(x: 2, y: -2))
+        #expect(Point(nearest: Place(.nan, .infinity)) == Point(x: 0, y: 0))
+        #expect(Point(nearest: Place(1e300, -1e300)) == Point(x: 1_000_000_000, y: -1_000_000_000))
     }
 }

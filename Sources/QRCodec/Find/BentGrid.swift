@@ -334,8 +334,7 @@ struct BentGrid {
         let (side, last) = (Double(layout.size), lines.count - 2)
         let scale = Double(1 << level.halvings)
         return [(0, 0, 0, 0), (0, side, 0, last), (side, side, last, last), (side, 0, last, 0)].map {
-            let place = self($0.0, $0.1, $0.2, $0.3) * scale
-            return Point(x: Int(place.x.rounded()), y: Int(place.y.rounded()))
+            Point(nearest: self($0.0, $0.1, $0.2, $0.3) * scale)
         }
     }
 }

@@ -185,8 +185,7 @@ struct GridFit {
     var corners: [Point] {
         let (side, scale) = (Double(layout.size), Double(1 << level.halvings))
         return [(0, 0), (0, side), (side, side), (side, 0)].map { u, v in
-            let place = perspective(u, v) * scale
-            return Point(x: Int(place.x.rounded()), y: Int(place.y.rounded()))
+            Point(nearest: perspective(u, v) * scale)
         }
     }
 }

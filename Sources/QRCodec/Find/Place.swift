@@ -8,6 +8,17 @@ extension Place {
     func cross(_ other: Place) -> Double { x * other.y - y * other.x }
 }
 
+extension Point {
+    /// The pixel nearest to a place. A coordinate that is not finite, as a picture made for it may bring about, counts as
+    /// 0.
+    init(nearest place: Place) {
+        func pixel(_ coordinate: Double) -> Int {
+            coordinate.isFinite ? Int(min(max(coordinate.rounded(), -1e9), 1e9)) : 0
+        }
+        self.init(x: pixel(place.x), y: pixel(place.y))
+    }
+}
+
 /// A perspective: takes places of a flat symbol to places of the picture that shows it.
 struct Perspective {
     private var (xu, xv, x1): (Double, Double, Double)

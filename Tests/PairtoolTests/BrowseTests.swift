@@ -202,6 +202,11 @@ import Testing
             #expect(await user.run("projects", "-q", environment: ["PAIRTOOL_HOST": "Studio"]).status == 0)
             #expect(await user.run("projects", "--host", "other").status == 5)
             #expect(await user.run("hosts", "default", "Studio", "-q").out == id + "\n")
+            // What a variable that is not set leaves is not the default host, which PAIRTOOL_HOST without a value is.
+            #expect(await user.run("hosts", "forget", "").status == 2)
+            #expect(await user.run("hosts", "rename", "", "Shed").status == 2)
+            #expect(await user.run("projects", "--host", "").status == 2)
+            #expect(await user.run("projects", "-q", environment: ["PAIRTOOL_HOST": ""]).status == 0)
             #expect(await user.run("hosts", "forget", "Studio").status == 0)
             #expect(await user.run("projects").status == 5)
         }

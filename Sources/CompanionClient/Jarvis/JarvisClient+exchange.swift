@@ -104,7 +104,7 @@ extension JarvisClient {
                 .reason
             var error = Self.refusal(status, reason: isPage ? nil : reason, isPage: isPage, at: base)
             if status == 401 {
-                error.message = token == nil ? "\(base) wants a token." : "\(base) does not take the token."
+                error.message = token == nil ? "\(base) needs a token." : "\(base) does not take the token."
                 error.advice = Self.giveToken
             }
             throw error
@@ -124,7 +124,7 @@ extension JarvisClient {
         return switch status {
         case 300..<400: error(.redirected, "\(base) answered with a redirect, which was not followed.")
         case 404 where reason != nil: error(.notFound, "\(base) does not have that.")
-        case 401: error(.forbidden, "\(base) wants a token.")
+        case 401: error(.forbidden, "\(base) needs a token.")
         case _ where isPage, 404: stranger(status, at: base)
         case 403: error(.forbidden, "\(base) does not allow that.")
         case 413: error(.tooLarge, "The request is too large for \(base).")

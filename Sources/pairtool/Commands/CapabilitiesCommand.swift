@@ -34,7 +34,7 @@ struct CapabilitiesCommand: AsyncParsableCommand {
     func run() async throws {
         let output = options.output
         let hosts = try PairedHostStore(directory: output.context.paths.data).load()
-        let selected = try PairedHostSelection.select(host ?? output.context.environment["PAIRTOOL_HOST"], in: hosts)
+        let selected = try PairedHostSelection.select(host ?? output.context.hostVariable, in: hosts)
         let health = try await health(of: selected, output)
         let rows = HostCapability.all(of: selected, health: health).map { Row($0, of: selected, health) }
         if output.format == .text {

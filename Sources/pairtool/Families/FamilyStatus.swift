@@ -8,7 +8,7 @@ extension HostOptions {
         let context = options.output.context
         let hosts = try PairedHostStore(directory: context.paths.data).load()
         // The lookup that follows reports a word that names no host.
-        let selected = try? PairedHostSelection.select(host ?? context.environment["PAIRTOOL_HOST"], in: hosts)
+        let selected = try? PairedHostSelection.select(host ?? context.hostVariable, in: hosts)
         guard let selected, selected.family != .copilotforge else { return nil }
         try require?.check(selected)
         return selected

@@ -10,7 +10,7 @@ extension HostOptions {
     /// - Throws: ``CommandError``, with the code `host.cannot` for a host of another family.
     func paired(_ family: HostFamily, for matter: String, _ context: CommandContext) throws -> PairedHost {
         let hosts = try PairedHostStore(directory: context.paths.data).load()
-        let word = host ?? context.environment["PAIRTOOL_HOST"]
+        let word = host ?? context.hostVariable
         let selected = try PairedHostSelection.select(word, of: family, for: matter, in: hosts)
         try require?.check(selected)
         return selected
@@ -20,7 +20,7 @@ extension HostOptions {
 extension PairedHostSelection {
     /// See ``HostOptions/paired(_:for:_:)``.
     ///
-    /// - Parameter word: A name, id prefix or address; nil or empty means that none is named.
+    /// - Parameter word: A name, id prefix or address; nil means that none is named.
     static func select(
         _ word: String?,
         of family: HostFamily,
@@ -29,7 +29,7 @@ extension PairedHostSelection {
     ) throws -> PairedHost {
         let relatives = hosts.hosts.filter { $0.family == family }
         let host =
-            if let word, !word.isEmpty {
+            if let word {
                 try named(word, relatives, in: hosts)
             } else {
                 try unnamed(family, relatives, in: hosts)
@@ -51,6 +51,7 @@ extension PairedHostSelection {
     }
 
     private static func named(_ word: String, _ relatives: [PairedHost], in hosts: PairedHosts) throws -> PairedHost {
+        try requireName(word)
         guard let place = HostPlace(word), !hosts.hosts.contains(where: { $0.name == word }) else {
             return try select(word, in: hosts)
         }

@@ -53,7 +53,7 @@ enum Completions {
         let named = value(of: "--host", in: words)
         guard
             let hosts = try? store.load(),
-            let host = try? PairedHostSelection.select(named ?? context.environment["PAIRTOOL_HOST"], in: hosts)
+            let host = try? PairedHostSelection.select(named ?? context.hostVariable, in: hosts)
         else { return [] }
         let output = Output(context: context, format: .quiet)
         let found = try? await withTimeLimit(.seconds(2)) {

@@ -61,7 +61,7 @@ struct HostOptions: ParsableArguments {
 
     /// The selected host, with the address at which it answers now.
     private func locate(in hosts: PairedHosts, output: Output) async throws -> PairedHost {
-        let environment = output.context.environment["PAIRTOOL_HOST"]
+        let environment = output.context.hostVariable
         var selected: PairedHost
         var places: [CompanionEndpoint]?
         if let word = host ?? environment, let place = HostPlace(word),
@@ -97,17 +97,24 @@ struct HostOptions: ParsableArguments {
     }
 }
 
+extension CommandContext {
+    /// The host that `PAIRTOOL_HOST` names; nil where it is not set, or empty.
+    var hostVariable: String? { environment["PAIRTOOL_HOST"].flatMap { $0.isEmpty ? nil : $0 } }
+}
+
 /// Selects a paired host.
 enum PairedHostSelection {
-    /// - Parameter word: A name or id prefix; nil or empty means the default host.
+    /// - Parameter word: A name or id prefix; nil means the default host.
+    /// - Throws: ``CommandError``; for an empty name too, which a variable that is not set leaves on a command line.
     static func select(_ word: String?, in hosts: PairedHosts) throws -> PairedHost {
         guard !hosts.hosts.isEmpty else {
             throw CommandError(.notPaired, "host.none_paired", "no host is paired yet", next: "pairtool pair")
         }
-        guard let word, !word.isEmpty else {
+        guard let word else {
             if let host = hosts.defaultHost { return host }
             throw ambiguous(hosts.hosts, "several hosts are paired, and none is the default")
         }
+        try requireName(word)
         let found = hosts.matching(word)
         if let host = found.first, found.count == 1 { return host }
         guard found.isEmpty else {
@@ -128,6 +135,16 @@ enum PairedHostSelection {
             next: isShort
                 ? "give at least four characters of the id"
                 : "see the paired hosts: pairtool hosts, or pair: pairtool pair"
+        )
+    }
+
+    static func requireName(_ word: String) throws {
+        guard word.isEmpty else { return }
+        throw CommandError(
+            .usage,
+            "usage",
+            "the name of the host is empty",
+            next: "see the paired hosts: pairtool hosts"
         )
     }
 

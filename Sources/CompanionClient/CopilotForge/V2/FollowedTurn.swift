@@ -180,7 +180,7 @@ package struct FollowedTurn: AsyncSequence, Sendable {
                 throw CompanionClientError(
                     .streamInterrupted,
                     "The answer of \(client.endpoint) broke off, and the connection did not come back. The host has the "
-                        + "prompt and goes on without this machine.",
+                        + "prompt, and goes on with it if it still runs.",
                     underlying: error
                 )
             }

@@ -217,9 +217,11 @@ package struct CompanionCommandRouter: Sendable {
     /// Lets a request pass that shows or changes who is paired: from the paired address, or from the host's own user.
     func requireManager(_ context: HostRequestContext) async throws {
         guard await isManager(context, of: devices.connection) else {
-            let text =
-                LocalPeers.isHere(context.channel) ? HostErrorText.otherUserManages : HostErrorText.otherAddressManages
-            throw HostResponseError(.forbidden, text)
+            let isRightAddress = context.isLoopback || devices.connection?.address == context.peer
+            throw HostResponseError(
+                .forbidden,
+                isRightAddress ? HostErrorText.otherUserManages : HostErrorText.otherAddressManages
+            )
         }
     }
 

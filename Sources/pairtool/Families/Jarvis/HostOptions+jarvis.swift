@@ -42,6 +42,6 @@ extension HostOptions {
     }
 
     private func isUnnamed(_ context: CommandContext) -> Bool {
-        (host ?? context.environment["PAIRTOOL_HOST"] ?? "").isEmpty
+        host == nil && context.hostVariable == nil
     }
 }

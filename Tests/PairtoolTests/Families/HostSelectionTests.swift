@@ -37,7 +37,8 @@ import Testing
     func unnamed() throws {
         let mixed = try hosts([.copilotforge, .lumi, .aicli, .aicli], usual: 0)
         #expect(try PairedHostSelection.select(nil, of: .lumi, for: "", in: mixed).name == "host 1")
-        #expect(try PairedHostSelection.select("", of: .copilotforge, for: "", in: mixed).name == "host 0")
+        #expect(try PairedHostSelection.select(nil, of: .copilotforge, for: "", in: mixed).name == "host 0")
+        #expect(try error("", .lumi, mixed).message == "the name of the host is empty")
         let several = try error(nil, .aicli, mixed)
         #expect(several.code == "host.ambiguous" && several.status == .usage)
         #expect(several.message.contains("several AICLI hosts") && several.message.contains("host 3"))

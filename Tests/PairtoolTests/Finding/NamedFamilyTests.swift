@@ -38,8 +38,15 @@ import Testing
                     #expect(try await user.spawn(["hosts", "--json"]).json.first?["family"] == .text("lumi"))
                 }
                 try await withAdvert([("Adas\(tag)-iMac", .lumi, mac.port)]) {
+                    func begun() async throws -> Sandbox.Result {
+                        try await Sandbox.with { user in
+                            try await user.spawn(["pair", "Adas\(tag)", "--allow-legacy"] + Self.embedded)
+                        }
+                    }
+                    // On a busy machine an advert may come after the search has settled: then it meant the other one.
+                    var several = try await begun()
+                    for _ in 0..<3 where several.status == 0 { several = try await begun() }
                     try await Sandbox.with { user in
-                        let several = try await user.spawn(["pair", "Adas\(tag)", "--allow-legacy"] + Self.embedded)
                         #expect(several.status == 2 && several.err.contains("several hosts"), "\(several)")
                         #expect(several.err.contains(name) && several.err.contains("Adas\(tag)-iMac"), "\(several)")
                         // A whole name is that host, though others begin so.

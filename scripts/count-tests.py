@@ -22,6 +22,9 @@ def main() -> int:
         print(f"skipped: {test}{': ' + reason if reason else ''}")
     for test in sorted(failed):
         print(f"failed: {test}")
+        # What was expected, and up to four lines that say more.
+        for issue in re.findall(rf"^[^\n]*Test {re.escape(test)} recorded an issue.*(?:\n↳.*){{0,4}}", log, re.M):
+            print("    " + issue.replace("\n", "\n        "))
     failures = len(failed)
     if status != 0 and failures == 0:
         print(f"The test process ended with status {status}: it crashed, or a test outside the count failed.")

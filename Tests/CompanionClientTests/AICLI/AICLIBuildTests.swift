@@ -84,7 +84,7 @@ import Testing
             try await withAICLI(script, token: .some(token)) { peers in
                 #expect(try await !peers.host.projects().isEmpty)
                 let error = try await clientError { try await peers.host.client.checkToken() }
-                #expect(error.code == .notPaired)
+                #expect(error.code == .notPaired, "\(error)")
             }
         }
         try await withAICLI(script) { peers in try await peers.host.client.checkToken() }

@@ -71,9 +71,10 @@ struct FakeAICLISocket: Sendable {
         state.leave(id)
     }
 
+    /// Says that it closes, and leaves the connection to the client to end, as `ws` of Node does (for 30 s): ended at once,
+    /// the frame may be lost on its way through a client that is still at the answer to the upgrade.
     func close(_ code: Int) async {
         await connection.write([0x88, 2, UInt8(code >> 8), UInt8(code & 0xFF)])
-        try? await connection.channel.close()
     }
 
     // MARK: What is sent

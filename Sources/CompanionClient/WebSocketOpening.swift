@@ -24,7 +24,7 @@ struct WebSocketOpening: Sendable {
     /// Adds what lies beneath HTTP. Default: nothing, plain TCP.
     var prepare: @Sendable (any Channel) throws -> Void = { _ in }
     /// Learns what is wrong with frames.
-    let line = LineGuard()
+    let line = WebSocketMonitor()
 
     /// Connects, and sends the request.
     ///
@@ -85,7 +85,7 @@ struct WebSocketOpening: Sendable {
 }
 
 /// Closes a connection on which nothing comes any more, and keeps what was wrong with its frames.
-final class LineGuard: ChannelInboundHandler, Sendable {
+final class WebSocketMonitor: ChannelInboundHandler, Sendable {
     typealias InboundIn = WebSocketFrame
 
     private let found = NIOLockedValueBox<NIOWebSocketError?>(nil)

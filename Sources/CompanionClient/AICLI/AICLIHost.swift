@@ -63,7 +63,7 @@ extension AICLIHost: ProjectBrowsing, ChatBrowsing {
         guard let project = projects?.first(where: { $0.id == projectID }) else { return [] }
         return [
             CompanionChat(
-                id: AICLISessionKeeper.chatID(for: project.localPath),
+                id: AICLISessionTable.chatID(for: project.localPath),
                 projectId: project.id,
                 title: project.name,
                 lastUpdatedAt: project.lastUpdatedAt

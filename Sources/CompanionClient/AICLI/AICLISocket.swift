@@ -10,7 +10,7 @@ struct AICLISocket: Sendable {
     static let largestMessage = 8 << 20
 
     private let frames: WebSocketOpening.Frames
-    private let line: LineGuard
+    private let line: WebSocketMonitor
 
     /// - Parameter longestSilence: After so long without a frame the connection is dead, and is closed.
     /// - Returns: Nil where the server answers with something else than a WebSocket, or ends the connection instead.

@@ -161,12 +161,12 @@ actor EmbeddedEngine: DiscoveryEngine {
 
     func retry(_ instance: ServiceInstance, after pause: Duration) {
         guard let connection else { return }
-        connection.loop.locked { connection.loop.remind(connection.sink, of: instance, after: pause) }
+        connection.loop.locked { connection.loop.setTimer(connection.sink, for: instance, after: pause) }
     }
 
     func wake(after pause: Duration) {
         guard let connection else { return }
-        connection.loop.locked { connection.loop.remind(connection.sink, of: nil, after: pause) }
+        connection.loop.locked { connection.loop.setTimer(connection.sink, for: nil, after: pause) }
     }
 
     func ask(_ instance: ServiceInstance) {

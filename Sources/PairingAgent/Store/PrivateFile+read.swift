@@ -29,7 +29,7 @@ extension PrivateFile {
     }
 
     /// Why a file that is to be its owner's alone is not read.
-    package enum Distrust: Error, Sendable, Hashable {
+    package enum UnsafeFile: Error, Sendable, Hashable {
         /// A directory, a pipe, a link…
         case noFile
         case otherOwner
@@ -42,7 +42,7 @@ extension PrivateFile {
     /// Reads a file that belongs to this user and that nobody else may read or change; nil where there is none.
     ///
     /// - Parameter limit: Bytes after which it is cut off.
-    package static func readOwned(_ path: String, limit: Int) throws(Distrust) -> [UInt8]? {
+    package static func readOwned(_ path: String, limit: Int) throws(UnsafeFile) -> [UInt8]? {
         // A pipe in its place must not hold anybody up, and a link may lead anywhere.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {

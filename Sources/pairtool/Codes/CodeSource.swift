@@ -24,7 +24,7 @@ enum CodeSource: Sendable {
     ///   - ready: Called when no code that shows up from now on escapes.
     ///   - take: Gets what was found, one after the other.
     /// - Throws: What keeps it from ever finding any.
-    func run(output: Output, ready: () -> Void, _ take: @Sendable (CodeSighting) -> Void) async throws {
+    func run(output: Output, ready: () -> Void, _ take: @Sendable (CodeEvent) -> Void) async throws {
         let context = output.context
         switch self {
         case .directory(let path, let existing):

@@ -54,7 +54,7 @@ struct StatusCommand: AsyncParsableCommand {
         }
         var last = try await HostStatusReport.read(session)
         show(last, session)
-        try await LiveFeed(client: try session.copilotForge, patience: HostOptions.patience).run { output in
+        try await LiveEventStream(client: try session.copilotForge, patience: HostOptions.patience).run { output in
             let report: HostStatusReport
             switch output {
             case .event, .resumed: report = try await HostStatusReport.read(session)

@@ -29,7 +29,7 @@ struct AICLIPeers: Sendable {
         tools: [String]? = [],
         watch: (ChatTurn.Output) -> Void = { _ in }
     ) async throws -> AICLIShown {
-        let chatID = AICLISessionKeeper.chatID(for: path)
+        let chatID = AICLISessionTable.chatID(for: path)
         let request = TurnRequest(prompt: prompt, projectPath: path, allowedTools: tools)
         var shown = AICLIShown()
         do {
@@ -45,7 +45,7 @@ struct AICLIPeers: Sendable {
 
     /// The roles and texts of what was kept of the project `web`.
     func transcript(_ path: String = "/Users/ada/web") throws -> [String] {
-        try store.transcript(chatID: AICLISessionKeeper.chatID(for: path)).messages.map {
+        try store.transcript(chatID: AICLISessionTable.chatID(for: path)).messages.map {
             "\($0.role.rawValue): \($0.text)"
         }
     }

@@ -52,7 +52,7 @@ package struct AICLITurn: Sendable {
         case opened(connection: Int)
         case frame(AICLIFrame, connection: Int)
         case closed(AICLIClosure, connection: Int)
-        case verified(AICLISessionKeeper.Verdict, sessionID: String)
+        case verified(AICLISessionTable.Verdict, sessionID: String)
         /// The server could not be asked about the session.
         case verificationFailed(CompanionClientError)
         case timer(Int)
@@ -68,7 +68,7 @@ package struct AICLITurn: Sendable {
         case ask(AICLIPermissionRequest)
         case output(ChatTurn.Output)
         case started(sessionID: String)
-        case verdict(AICLISessionKeeper.Verdict, sessionID: String)
+        case verdict(AICLISessionTable.Verdict, sessionID: String)
         /// Messages of the server's memory that were taken now.
         case saw([String], sessionID: String)
         /// To be kept in the transcript.

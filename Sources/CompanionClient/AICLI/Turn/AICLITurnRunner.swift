@@ -194,7 +194,7 @@ extension AICLITurnRunner {
     }
 
     private func say(_ role: CompanionMessage.Role, _ text: String, at date: Date, in directory: String) throws {
-        try store.updateTranscript(chatID: AICLISessionKeeper.chatID(for: directory)) {
+        try store.updateTranscript(chatID: AICLISessionTable.chatID(for: directory)) {
             $0.append(role, text, at: date)
         }
     }

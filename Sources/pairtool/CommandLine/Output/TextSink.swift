@@ -40,7 +40,7 @@ struct FileSink: TextSink {
                 start += count
             } else if errno == EPIPE, descriptor == STDOUT_FILENO {
                 // The reader has seen enough (`pairtool messages … | head`): end as other tools do, by the signal.
-                AbruptEnd.prepare()
+                ExitCleanup.prepare()
                 signal(SIGPIPE, SIG_DFL)
                 raise(SIGPIPE)
             } else if errno == EAGAIN {

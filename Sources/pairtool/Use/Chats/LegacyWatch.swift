@@ -15,7 +15,7 @@ struct LegacyWatch: Sendable {
         var chats: [String: [String: Date]] = [:]
     }
 
-    func run(_ take: (LiveFeed.Output) -> Void) async throws {
+    func run(_ take: (LiveEventStream.Output) -> Void) async throws {
         var last: Snapshot?
         var hasFailed = false
         while true {

@@ -35,7 +35,7 @@ struct WatchCommand: AsyncParsableCommand {
             let writer = LiveWriter(output: session.output)
             if session.isVerified {
                 let client = try session.copilotForge
-                try await LiveFeed(client: client, patience: HostOptions.patience, progress: progress).run {
+                try await LiveEventStream(client: client, patience: HostOptions.patience, progress: progress).run {
                     writer.write($0)
                 }
             } else {
@@ -55,7 +55,7 @@ struct LiveWriter: Sendable {
         var message: String
     }
 
-    func write(_ live: LiveFeed.Output) {
+    func write(_ live: LiveEventStream.Output) {
         switch (live, output.format) {
         case (.event(let event), .json): output.json(event)
         case (.event(let event), .quiet): output.data(TerminalText.line(event.type.rawValue))

@@ -3,13 +3,13 @@ import Testing
 @testable import QRCodec
 
 @Suite("Drawings are read before they are shown")
-struct ProofTests {
+struct QRReadBackTests {
     @Test("A drawing that says something else, or nothing, is an error", arguments: [0, 1, 2])
     func wrong(kind: Int) throws {
         let symbol = try QRSymbol(bytes: Array("one".utf8))
         let other = try QRSymbol(bytes: Array("two".utf8))
         let error = #expect(throws: QRCodecError.self) {
-            try QRProof.check(symbol) { x, y in
+            try QRReadBack.check(symbol) { x, y in
                 switch kind {
                 case 0: other[x, y]
                 case 1: false
@@ -31,7 +31,7 @@ struct ProofTests {
         var passed: [Point] = []
         for y in -4..<symbol.size + 4 {
             for x in -4..<symbol.size + 4 {
-                let isPassed = (try? QRProof.check(symbol) { symbol[$0, $1] != (($0, $1) == (x, y)) }) != nil
+                let isPassed = (try? QRReadBack.check(symbol) { symbol[$0, $1] != (($0, $1) == (x, y)) }) != nil
                 if isPassed { passed.append(Point(x: x, y: y)) }
             }
         }
@@ -47,7 +47,7 @@ struct ProofTests {
                 let bytes = generator.bytes(count)
                 let symbol = try QRSymbol(bytes: bytes, errorCorrection: level)
                 #expect(symbol.version == version)
-                #expect(throws: Never.self) { try QRProof.check(symbol) { symbol[$0, $1] } }
+                #expect(throws: Never.self) { try QRReadBack.check(symbol) { symbol[$0, $1] } }
             }
         }
     }

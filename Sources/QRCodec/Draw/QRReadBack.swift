@@ -1,5 +1,5 @@
 /// Reads a drawing again, before anyone gets to see it.
-enum QRProof {
+enum QRReadBack {
     /// - Parameters:
     ///   - symbol: What was drawn.
     ///   - isDark: Whether a module is dark in the drawing, also within the quiet zone around the symbol.

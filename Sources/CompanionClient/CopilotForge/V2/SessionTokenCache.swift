@@ -2,7 +2,7 @@ import CompanionWire
 import FoundationEssentials
 
 /// The session of one client: its token, renewed when the host takes it no more.
-actor SessionKeeper {
+actor SessionTokenCache {
     private let credentials: any DeviceCredentials
     private var token: String?
 

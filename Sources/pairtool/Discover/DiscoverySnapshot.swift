@@ -3,7 +3,7 @@ import Discovery
 import NIOConcurrencyHelpers
 
 /// What a look around the network has found so far.
-struct DiscoverySurvey: Sendable {
+struct DiscoverySnapshot: Sendable {
     var engine: DiscoveryEngineKind
     /// By name, once it is over.
     var hosts: [DiscoveredHost] = []
@@ -32,36 +32,36 @@ struct DiscoverySurvey: Sendable {
         client: CompanionDiscoveryClient,
         types: [ServiceType],
         limit: Duration,
-        until isEnough: @escaping @Sendable (inout DiscoverySurvey) -> Bool,
-        then conclude: (DiscoverySurvey) async throws -> Result = { (survey: DiscoverySurvey) in survey }
+        until isEnough: @escaping @Sendable (inout DiscoverySnapshot) -> Bool,
+        then conclude: (DiscoverySnapshot) async throws -> Result = { (snapshot: DiscoverySnapshot) in snapshot }
     ) async throws -> Result {
         let end = ContinuousClock.now + limit
         return try await client.withBrowse(types: types, opening: limit) { engine, events in
-            let survey = NIOLockedValueBox(DiscoverySurvey(engine: engine))
+            let snapshot = NIOLockedValueBox(DiscoverySnapshot(engine: engine))
             _ = try await withTimeLimit(end - .now) {
                 for await event in events {
-                    let enough = survey.withLockedValue { survey in
-                        survey.take(event)
-                        return isEnough(&survey)
+                    let enough = snapshot.withLockedValue { snapshot in
+                        snapshot.take(event)
+                        return isEnough(&snapshot)
                     }
                     if enough { break }
                 }
             }
             try Task.checkCancellation()
-            return try await conclude(survey.withLockedValue { $0.sorted() })
+            return try await conclude(snapshot.withLockedValue { $0.sorted() })
         }
     }
 
-    private func sorted() -> DiscoverySurvey {
-        var survey = self
-        survey.hosts.sort { ($0.name, $0.id) < ($1.name, $1.id) }
-        survey.places = Dictionary(uniqueKeysWithValues: survey.hosts.enumerated().map { ($1.key, $0) })
-        return survey
+    private func sorted() -> DiscoverySnapshot {
+        var snapshot = self
+        snapshot.hosts.sort { ($0.name, $0.id) < ($1.name, $1.id) }
+        snapshot.places = Dictionary(uniqueKeysWithValues: snapshot.hosts.enumerated().map { ($1.key, $0) })
+        return snapshot
     }
 
     /// Adds what another look has found, whose word counts where both know a host. A host that only one of them could
     /// resolve is listed once, as resolved.
-    mutating func merge(_ other: DiscoverySurvey) {
+    mutating func merge(_ other: DiscoverySnapshot) {
         self = sorted()
         engine = other.engine
         isSettled = other.isSettled

@@ -3,7 +3,7 @@ import Discovery
 import PairingAgent
 
 /// The hosts in sight that a code may go to, as auto-pairing knows them.
-struct AdvertBook: Sendable {
+struct AdvertTable: Sendable {
     private var hosts: [String: DiscoveredHost] = [:]
     /// The host that the user named by its address, in place of all advertisements.
     private var named: PairingTarget?

@@ -4,7 +4,7 @@ import PairingAgent
 
 /// What `pairtool discover --watch` knows: which hosts are there, what the last probe of each said, and which probe is
 /// next. A state machine, fed with what happens.
-struct WatchBoard: Sendable {
+struct WatchedHostTable: Sendable {
     enum Action: Sendable {
         case show(Change, DiscoveredRow)
         /// To be answered by ``probed(_:_:)``.

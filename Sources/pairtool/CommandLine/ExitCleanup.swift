@@ -2,7 +2,7 @@ import Glibc
 import NIOConcurrencyHelpers
 
 /// Cleanup that is done even if the process ends at once: by a second signal, or because the reader of its output is gone.
-enum AbruptEnd {
+enum ExitCleanup {
     private static let duties = NIOLockedValueBox<[@Sendable () -> Void]>([])
 
     /// - Parameter duty: Called on any thread; must not wait for anybody, and may be called after a tidy end, too.

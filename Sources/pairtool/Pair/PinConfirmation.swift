@@ -6,7 +6,7 @@ import PairingAgent
 
 /// Trust in the TLS key of a server that cannot prove whose it is: the user is asked once, and every later connection
 /// ends at that key.
-struct PinTrust: Sendable {
+struct PinConfirmation: Sendable {
     let output: Output
     /// What the user says that the key is; it is not asked about then.
     let given: CertificatePin?

@@ -6,7 +6,7 @@ import Testing
 @testable import pairtool
 
 @Suite("What a watch with --probe shows and asks")
-struct WatchBoardTests {
+struct WatchedHostTableTests {
     private func host(_ number: Int = 0, port: Int = 7878) throws -> DiscoveredHost {
         let endpoint = try #require(CompanionEndpoint("192.168.1.5:\(port)"))
         return DiscoveredHost(
@@ -19,66 +19,66 @@ struct WatchBoardTests {
         )
     }
 
-    private func shown(_ actions: [WatchBoard.Action]) -> [String] {
+    private func shown(_ actions: [WatchedHostTable.Action]) -> [String] {
         actions.compactMap { if case .show(let change, _) = $0 { change.rawValue } else { nil } }
     }
 
-    private func asked(_ actions: [WatchBoard.Action]) -> [DiscoveredRow] {
+    private func asked(_ actions: [WatchedHostTable.Action]) -> [DiscoveredRow] {
         actions.compactMap { if case .probe(let row) = $0 { row } else { nil } }
     }
 
     @Test("A host is shown at once, and asked; its answer is shown where it is news")
     func news() throws {
-        var board = WatchBoard(paired: PairedHosts(), probes: true)
-        let first = board.added(try host())
+        var table = WatchedHostTable(paired: PairedHosts(), probes: true)
+        let first = table.added(try host())
         #expect(shown(first) == ["added"])
         let row = try #require(asked(first).first)
-        #expect(shown(board.probed(row, ProbeResult(state: .up, service: "x"))) == ["probed"])
+        #expect(shown(table.probed(row, ProbeResult(state: .up, service: "x"))) == ["probed"])
         for (result, expected) in [
             (ProbeResult(state: .up, service: "x", reason: "other words"), []),
             (ProbeResult(state: .down), ["probed"]), (ProbeResult(state: .down, reason: "refused"), []),
         ] {
-            let due = try #require(asked(board.roundIsDue()).first)
-            #expect(shown(board.probed(due, result)) == expected)
+            let due = try #require(asked(table.roundIsDue()).first)
+            #expect(shown(table.probed(due, result)) == expected)
         }
     }
 
     @Test("Without --probe, nobody is asked")
     func silent() throws {
-        var board = WatchBoard(paired: PairedHosts(), probes: false)
-        #expect(asked(board.added(try host())).isEmpty)
-        #expect(asked(board.roundIsDue()).isEmpty)
+        var table = WatchedHostTable(paired: PairedHosts(), probes: false)
+        #expect(asked(table.added(try host())).isEmpty)
+        #expect(asked(table.roundIsDue()).isEmpty)
     }
 
     @Test("An answer of a host that has left is not shown; of one that has moved, it is asked for again")
     func late() throws {
-        var board = WatchBoard(paired: PairedHosts(), probes: true)
-        let row = try #require(asked(board.added(try host())).first)
-        let moved = board.changed(try host(port: 9000))
+        var table = WatchedHostTable(paired: PairedHosts(), probes: true)
+        let row = try #require(asked(table.added(try host())).first)
+        let moved = table.changed(try host(port: 9000))
         #expect(asked(moved).isEmpty)
-        let next = board.probed(row, ProbeResult(state: .up))
+        let next = table.probed(row, ProbeResult(state: .up))
         #expect(shown(next).isEmpty)
         let again = try #require(asked(next).first)
         #expect(again.endpoints.map(\.port) == [9000])
-        #expect(shown(board.removed(try host(port: 9000))) == ["removed"])
-        #expect(board.probed(again, ProbeResult(state: .up)).isEmpty)
-        #expect(board.roundIsDue().isEmpty)
+        #expect(shown(table.removed(try host(port: 9000))) == ["removed"])
+        #expect(table.probed(again, ProbeResult(state: .up)).isEmpty)
+        #expect(table.roundIsDue().isEmpty)
     }
 
     @Test("Sixteen hosts are asked at a time, and all get their turn")
     func limit() throws {
-        var board = WatchBoard(paired: PairedHosts(), probes: true)
+        var table = WatchedHostTable(paired: PairedHosts(), probes: true)
         var open: [DiscoveredRow] = []
-        for number in 0..<40 { open += asked(board.added(try host(number))) }
-        #expect(open.count == WatchBoard.probeLimit)
+        for number in 0..<40 { open += asked(table.added(try host(number))) }
+        #expect(open.count == WatchedHostTable.probeLimit)
         // A round that is due meanwhile asks nobody twice at a time.
-        open += asked(board.roundIsDue())
-        #expect(open.count == WatchBoard.probeLimit)
+        open += asked(table.roundIsDue())
+        #expect(open.count == WatchedHostTable.probeLimit)
         var answered: Set<String> = []
         while let row = open.popLast() {
             answered.insert(row.id)
-            open += asked(board.probed(row, ProbeResult(state: .up)))
-            #expect(open.count <= WatchBoard.probeLimit)
+            open += asked(table.probed(row, ProbeResult(state: .up)))
+            #expect(open.count <= WatchedHostTable.probeLimit)
         }
         #expect(answered.count == 40)
     }

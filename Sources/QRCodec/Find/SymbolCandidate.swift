@@ -1,5 +1,5 @@
 /// Three finder patterns that look like those of one symbol, in pixels of the picture.
-package struct SymbolSighting: Sendable, Hashable {
+package struct SymbolCandidate: Sendable, Hashable {
     /// Half way between the outer two patterns: about the symbol's middle.
     package var x: Double
     package var y: Double

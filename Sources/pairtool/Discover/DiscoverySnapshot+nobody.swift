@@ -1,6 +1,6 @@
 import Discovery
 
-extension DiscoverySurvey {
+extension DiscoverySnapshot {
     /// The error if no host was found.
     var nobody: CommandError {
         guard isSettled else {

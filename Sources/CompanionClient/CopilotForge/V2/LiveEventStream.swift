@@ -1,7 +1,7 @@
 package import CompanionWire
 
 /// What happens at a host of protocol v2, as it happens: `GET /companion/live`.
-package struct LiveFeed: Sendable {
+package struct LiveEventStream: Sendable {
     package enum Output: Sendable, Hashable {
         case event(LiveEvent)
         /// The connection broke; it is made again after a while. The text is for people.

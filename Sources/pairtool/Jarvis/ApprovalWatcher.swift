@@ -3,7 +3,7 @@ import CompanionWire
 import FoundationEssentials
 
 /// Watches a daemon's requests for approval, prints what happens, and shows it on the desktop.
-struct ApprovalDesk: Sendable {
+struct ApprovalWatcher: Sendable {
     let session: JarvisSession
     let interval: Duration
 

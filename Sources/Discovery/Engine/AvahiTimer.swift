@@ -3,7 +3,7 @@ import Glibc
 
 /// Does something once on Avahi's loop: it is time to resolve an instance anew, or for the program to look what it
 /// waits for.
-final class Reminder {
+final class AvahiTimer {
     private let api: UnsafePointer<AvahiPoll>
     private let action: () -> Void
     private var timeout: OpaquePointer?
@@ -18,7 +18,7 @@ final class Reminder {
         let (seconds, attoseconds) = pause.components
         let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
         avahi_elapse_time(&end, UInt32(clamping: milliseconds), 0)
-        timeout = api.pointee.timeout_new(api, &end, reminderRang, Unmanaged.passUnretained(self).toOpaque())
+        timeout = api.pointee.timeout_new(api, &end, timerFired, Unmanaged.passUnretained(self).toOpaque())
     }
 
     /// To be called with the loop lock held. Without it, the timer goes with the loop.
@@ -29,15 +29,15 @@ final class Reminder {
     }
 
     /// The time has come. Runs on Avahi's thread.
-    fileprivate func ring() {
+    fileprivate func fire() {
         free()
         action()
     }
 }
 
-private func reminderRang(_ timeout: OpaquePointer?, _ pointer: UnsafeMutableRawPointer?) {
+private func timerFired(_ timeout: OpaquePointer?, _ pointer: UnsafeMutableRawPointer?) {
     guard let pointer else { return }
-    // Kept while it rings: the loop lets go of it then.
-    let reminder = Unmanaged<Reminder>.fromOpaque(pointer).takeUnretainedValue()
-    withExtendedLifetime(reminder) { reminder.ring() }
+    // Kept while it fires: the loop lets go of it then.
+    let timer = Unmanaged<AvahiTimer>.fromOpaque(pointer).takeUnretainedValue()
+    withExtendedLifetime(timer) { timer.fire() }
 }

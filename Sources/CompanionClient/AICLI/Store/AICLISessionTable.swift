@@ -22,11 +22,11 @@ package struct AICLISession: Codable, Sendable, Hashable, Identifiable {
 
     /// When servers give up an idle session: after 24 hours. Some do after half an hour, so each is asked for before it
     /// is used.
-    package var expiresAt: Date { lastActivityAt.addingTimeInterval(AICLISessionKeeper.idleLimit) }
+    package var expiresAt: Date { lastActivityAt.addingTimeInterval(AICLISessionTable.idleLimit) }
 }
 
 /// The sessions of one server: one for each working directory. A value that decides; others do the asking.
-package struct AICLISessionKeeper: Codable, Sendable, Hashable {
+package struct AICLISessionTable: Codable, Sendable, Hashable {
     /// Seconds.
     package static let idleLimit: Double = 24 * 3600
     /// The most messages of a session that are remembered as seen.

@@ -2,8 +2,8 @@ import CompanionClient
 import CompanionWire
 import NIOConcurrencyHelpers
 
-/// Waits at a Lumi host's door, and says so.
-struct LumiReception: Sendable {
+/// Waits until a Lumi host's user accepts the connection: counts down, and asks for the six digits.
+struct LumiConnectionApproval: Sendable {
     let hostName: String
     let deviceName: String
     /// Six digits that came with the command; they are tried once.
@@ -15,7 +15,7 @@ struct LumiReception: Sendable {
     /// - Throws: ``CommandError``.
     func accept(_ client: LumiClient) async throws -> LumiGeneration {
         let given = NIOLockedValueBox(code)
-        let desk = LumiApprovalDesk(
+        let delegate = LumiApprovalDelegate(
             waiting: { say(secondsLeft: $0) },
             code: { isRepeated in
                 let first = given.withLockedValue { given in
@@ -28,7 +28,7 @@ struct LumiReception: Sendable {
         )
         do {
             defer { if context.stderrIsTerminal { context.stderr.write("\r\u{1B}[K") } }
-            return try await client.requestApproval(deviceName: deviceName, desk: desk)
+            return try await client.requestApproval(deviceName: deviceName, delegate: delegate)
         } catch let error as CompanionClientError {
             throw describe(error)
         }

@@ -1,7 +1,7 @@
 import Glibc
 
 /// Runs calls that block for long on a thread of their own, so that no queue or pool has to do without one.
-package enum OwnThread {
+package enum DedicatedThread {
     /// - Throws: What the body throws; ``QRCodecError`` with the code `io` where there can be no more threads.
     package static func run<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
         try await withCheckedThrowingContinuation { continuation in

@@ -1,6 +1,6 @@
 /// What a daemon's lists of waiting requests mean, one after the other: which requests are new, and which are gone from
 /// the list and have to be asked about.
-package struct ApprovalBoard: Sendable {
+package struct PendingApprovals: Sendable {
     private var waiting: [JarvisApprovalID: JarvisApproval] = [:]
 
     package init() {}
@@ -8,7 +8,7 @@ package struct ApprovalBoard: Sendable {
     /// Takes a list.
     ///
     /// - Returns: The requests that were not there before, in the order of the list, and those that were and are no
-    ///   more. The latter stay on the board until ``settle(_:as:)`` is told what became of them.
+    ///   more. The latter stay in it until ``settle(_:as:)`` is told what became of them.
     package mutating func take(_ list: [JarvisApproval]) -> (new: [JarvisApproval], missing: [JarvisApproval]) {
         let listed = Set(list.map(\.id))
         let missing = waiting.values.filter { !listed.contains($0.id) }

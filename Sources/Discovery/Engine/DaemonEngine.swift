@@ -145,6 +145,6 @@ actor DaemonEngine: DiscoveryEngine {
 
     func connected() throws(DiscoveryError) -> (Connection, AvahiIfIndex) {
         guard let connection else { throw DiscoveryError(.engineLost, "not connected to the Avahi daemon") }
-        return (connection, try interface.map(interfaceIndex) ?? AvahiConstant.anyInterface)
+        return (connection, try interface.map(indexOfInterface) ?? AvahiConstant.anyInterface)
     }
 }

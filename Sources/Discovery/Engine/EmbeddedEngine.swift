@@ -48,7 +48,7 @@ actor EmbeddedEngine: DiscoveryEngine {
     }
 
     func open() throws(DiscoveryError) -> EngineEvents {
-        if let interface { _ = try interfaceIndex(interface) }
+        if let interface { _ = try indexOfInterface(interface) }
         let avahi = try AvahiCore.functions()
         AvahiLog.redirect(avahi, to: logger)
         let loop = try AvahiLoop()

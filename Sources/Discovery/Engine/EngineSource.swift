@@ -49,7 +49,7 @@ struct EngineSource: Sendable {
         into output: AsyncStream<Program.Output>.Continuation,
         within opening: Duration? = nil
     ) async throws(DiscoveryError) -> Running<Program> {
-        if let interface { _ = try interfaceIndex(interface) }
+        if let interface { _ = try indexOfInterface(interface) }
         if choice != .embedded {
             let daemon = DaemonEngine(interface: interface, domain: domain)
             do {

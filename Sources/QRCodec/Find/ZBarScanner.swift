@@ -109,3 +109,29 @@ struct ZBarScanner: ~Copyable {
         return ScannedSymbol(bytes: bytes ?? [], corners: corners)
     }
 }
+
+extension QRImage {
+    /// A clean drawing of a symbol, with its quiet zone.
+    ///
+    /// It has two pixels a module: one is too few for zbar, and three take it seven times as long, over all versions.
+    ///
+    /// - Parameters:
+    ///   - size: Modules a side, without the quiet zone.
+    ///   - isDark: Whether a module is dark, by its column and row; also asked for the quiet zone around the
+    ///     symbol.
+    init(modules size: Int, isDark: (Int, Int) -> Bool) {
+        let (scale, quietZone) = (2, SymbolLayout.quietZone)
+        let side = (size + 2 * quietZone) * scale
+        self.init(width: side, height: side, filledWith: 255)
+        luminance.withUnsafeMutableBufferPointer { pixels in
+            for y in -quietZone..<size + quietZone {
+                for x in -quietZone..<size + quietZone where isDark(x, y) {
+                    let start = (y + quietZone) * scale * side + (x + quietZone) * scale
+                    for row in 0..<scale {
+                        for column in 0..<scale { pixels[start + row * side + column] = 0 }
+                    }
+                }
+            }
+        }
+    }
+}

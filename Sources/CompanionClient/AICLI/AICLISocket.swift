@@ -125,3 +125,22 @@ struct AICLISocket: Sendable {
         AICLIClosure(error: CompanionClientError(.badAnswer, "The host sends what is no message of its protocol."))
     }
 }
+
+/// How a connection ended.
+package struct AICLIClosure: Sendable {
+    /// The code of the close frame (RFC 6455, section 7.4); nil where there was none.
+    package var code: Int?
+    package var error: CompanionClientError?
+    /// Whether nothing came before the end. The server may have said why all the same: what comes together with the end
+    /// does not always get through the upgrade to a WebSocket.
+    package var isMute: Bool
+
+    package init(code: Int? = nil, error: CompanionClientError? = nil, isMute: Bool = false) {
+        self.code = code
+        self.error = error
+        self.isMute = isMute
+    }
+
+    /// Servers complete the handshake of a client whose token is wrong, and then close.
+    package var isRefusal: Bool { code == 1008 }
+}

@@ -27,7 +27,7 @@ struct AICLIPeers: Sendable {
         _ prompt: String,
         to path: String = "/Users/ada/web",
         tools: [String]? = [],
-        watch: (ChatTurn.Output) -> Void = { _ in }
+        watch: (TurnOutput) -> Void = { _ in }
     ) async throws -> AICLIShown {
         let chatID = AICLISessionTable.chatID(for: path)
         let request = TurnRequest(prompt: prompt, projectPath: path, allowedTools: tools)
@@ -53,7 +53,7 @@ struct AICLIPeers: Sendable {
 
 /// What a turn showed.
 struct AICLIShown: Sendable {
-    var outputs: [ChatTurn.Output] = []
+    var outputs: [TurnOutput] = []
     var error: CompanionClientError?
 
     var text: String {

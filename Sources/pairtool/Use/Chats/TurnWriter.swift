@@ -38,7 +38,7 @@ struct TurnWriter {
         output.json(Event(type: "turn", chatId: chatID, turnId: turnID))
     }
 
-    mutating func write(_ turn: ChatTurn.Output) {
+    mutating func write(_ turn: TurnOutput) {
         if case .finished(let summary) = turn { answer = summary.answer }
         switch output.format {
         case .json: writeJSON(turn)
@@ -47,7 +47,7 @@ struct TurnWriter {
         }
     }
 
-    private mutating func writeText(_ turn: ChatTurn.Output) {
+    private mutating func writeText(_ turn: TurnOutput) {
         switch turn {
         case .text(let text):
             guard !text.isEmpty else { return }
@@ -86,7 +86,7 @@ struct TurnWriter {
         output.context.stderr.write(text + "\n")
     }
 
-    private func writeJSON(_ turn: ChatTurn.Output) {
+    private func writeJSON(_ turn: TurnOutput) {
         let event: Event =
             switch turn {
             case .text(let text): Event(type: "text", text: text)

@@ -17,14 +17,3 @@ package protocol ChatBrowsing: Sendable {
     ///   - limit: The most messages of the page; clamped to 1…200.
     func messagesPage(chatID: String, cursor: String?, limit: Int) async throws -> CompanionMessagesPageResponse
 }
-
-/// A host that answers prompts.
-package protocol ChatContinuing: Sendable {
-    associatedtype ContinueChatEvents: AsyncSequence<ContinueChatEvent, any Error> & Sendable
-
-    /// Sends a prompt when the first event is asked for, and gives the events of the answer as they come.
-    ///
-    /// The sequence ends after `[DONE]` or an error frame, and throws ``CompanionClientError/Code/streamInterrupted``
-    /// when the answer ends without either.
-    func continueChat(chatID: String, _ request: ContinueChatRequest) -> ContinueChatEvents
-}

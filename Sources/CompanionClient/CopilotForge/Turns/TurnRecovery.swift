@@ -82,7 +82,7 @@ package struct TurnRecovery: Sendable {
         self.wait = configuration.firstWait
     }
 
-    package mutating func handle(_ input: Input) -> (outputs: [ChatTurn.Output], next: Step) {
+    package mutating func handle(_ input: Input) -> (outputs: [TurnOutput], next: Step) {
         switch input {
         case .event(let event): (show(event), .read)
         case .ended: ([], end())
@@ -99,7 +99,7 @@ package struct TurnRecovery: Sendable {
 
     mutating func replaceAnswer(with text: String) { answer = text }
 
-    private mutating func show(_ event: ContinueChatEvent) -> [ChatTurn.Output] {
+    private mutating func show(_ event: ContinueChatEvent) -> [TurnOutput] {
         switch event {
         case .text(let text):
             answer += text
@@ -121,7 +121,7 @@ package struct TurnRecovery: Sendable {
         return .fail(CompanionClientError(.hostError, "The turn failed on the host.", hostText: hostError))
     }
 
-    private mutating func fail(_ error: CompanionClientError, age: Duration) -> ([ChatTurn.Output], Step) {
+    private mutating func fail(_ error: CompanionClientError, age: Duration) -> ([TurnOutput], Step) {
         if hostError != nil { return ([], end()) }
         let isBreak = [.streamInterrupted, .timedOut, .unreachable].contains(error.code)
         guard isBreak, error.delivery != .notSent else { return ([], .fail(error)) }
@@ -135,7 +135,7 @@ package struct TurnRecovery: Sendable {
         _ messages: [CompanionMessage],
         elapsed: Duration,
         hasRestarted: Bool
-    ) -> ([ChatTurn.Output], Step) {
+    ) -> ([TurnOutput], Step) {
         guard let own = messages.firstIndex(where: isOwn) else {
             // What a restarted host does not show it may have forgotten.
             if hasRestarted { return ([], .fail(lost(in: "the chat does not have the answer"))) }

@@ -2,21 +2,7 @@ package import CompanionWire
 
 /// One turn of a chat: sends a prompt, once, and gives what a terminal should show, a broken stream's rest included.
 package struct ChatTurn: Sendable {
-    package enum Output: Sendable, Hashable {
-        /// A piece of the answer, to be appended to what came before.
-        case text(String)
-        /// What the host is doing.
-        case status(String)
-        case toolStart(toolName: String, toolCallID: String?)
-        case toolComplete(toolName: String, toolCallID: String?, success: Bool, details: String?)
-        case usage(ContinueChatUsage)
-        /// The stream broke; the history is followed until the answer is there. The text is a notice for people.
-        case recovering(String)
-        /// The last output.
-        case finished(ChatTurnSummary)
-    }
-
-    private let client: any ChatContinuing & ChatBrowsing & HealthProbing
+    private let client: CompanionAPIClient
     private let chatID: String
     private let request: ContinueChatRequest
     private let configuration: TurnRecovery.Configuration
@@ -28,7 +14,7 @@ package struct ChatTurn: Sendable {
     ///     (``ChatTurnSummary/position``); it saves the walk through the whole chat.
     ///   - clock: Measures the waits of a recovery.
     package init(
-        client: any ChatContinuing & ChatBrowsing & HealthProbing,
+        client: CompanionAPIClient,
         chatID: String,
         request: ContinueChatRequest,
         position: HistoryPosition = .start,
@@ -50,24 +36,6 @@ package struct ChatTurn: Sendable {
     /// Cancelling the task that reads ends the wait, not the turn on the host.
     package func run() -> ChatTurnOutputs {
         ChatTurnOutputs(turn: self)
-    }
-}
-
-/// What a turn came to.
-package struct ChatTurnSummary: Sendable, Hashable {
-    /// The whole answer.
-    package var answer: String
-    package var usage: ContinueChatUsage?
-    /// Whether the answer's end came from the history.
-    package var wasRecovered: Bool
-    /// Where the history went to when the turn began.
-    package var position: HistoryPosition
-
-    package init(answer: String, usage: ContinueChatUsage?, wasRecovered: Bool, position: HistoryPosition) {
-        self.answer = answer
-        self.usage = usage
-        self.wasRecovered = wasRecovered
-        self.position = position
     }
 }
 
@@ -93,10 +61,7 @@ extension ChatTurn {
     }
 
     func openStream() -> any AsyncIteratorProtocol<ContinueChatEvent, any Error> {
-        func open(_ client: some ChatContinuing) -> any AsyncIteratorProtocol<ContinueChatEvent, any Error> {
-            client.continueChat(chatID: chatID, request).makeAsyncIterator()
-        }
-        return open(client)
+        client.continueChat(chatID: chatID, request).makeAsyncIterator()
     }
 
     func readHistory(after position: HistoryPosition) async throws -> [CompanionMessage] {

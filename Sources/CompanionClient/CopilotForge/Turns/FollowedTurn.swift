@@ -7,7 +7,7 @@ import NIOCore
 /// The host numbers the frames of a turn and keeps them, so a stream that breaks is taken up behind the last frame, as
 /// often as frames still come in between. Dropping the stream does not end the turn. For one reader.
 package struct FollowedTurn: AsyncSequence, Sendable {
-    package typealias Element = ChatTurn.Output
+    package typealias Element = TurnOutput
     package typealias Failure = any Error
 
     private let client: CompanionAPIClient
@@ -67,7 +67,7 @@ package struct FollowedTurn: AsyncSequence, Sendable {
 
         /// - Throws: ``CompanionClientError``: `hostError` when the turn failed, `streamInterrupted` when the stream
         ///   broke and could not be taken up again.
-        package mutating func next() async throws -> ChatTurn.Output? {
+        package mutating func next() async throws -> TurnOutput? {
             while true {
                 if let output = try takePending() { return output }
                 switch state {
@@ -90,7 +90,7 @@ package struct FollowedTurn: AsyncSequence, Sendable {
         /// One step of the connection.
         ///
         /// - Returns: A notice where it broke.
-        private mutating func advance() async throws -> ChatTurn.Output? {
+        private mutating func advance() async throws -> TurnOutput? {
             let current = state
             // Ended until proven otherwise: what throws below ends the sequence.
             state = .ended
@@ -143,7 +143,7 @@ package struct FollowedTurn: AsyncSequence, Sendable {
             if !pending.isEmpty { backoff.reset() }
         }
 
-        private mutating func takePending() throws -> ChatTurn.Output? {
+        private mutating func takePending() throws -> TurnOutput? {
             while let next = pending.popFirst() {
                 switch next {
                 case .end:
@@ -156,7 +156,7 @@ package struct FollowedTurn: AsyncSequence, Sendable {
             return nil
         }
 
-        private mutating func output(for event: ContinueChatEvent) -> ChatTurn.Output? {
+        private mutating func output(for event: ContinueChatEvent) -> TurnOutput? {
             switch event {
             case .text(let text):
                 answer += text
@@ -175,7 +175,7 @@ package struct FollowedTurn: AsyncSequence, Sendable {
             }
         }
 
-        private mutating func interrupted(by error: CompanionClientError?) throws -> ChatTurn.Output {
+        private mutating func interrupted(by error: CompanionClientError?) throws -> TurnOutput {
             guard let wait = backoff.next() else {
                 throw CompanionClientError(
                     .streamInterrupted,

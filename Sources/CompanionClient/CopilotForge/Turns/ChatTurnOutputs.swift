@@ -2,7 +2,7 @@ import CompanionWire
 
 /// The outputs of a turn. Reading drives it: nothing runs between two reads. For one reader: the prompt is sent once.
 package struct ChatTurnOutputs: AsyncSequence, Sendable {
-    package typealias Element = ChatTurn.Output
+    package typealias Element = TurnOutput
     package typealias Failure = any Error
 
     private let turn: ChatTurn
@@ -34,14 +34,14 @@ package struct ChatTurnOutputs: AsyncSequence, Sendable {
         private var health: CompanionHealthResponse?
         private var age: @Sendable () -> Duration = { .zero }
         private var usage: ContinueChatUsage?
-        private var queue: ArraySlice<ChatTurn.Output> = []
+        private var queue: ArraySlice<TurnOutput> = []
 
         fileprivate init(turn: ChatTurn) {
             self.turn = turn
             self.recovery = turn.makeRecovery()
         }
 
-        package mutating func next() async throws -> ChatTurn.Output? {
+        package mutating func next() async throws -> TurnOutput? {
             while true {
                 if let output = queue.popFirst() { return output }
                 switch phase {
@@ -94,7 +94,7 @@ package struct ChatTurnOutputs: AsyncSequence, Sendable {
         }
 
         private mutating func apply(
-            _ result: (outputs: [ChatTurn.Output], next: TurnRecovery.Step),
+            _ result: (outputs: [TurnOutput], next: TurnRecovery.Step),
             reading stream: (any AsyncIteratorProtocol<ContinueChatEvent, any Error>)?,
             elapsed: @escaping @Sendable () -> Duration
         ) {

@@ -48,7 +48,7 @@ package protocol TurnRunning: Sendable {
     func makeChat(projectID: String, title: String) async throws -> String
     /// Sends a prompt, once, when the first output is asked for.
     ///
-    /// The outputs end with ``ChatTurn/Output/finished(_:)``, or the sequence throws ``CompanionClientError``.
+    /// The outputs end with ``TurnOutput/finished(_:)``, or the sequence throws ``CompanionClientError``.
     func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs
 }
 

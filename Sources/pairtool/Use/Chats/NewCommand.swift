@@ -1,4 +1,6 @@
 import ArgumentParser
+import CompanionClient
+import CompanionWire
 import PairingAgent
 
 struct NewCommand: AsyncParsableCommand {
@@ -26,5 +28,119 @@ extension HostSession {
             "\(host.name) was paired with protocol 1, which cannot \(what)",
             next: "if the host supports protocol 2, pair again: pairtool pair"
         )
+    }
+}
+
+struct NewProjectCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "project",
+        abstract: "Create a project.",
+        discussion: """
+            Examples:
+              pairtool new project garden
+              pairtool new project garden --path /home/ada/garden
+            """
+    )
+
+    @Argument(help: "The name of the project.")
+    var name: String
+
+    @Option(help: "The directory on the host. Default: the host chooses.")
+    var path: String?
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func validate() throws {
+        try NameRule.check(name)
+    }
+
+    func run() async throws {
+        try await host.withSession(options) { session in
+            try session.requireCommands("create projects")
+            let project = try await session.copilotForge.createProject(name: name.trimmingBlanks(), localPath: path)
+            let row = ProjectRow(MergedProject(project: project, ids: [project.id]))
+            session.output.result(row, id: project.id) {
+                TerminalText.line("Project \(project.name) (\(project.id)) at \(project.localPath)")
+            }
+        }
+    }
+}
+
+struct NewSessionCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "session",
+        abstract: "Start a session of the agent in a project.",
+        discussion: """
+            Example:
+              pairtool new session garden
+            """
+    )
+
+    @Argument(
+        help: "The project, by name, path or id prefix.",
+        completion: .custom { words, _, _ in await Completions.projects(words) }
+    )
+    var project: String
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    private struct Row: Encodable {
+        var sessionId: String
+        var projectId: String
+    }
+
+    func run() async throws {
+        try await host.withSession(options) { session in
+            if session.offer.sessions == nil { try session.requireCommands("start sessions") }
+            let project = try await session.project(project)
+            let id =
+                if let sessions = session.offer.sessions {
+                    try await sessions.beginSession(in: project.project.localPath)
+                } else {
+                    try await session.copilotForge.createSession(projectID: project.id)
+                }
+            session.output.result(Row(sessionId: id, projectId: project.id), id: id) {
+                TerminalText.line("Session \(id) in \(project.project.name)")
+            }
+        }
+    }
+}
+
+struct NewChatCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "chat",
+        abstract: "Create an empty chat in a project.",
+        discussion: """
+            Examples:
+              pairtool new chat garden
+              pairtool new chat garden --title Plans
+            """
+    )
+
+    @Argument(
+        help: "The project, by name, path or id prefix.",
+        completion: .custom { words, _, _ in await Completions.projects(words) }
+    )
+    var project: String
+
+    @Option(help: "The title. Default: the host chooses.")
+    var title: String?
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        try await host.withSession(options) { session in
+            try session.requireCommands("create empty chats")
+            let project = try await session.project(project)
+            let chat = try await session.copilotForge.createChat(projectID: project.id, title: title)
+            session.output.result(ChatRow(ChatInProject(chat: chat, project: project)), id: chat.id) {
+                TerminalText.line(
+                    "Chat \(chat.title.isEmpty ? "" : "“\(chat.title)” ")(\(chat.id)) in \(project.project.name)"
+                )
+            }
+        }
     }
 }

@@ -8,3 +8,11 @@ extension String {
         return String(self[start...end])
     }
 }
+
+extension Array where Element: Hashable {
+    /// Each element once, where it comes first.
+    var unique: [Element] {
+        var seen: Set<Element> = []
+        return filter { seen.insert($0).inserted }
+    }
+}

@@ -117,3 +117,136 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
         )
     }
 }
+
+struct RemoteBrightnessCommand: RemoteSubcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "brightness",
+        abstract: "Show or set the brightness of the Mac's screen.",
+        discussion: """
+            Examples:
+              pairtool lumi remote brightness
+              pairtool lumi remote brightness 60
+            """
+    )
+
+    @Argument(help: "0 to 100, with or without %. Default: show it.")
+    var level: LumiLevel?
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    private struct Row: Encodable {
+        var hostId: String
+        /// Percent; absent if the Mac does not know.
+        var brightness: Int?
+    }
+
+    func run() async throws {
+        try await withMac { mac in
+            if let level { try await mac.client.perform(.setBrightness(level)) }
+            let now = try await mac.client.brightness()
+            mac.output.result(Row(hostId: mac.host.id, brightness: now), id: now.map { "\($0)" }) {
+                now.map { "\($0)%" } ?? "the Mac does not report the brightness of its screen"
+            }
+        }
+    }
+}
+
+struct RemoteVolumeCommand: RemoteSubcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "volume",
+        abstract: "Show or set the Mac's volume.",
+        discussion: """
+            Examples:
+              pairtool lumi remote volume
+              pairtool lumi remote volume 30
+            """
+    )
+
+    @Argument(help: "0 to 100, with or without %. Default: show it.", completion: .list(["0", "25", "50", "100"]))
+    var level: LumiLevel?
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    private struct Row: Encodable {
+        var hostId: String
+        /// Percent; absent if the Mac's output has no volume of its own.
+        var volume: Int?
+    }
+
+    func run() async throws {
+        try await withMac { mac in
+            if let level { try await mac.client.perform(.setVolume(level)) }
+            let now = try await mac.client.volume()
+            mac.output.result(Row(hostId: mac.host.id, volume: now), id: now.map { "\($0)" }) {
+                now.map { "\($0)%" } ?? "the Mac's audio output has no volume control"
+            }
+        }
+    }
+}
+
+struct RemoteMuteCommand: RemoteSubcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mute",
+        abstract: "Mute or unmute the Mac.",
+        discussion: """
+            Examples:
+              pairtool lumi remote mute
+              pairtool lumi remote mute off
+            """
+    )
+
+    enum Act: String, ExpressibleByArgument, CaseIterable {
+        case on, off, toggle, show
+    }
+
+    @Argument(help: "on, off, toggle or show.")
+    var act = Act.on
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    private struct Row: Encodable {
+        var hostId: String
+        /// Absent if the Mac does not know.
+        var muted: Bool?
+    }
+
+    func run() async throws {
+        try await withMac { mac in
+            switch act {
+            case .on: try await mac.client.perform(.setMute(true))
+            case .off: try await mac.client.perform(.setMute(false))
+            case .toggle: try await mac.client.perform(.setMute(try await mac.client.isMuted() != true))
+            case .show: break
+            }
+            let now = try await mac.client.isMuted()
+            mac.output.result(Row(hostId: mac.host.id, muted: now), id: now.map { "\($0)" }) {
+                now.map { $0 ? "muted" : "not muted" } ?? "the Mac does not report whether it is muted"
+            }
+        }
+    }
+}
+
+struct RemoteMediaCommand: RemoteSubcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "media",
+        abstract: "Show or control what the Mac plays.",
+        discussion: """
+            Examples:
+              pairtool lumi remote media
+              pairtool lumi remote media pause
+            """
+    )
+
+    @Argument(help: "play, pause, toggle, next, previous or stop. Default: show what plays.")
+    var act: LumiRequest.MediaAct?
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        try await perform(act.map(LumiRequest.media) ?? .mediaInfo)
+    }
+}

@@ -74,15 +74,3 @@ struct StandardInput: InputSource {
         }
     }
 }
-
-extension CommandContext {
-    /// The bytes of a file, or of standard input. Blocks.
-    ///
-    /// - Parameter file: A path, or `-`.
-    /// - Returns: Nil if there are more than `limit` bytes.
-    /// - Throws: ``CommandError`` where a file cannot be read: `file.not_found`, `file.denied`, `file.unreadable`.
-    ///   `CancellationError` when the user interrupts.
-    func content(of file: String = "-", limit: Int) throws -> [UInt8]? {
-        file == "-" ? try stdin.readAll(limit: limit) : try InputFile.read(file, limit: limit)
-    }
-}

@@ -17,22 +17,13 @@ extension TextSink {
 struct FileSink: TextSink {
     let descriptor: Int32
 
-    /// Why standard output could not be written to; nothing is written there any more then.
     private static let failure = NIOLockedValueBox<String?>(nil)
 
-    /// Says on standard error that output was lost, if it was, whatever else went wrong.
-    ///
-    /// - Returns: How the program is to end: with `failed` where output was lost, unless it was interrupted.
-    static func end(_ status: ExitStatus, json: Bool) -> ExitStatus {
-        guard let reason = failure.withLockedValue(\.self) else { return status }
-        Output(context: .process, format: json ? .json : .text).report(
-            CommandError(.failed, "output.lost", "the output could not be written: \(reason)")
-        )
-        return status == .interrupted ? status : .failed
-    }
+    /// Why standard output could not be written to; nothing is written there any more then.
+    static var lossOfOutput: String? { failure.withLockedValue(\.self) }
 
     func write(_ bytes: UnsafeRawBufferPointer) {
-        if descriptor == STDOUT_FILENO, Self.failure.withLockedValue({ $0 != nil }) { return }
+        if descriptor == STDOUT_FILENO, Self.lossOfOutput != nil { return }
         var start = 0
         while start < bytes.count {
             let count = Glibc.write(descriptor, bytes.baseAddress! + start, bytes.count - start)

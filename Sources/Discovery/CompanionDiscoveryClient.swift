@@ -30,7 +30,7 @@ package struct CompanionDiscoveryClient: Sendable {
 
     /// - Throws: ``DiscoveryError/Code/invalidInterface`` where this machine has no such interface.
     package func checkInterface() throws(DiscoveryError) {
-        if let interface { _ = try interfaceIndex(interface) }
+        if let interface { _ = try indexOfInterface(interface) }
     }
 
     /// Which engine the choice comes to, on this machine, now.

@@ -11,7 +11,7 @@ enum Main {
         let command = Task { await CommandRunner.run(arguments) }
         let signals = Interrupts.shared.install { _ in
             // A second signal does not wait for a tidy end.
-            if command.isCancelled { AbruptEnd.exit(.interrupted) }
+            if command.isCancelled { ExitCleanup.exit(.interrupted) }
             command.cancel()
             return true
         }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ChatTurnTests {
     struct Result {
-        var outputs: [ChatTurn.Output] = []
+        var outputs: [TurnOutput] = []
         var error: CompanionClientError?
 
         var text: String { outputs.reduce(into: "") { if case .text(let text) = $1 { $0 += text } } }
@@ -19,7 +19,7 @@ import Testing
     private func run(
         _ script: FakeMacScript,
         configuration: CompanionClientConfiguration = .patient,
-        onOutput: (FakeMac, ChatTurn.Output) -> Void = { _, _ in },
+        onOutput: (FakeMac, TurnOutput) -> Void = { _, _ in },
         check: (FakeMac) -> Void
     ) async throws -> Result {
         var script = script
@@ -153,7 +153,7 @@ import Testing
     @Test func `a host that fails while it is asked is asked on`() async throws {
         var turn = FakeMacTurn(steps: [.frame(FakeMacTurn.text("a")), .hold("shown"), .eof], answer: "ab")
         turn.storedAtRead = 1
-        let play: (FakeMac, ChatTurn.Output) -> Void = { mac, output in
+        let play: (FakeMac, TurnOutput) -> Void = { mac, output in
             guard output == .text("a") else { return }
             mac.change {
                 let path = "/companion/chats/c-login/messages"
@@ -187,7 +187,7 @@ import Testing
     @Test func `messages that were imported meanwhile do no harm`() async throws {
         var turn = FakeMacTurn(steps: [.frame(FakeMacTurn.text("a")), .hold("shown"), .eof], answer: "ab")
         turn.storedAtRead = 1
-        let play: (FakeMac, ChatTurn.Output) -> Void = { mac, output in
+        let play: (FakeMac, TurnOutput) -> Void = { mac, output in
             guard output == .text("a") else { return }
             mac.change { script in
                 let old = (0..<300).flatMap { index in
@@ -207,7 +207,7 @@ import Testing
     @Test func `messages that were removed meanwhile do no harm`() async throws {
         var turn = FakeMacTurn(steps: [.frame(FakeMacTurn.text("a")), .hold("shown"), .eof], answer: "ab")
         turn.storedAtRead = 1
-        let play: (FakeMac, ChatTurn.Output) -> Void = { mac, output in
+        let play: (FakeMac, TurnOutput) -> Void = { mac, output in
             guard output == .text("a") else { return }
             mac.change { $0.messages["c-login"]?.removeFirst(150) }
             mac.release("shown")

@@ -62,7 +62,7 @@ import Testing
         )
         let configuration = CompanionClientConfiguration(timeouts: .init(silence: .milliseconds(1)))
         try await withPeers(.turn(turn), configuration) { mac, client async throws in
-            var outputs: [ChatTurn.Output] = []
+            var outputs: [TurnOutput] = []
             for try await output in ChatTurn(client: client, chatID: "c-login", request: .prompt("Hi")).run() {
                 outputs.append(output)
                 guard output == .text("a") else { continue }

@@ -20,7 +20,7 @@ struct LiveSilenceTests {
                 // Hosts ping every 20 s.
                 configuration: CompanionClientConfiguration(timeouts: .init(silence: .seconds(2)))
             ) { client in
-                try await CompanionClient.LiveFeed(client: client, patience: 0).run { output in
+                try await LiveEventStream(client: client, patience: 0).run { output in
                     let text =
                         switch output {
                         case .event(let event): event.type.rawValue

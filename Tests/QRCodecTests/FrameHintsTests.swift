@@ -16,7 +16,7 @@ struct FrameHintsTests {
         size: Double = 45,
         isRead: Bool = false
     ) -> FrameView {
-        let symbol = module.map { SymbolSighting(x: x, y: 360, module: $0, size: size) }
+        let symbol = module.map { SymbolCandidate(x: x, y: 360, module: $0, size: size) }
         return FrameView(light: light, side: 720, symbol: symbol, isRead: isRead)
     }
 

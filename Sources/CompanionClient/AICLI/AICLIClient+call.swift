@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// One request on a WebSocket of its own.
 extension AICLIClient {
-    private enum Happening: Sendable {
+    private enum Event: Sendable {
         case frame(AICLIFrame)
         case closed(AICLIClosure)
         /// The server was given the time to greet.
@@ -38,7 +38,7 @@ extension AICLIClient {
         guard let socket = try await AICLISocket(client: self, longestSilence: .seconds(60)) else {
             throw CompanionClientError(.unreachable, "\(endpoint) did not open a WebSocket.", delivery: .notSent)
         }
-        let (happenings, sink) = AsyncStream<Happening>.makeStream()
+        let (events, sink) = AsyncStream<Event>.makeStream()
         let (requests, outgoing) = AsyncStream<[UInt8]>.makeStream()
         defer { outgoing.finish() }
         return try await withThrowingDiscardingTaskGroup { group in
@@ -55,14 +55,14 @@ extension AICLIClient {
                     throw error
                 }
             }
-            @Sendable func wait(_ time: Duration, _ then: Happening) async {
+            @Sendable func wait(_ time: Duration, _ then: Event) async {
                 try? await ContinuousClock().sleep(for: time)
                 sink.yield(then)
             }
             group.addTask { await wait(Self.greeting, .ungreeted) }
             var isSent = false
-            for await happening in happenings {
-                switch happening {
+            for await event in events {
+                switch event {
                 case .closed(let closure):
                     if closure.isRefusal {
                         throw CompanionClientError(.notPaired, "\(endpoint) does not take the token.")

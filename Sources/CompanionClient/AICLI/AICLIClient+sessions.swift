@@ -6,7 +6,7 @@ extension AICLIClient {
     package func continueSession(
         _ id: String,
         in workingDirectory: String
-    ) async throws -> AICLISessionKeeper.Verdict {
+    ) async throws -> AICLISessionTable.Verdict {
         let body: AICLIValue = ["sessionId": .string(id), "workingDirectory": .string(workingDirectory)]
         let answer = try await post("/api/sessions/continue", body)
         switch answer.status {

@@ -63,7 +63,7 @@ extension AICLIHost: ProjectBrowsing, ChatBrowsing {
         guard let project = projects?.first(where: { $0.id == projectID }) else { return [] }
         return [
             CompanionChat(
-                id: AICLISessionKeeper.chatID(for: project.localPath),
+                id: AICLISessionTable.chatID(for: project.localPath),
                 projectId: project.id,
                 title: project.name,
                 lastUpdatedAt: project.lastUpdatedAt
@@ -173,7 +173,7 @@ extension AICLIHost {
     /// - Throws: ``CompanionClientError`` where the host is out of reach: what is left waits on.
     package func sendWaiting(
         begin: (AICLIWaitingPrompt) -> Void,
-        emit: (ChatTurn.Output) -> Void,
+        emit: (TurnOutput) -> Void,
         end: (Result<ChatTurnSummary, CompanionClientError>) -> Void
     ) async throws {
         while let next = try store.outbox().next {
@@ -197,7 +197,7 @@ extension AICLIHost {
     }
 
     /// The same before another prompt: its answers are told in a line each, and are in the history.
-    private func sendWaiting(_ emit: (ChatTurn.Output) -> Void) async throws {
+    private func sendWaiting(_ emit: (TurnOutput) -> Void) async throws {
         try await sendWaiting { prompt in
             let age = Duration.seconds(Int64(max(0, runner.now().timeIntervalSince(prompt.writtenAt)))).roughly
             emit(.status("Sending what was written \(age) ago: \(prompt.prompt.excerpt)"))

@@ -10,7 +10,7 @@ struct AICLISocket: Sendable {
     static let largestMessage = 8 << 20
 
     private let frames: WebSocketOpening.Frames
-    private let line: LineGuard
+    private let line: WebSocketMonitor
 
     /// - Parameter longestSilence: After so long without a frame the connection is dead, and is closed.
     /// - Returns: Nil where the server answers with something else than a WebSocket, or ends the connection instead.
@@ -124,4 +124,23 @@ struct AICLISocket: Sendable {
     private static var isGarbage: AICLIClosure {
         AICLIClosure(error: CompanionClientError(.badAnswer, "The host sends what is no message of its protocol."))
     }
+}
+
+/// How a connection ended.
+package struct AICLIClosure: Sendable {
+    /// The code of the close frame (RFC 6455, section 7.4); nil where there was none.
+    package var code: Int?
+    package var error: CompanionClientError?
+    /// Whether nothing came before the end. The server may have said why all the same: what comes together with the end
+    /// does not always get through the upgrade to a WebSocket.
+    package var isMute: Bool
+
+    package init(code: Int? = nil, error: CompanionClientError? = nil, isMute: Bool = false) {
+        self.code = code
+        self.error = error
+        self.isMute = isMute
+    }
+
+    /// Servers complete the handshake of a client whose token is wrong, and then close.
+    package var isRefusal: Bool { code == 1008 }
 }

@@ -3,13 +3,13 @@
 /// A reader that is cancelled cancels the body, and waits for what that still has to write down. The end or error of
 /// the body is that of the outputs.
 package struct TurnOutputs: AsyncSequence, Sendable {
-    package typealias Element = ChatTurn.Output
+    package typealias Element = TurnOutput
     package typealias Failure = any Error
 
     private let source: Source
 
     /// - Parameter body: Gets what takes the outputs; they wait for their reader.
-    init(_ body: @escaping @Sendable (_ emit: @escaping @Sendable (ChatTurn.Output) -> Void) async throws -> Void) {
+    init(_ body: @escaping @Sendable (_ emit: @escaping @Sendable (TurnOutput) -> Void) async throws -> Void) {
         source = Source(body)
     }
 
@@ -20,7 +20,7 @@ package struct TurnOutputs: AsyncSequence, Sendable {
     package struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let source: Source
 
-        package func next() async throws -> ChatTurn.Output? {
+        package func next() async throws -> TurnOutput? {
             try await source.next()
         }
     }
@@ -28,17 +28,17 @@ package struct TurnOutputs: AsyncSequence, Sendable {
 
 extension TurnOutputs {
     fileprivate actor Source {
-        typealias Body = @Sendable (_ emit: @escaping @Sendable (ChatTurn.Output) -> Void) async throws -> Void
+        typealias Body = @Sendable (_ emit: @escaping @Sendable (TurnOutput) -> Void) async throws -> Void
 
         private let body: Body
-        private var outputs: AsyncThrowingStream<ChatTurn.Output, any Error>?
+        private var outputs: AsyncThrowingStream<TurnOutput, any Error>?
         private var task: Task<Void, Never>?
 
         init(_ body: @escaping Body) {
             self.body = body
         }
 
-        func next() async throws -> ChatTurn.Output? {
+        func next() async throws -> TurnOutput? {
             let outputs = outputs ?? begin()
             self.outputs = outputs
             // An iterator of such a stream has no state of its own.
@@ -54,9 +54,9 @@ extension TurnOutputs {
             return nil
         }
 
-        private func begin() -> AsyncThrowingStream<ChatTurn.Output, any Error> {
+        private func begin() -> AsyncThrowingStream<TurnOutput, any Error> {
             let body = body
-            let (outputs, continuation) = AsyncThrowingStream<ChatTurn.Output, any Error>.makeStream()
+            let (outputs, continuation) = AsyncThrowingStream<TurnOutput, any Error>.makeStream()
             let task = Task {
                 do {
                     try await body { continuation.yield($0) }

@@ -1,6 +1,6 @@
 package import CompanionWire
 
-extension CompanionAPIClient: ProjectBrowsing, ChatBrowsing, ChatContinuing {
+extension CompanionAPIClient: ProjectBrowsing, ChatBrowsing {
     /// `GET /companion/projects`.
     package func projects() async throws -> [CompanionProject] {
         // All of them come at once, and a host may have a hundred thousand.
@@ -43,7 +43,8 @@ extension CompanionAPIClient: ProjectBrowsing, ChatBrowsing, ChatContinuing {
 
     /// `POST /companion/chats/:id/continue`.
     ///
-    /// The request is sent when the first event is asked for, once: the sequence has one reader.
+    /// The request is sent when the first event is asked for, once: the sequence has one reader. It ends after `[DONE]`
+    /// or an error frame, and throws ``CompanionClientError/Code/streamInterrupted`` when the answer ends without either.
     package func continueChat(chatID: String, _ request: ContinueChatRequest) -> ContinueChatStream {
         ContinueChatStream(client: self, chatID: chatID, request: request)
     }

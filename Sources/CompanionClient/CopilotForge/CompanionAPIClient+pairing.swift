@@ -1,17 +1,41 @@
 package import CompanionWire
 
-extension CompanionAPIClient: HostPairing {
-    /// `POST /companion/pairing/start`.
+extension CompanionAPIClient {
+    /// `POST /companion/pairing/start`: starts a challenge on the host and replaces the running one.
+    ///
+    /// - Parameter ttl: How long it shall live. Hosts clamp it to 60…900 s. Nil: 300 s.
     package func startPairing(ttl: Duration? = nil) async throws -> PairingStartResponse {
         let seconds = ttl.map { Double($0.components.seconds) + Double($0.components.attoseconds) / 1e18 }
         let request = try CompanionRequest.post("/companion/pairing/start", PairingStartRequest(ttlSeconds: seconds))
         return try await json(request, as: PairingStartResponse.self)
     }
 
-    /// `POST /companion/pairing/complete`.
+    /// `POST /companion/pairing/complete`: answers the running challenge. `hostText` of a `badRequest` says what was
+    /// wrong (``CompanionErrorResponse/Text``).
     ///
     /// - Returns: What the host says. Compare `connectedDevice.id` with one's own: `connected` alone proves nothing.
     package func completePairing(_ request: PairingCompleteRequest) async throws -> CompanionStatusResponse {
         try await json(.post("/companion/pairing/complete", request), as: CompanionStatusResponse.self)
+    }
+
+    /// `POST /companion/pairing/hello`.
+    package func pairingHello(_ request: PairingHelloRequest) async throws -> PairingHelloResponse {
+        try await pairing("hello", request)
+    }
+
+    /// `POST /companion/pairing/share`.
+    package func pairingShare(_ request: PairingShareRequest) async throws -> PairingShareResponse {
+        try await pairing("share", request)
+    }
+
+    /// `POST /companion/pairing/confirm`. Nothing in the answer counts before its tag is verified.
+    package func pairingConfirm(_ request: PairingConfirmRequest) async throws -> PairingConfirmResponse {
+        try await pairing("confirm", request)
+    }
+
+    private func pairing<Answer: Decodable & Sendable>(_ step: String, _ body: some Encodable) async throws -> Answer {
+        var request = try CompanionRequest.post("/companion/pairing/\(step)", body)
+        request.isAnonymous = true
+        return try await json(request, as: Answer.self)
     }
 }

@@ -11,7 +11,7 @@ package struct CompanionAPIClient: Sendable {
     package let endpoint: CompanionEndpoint
     package let configuration: CompanionClientConfiguration
     package let security: HostSecurity
-    let session: SessionKeeper?
+    let session: SessionTokenCache?
     let http: HTTPClient
     let logger: Logger
     /// Measures the waits between two tries of a request.
@@ -32,7 +32,7 @@ package struct CompanionAPIClient: Sendable {
         self.endpoint = endpoint
         self.configuration = configuration
         self.security = security
-        self.session = credentials.map(SessionKeeper.init)
+        self.session = credentials.map(SessionTokenCache.init)
         self.http = http
         self.logger = logger
         self.clock = clock

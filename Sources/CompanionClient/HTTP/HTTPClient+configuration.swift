@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import CompanionWire
+package import Logging
 import NIOCore
 
 extension HTTPClient.Configuration {
@@ -31,5 +32,15 @@ extension HTTPClient.Configuration {
         http.connectionPool.idleTimeout = .seconds(3)
         http.dnsOverride = endpoint.nameOverrides
         return http
+    }
+}
+
+extension Logger {
+    /// What the HTTP library may log with. At `trace` it writes every part of an answer, and prompts, answers and
+    /// tokens are in them.
+    package var withoutBodies: Logger {
+        var logger = self
+        logger.logLevel = max(logLevel, .debug)
+        return logger
     }
 }

@@ -45,8 +45,8 @@ package struct ApprovalWatch: Sendable {
         isolation: isolated (any Actor)? = #isolation,
         _ take: (Event) async throws -> Void
     ) async throws -> Never {
-        var board = ApprovalBoard()
-        try await look(&board, take)
+        var pending = PendingApprovals()
+        try await look(&pending, take)
         var failures = 0
         var looks = 0
         while true {
@@ -58,7 +58,7 @@ package struct ApprovalWatch: Sendable {
                 } else if looks.isMultiple(of: Self.looksBetweenReturns), try await client.returnToLocal() {
                     try await take(.moved(client.base))
                 }
-                try await look(&board, take)
+                try await look(&pending, take)
                 if failures > 0 { try await take(.resumed(client.base)) }
                 failures = 0
             } catch let error as CompanionClientError where Self.passes(error) {
@@ -79,15 +79,15 @@ package struct ApprovalWatch: Sendable {
 
     private func look(
         isolation: isolated (any Actor)? = #isolation,
-        _ board: inout ApprovalBoard,
+        _ pending: inout PendingApprovals,
         _ take: (Event) async throws -> Void
     ) async throws {
-        let (new, missing) = board.take(try await client.pending().approvals)
-        // First what is on the board already: where asking for the others fails, they are asked for again.
+        let (new, missing) = pending.take(try await client.pending().approvals)
+        // First what is known already: where asking for the others fails, they are asked for again.
         for approval in new { try await take(.added(approval)) }
         for approval in missing {
             let state = try await client.state(of: approval.id)
-            guard board.settle(approval.id, as: state?.status) != nil else { continue }
+            guard pending.settle(approval.id, as: state?.status) != nil else { continue }
             if let state { try await take(.decided(approval, state)) } else { try await take(.gone(approval)) }
         }
     }

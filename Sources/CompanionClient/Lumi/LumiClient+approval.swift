@@ -1,5 +1,5 @@
 /// What somebody is told and asked while a connection waits to be accepted.
-package struct LumiApprovalDesk: Sendable {
+package struct LumiApprovalDelegate: Sendable {
     /// Called before each second of waiting, with the seconds that are left at most.
     package var waiting: @Sendable (_ secondsLeft: Int) -> Void
     /// Gives the six digits that the Mac shows; nil where nobody can be asked.
@@ -22,7 +22,7 @@ extension LumiClient {
     ///   nothing, `badRequest` for a wrong code or none, and as every command does.
     package func requestApproval(
         deviceName: String,
-        desk: LumiApprovalDesk = LumiApprovalDesk()
+        delegate: LumiApprovalDelegate = LumiApprovalDelegate()
     ) async throws -> LumiGeneration {
         var approval = LumiApproval()
         var action = approval.start()
@@ -31,11 +31,11 @@ extension LumiClient {
             case .ping(let code):
                 action = approval.handle(try await ping(deviceName: deviceName, code: code))
             case .pause(let left):
-                desk.waiting(left)
+                delegate.waiting(left)
                 try await clock.sleep(for: LumiApproval.pause)
                 action = approval.handle(.paused)
             case .askForCode(let isRepeated):
-                action = approval.handle(.code(try await desk.code(isRepeated)))
+                action = approval.handle(.code(try await delegate.code(isRepeated)))
             case .ready(let generation):
                 self.generation = generation
                 return generation

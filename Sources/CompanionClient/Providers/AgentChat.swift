@@ -52,7 +52,7 @@ package struct AgentChat: TurnRunning {
     private func run(
         chatID: String,
         _ request: TurnRequest,
-        _ show: (ChatTurn.Output) -> Void
+        _ show: (TurnOutput) -> Void
     ) async throws -> ChatTurnSummary {
         let (conversation, agent) = try find(chatID, request.projectPath)
         guard let provider = Provider(named: agent.configuration.provider) else {

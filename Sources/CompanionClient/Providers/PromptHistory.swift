@@ -2,8 +2,8 @@
 enum PromptHistory {
     /// The most earlier messages, and the most bytes of their text.
     static let (count, size) = (60, 512 << 10)
-    /// The most earlier pictures: they are large.
-    static let pictures = 2
+    /// The most earlier pictures.
+    static let pictures = LumiStore.keptPictures
 
     /// The messages in turn, the user's first: providers insist on one or the other.
     static func messages(of conversation: LumiConversation, then request: TurnRequest) -> [ProviderPrompt.Message] {

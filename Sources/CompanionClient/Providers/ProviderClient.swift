@@ -127,3 +127,15 @@ package struct ProviderClient: Sendable {
         }
     }
 }
+
+extension Provider {
+    fileprivate func makeFormat() -> any ProviderFormat {
+        switch self {
+        case .openai: OpenAIFormat(provider: .openai)
+        case .qwen: OpenAIFormat(provider: .qwen)
+        case .anthropic: AnthropicFormat()
+        case .gemini: GeminiFormat()
+        case .ollama: OllamaFormat()
+        }
+    }
+}

@@ -117,18 +117,6 @@ extension ProviderFormat {
     }
 }
 
-extension Provider {
-    func makeFormat() -> any ProviderFormat {
-        switch self {
-        case .openai: OpenAIFormat(provider: .openai)
-        case .qwen: OpenAIFormat(provider: .qwen)
-        case .anthropic: AnthropicFormat()
-        case .gemini: GeminiFormat()
-        case .ollama: OllamaFormat()
-        }
-    }
-}
-
 extension TurnImage {
     var base64: String { Base64.encode(bytes) }
 }

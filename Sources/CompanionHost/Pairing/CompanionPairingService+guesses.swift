@@ -6,7 +6,7 @@ import Logging
 /// tells nothing about the guess.
 extension CompanionPairingService {
     /// A guess that was wrong.
-    struct WrongTry {
+    struct WrongGuess {
         var address: String
         var method: PairingMethod
         /// The protocol's.
@@ -41,7 +41,7 @@ extension CompanionPairingService {
     ///
     /// - Parameter start: When it came.
     /// - Throws: ``HostError`` with `host.storage_failed`.
-    func note(_ wrong: WrongTry, start: ContinuousClock.Instant) async throws {
+    func note(_ wrong: WrongGuess, start: ContinuousClock.Instant) async throws {
         let now = clock.now()
         let isLocked = wrong.isGuess && budget.fail()
         let isBurnt = challenge.offer == nil
@@ -108,7 +108,7 @@ extension CompanionPairingService {
     }
 
     /// - Parameter failures: How many they are when this one has locked the digits.
-    private func storeFailure(_ wrong: WrongTry, failures: Int?, now: Date) async throws(CompanionHostError) {
+    private func storeFailure(_ wrong: WrongGuess, failures: Int?, now: Date) async throws(CompanionHostError) {
         let detail: JSONValue = [
             "address": .string(wrong.address), "method": .string(wrong.method.rawValue),
             "version": .integer(Int64(wrong.version)), "triesLeft": .integer(Int64(wrong.triesLeft)),

@@ -26,7 +26,7 @@ extension CompanionPairingService {
         )
         let number = challenge.number
         if case .wrongCode(let triesLeft) = verdict {
-            let wrong = WrongTry(
+            let wrong = WrongGuess(
                 address: address.description,
                 method: .code,
                 version: 1,
@@ -114,7 +114,7 @@ extension CompanionPairingService {
         address: IPAddress,
         start: ContinuousClock.Instant
     ) async throws -> HostError {
-        let wrong = WrongTry(
+        let wrong = WrongGuess(
             address: address.description,
             method: .token,
             version: 1,

@@ -187,7 +187,7 @@ extension CompanionPairingService {
             triesLeft = challenge.countWrongTry(now: now)
         }
         try await note(
-            WrongTry(address: address, method: method, version: 2, triesLeft: triesLeft, isGuess: method == .code),
+            WrongGuess(address: address, method: method, version: 2, triesLeft: triesLeft, isGuess: method == .code),
             start: start
         )
         return .pairingWrong(method, triesLeft: triesLeft)

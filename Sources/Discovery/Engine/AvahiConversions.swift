@@ -93,7 +93,7 @@ func interfaceName(_ index: AvahiIfIndex) -> String {
 }
 
 /// The index of a network interface of this machine.
-func interfaceIndex(_ name: String) throws(DiscoveryError) -> AvahiIfIndex {
+func indexOfInterface(_ name: String) throws(DiscoveryError) -> AvahiIfIndex {
     let index = if_nametoindex(name)
     guard index > 0 else {
         throw DiscoveryError(.invalidInterface, "this machine has no network interface \(name)")

@@ -6,13 +6,13 @@ import CAvahi
 final class AvahiLoop {
     private let pointer: OpaquePointer
     private var isRunning = false
-    /// What rings later. Touched with the loop lock held only.
-    private var reminders: [ServiceInstance?: Reminder] = [:]
+    /// What fires later. Touched with the loop lock held only.
+    private var timers: [ServiceInstance?: AvahiTimer] = [:]
     /// Queries of pairtool's own. Touched with the loop lock held only.
     private var queries: [ServiceInstance.Link: LinkQuery] = [:]
     /// What is to be asked next, and when. Touched with the loop lock held only.
     private var asks: [ServiceInstance] = []
-    private var askReminder: Reminder?
+    private var askTimer: AvahiTimer?
 
     init() throws(DiscoveryError) {
         guard let pointer = avahi_threaded_poll_new() else {
@@ -24,7 +24,7 @@ final class AvahiLoop {
     deinit {
         stop()
         for query in queries.values { query.close() }
-        // Frees the timers of the reminders too. Stops the thread if it still runs. Never on Avahi's own thread: only
+        // Frees the timers too. Stops the thread if it still runs. Never on Avahi's own thread: only
         // engines own loops, on their queues.
         avahi_threaded_poll_free(pointer)
     }
@@ -47,12 +47,12 @@ final class AvahiLoop {
     }
 
     /// Sends ``EngineEvent/retryDue(_:)``, or ``EngineEvent/woke`` where there is no instance, after a pause; in place
-    /// of an earlier reminder of the same. To be called with the loop lock held.
-    func remind(_ sink: EngineSink, of instance: ServiceInstance?, after pause: Duration) {
+    /// of an earlier timer of the same. To be called with the loop lock held.
+    func setTimer(_ sink: EngineSink, for instance: ServiceInstance?, after pause: Duration) {
         guard let api else { return }
-        reminders[instance]?.free()
-        reminders[instance] = Reminder(after: pause, api: api) { [unowned self] in
-            reminders[instance] = nil
+        timers[instance]?.free()
+        timers[instance] = AvahiTimer(after: pause, api: api) { [unowned self] in
+            timers[instance] = nil
             sink.send(instance.map { .retryDue($0) } ?? .woke)
         }
     }
@@ -63,7 +63,7 @@ final class AvahiLoop {
         asks.append(instance)
         guard asks.count == 1 else { return }
         // On Avahi's own thread: its loop aborts when it finds, after it has polled, a watch that it did not poll.
-        askReminder = Reminder(after: .zero, api: api) { [unowned self] in
+        askTimer = AvahiTimer(after: .zero, api: api) { [unowned self] in
             for instance in asks {
                 guard let link = instance.link,
                     let query = queries[link] ?? LinkQuery(link, sink: sink, api: api)
@@ -72,7 +72,7 @@ final class AvahiLoop {
                 query.ask(instance)
             }
             asks = []
-            askReminder = nil
+            askTimer = nil
         }
     }
 

@@ -1,13 +1,13 @@
 /// Lets one attempt at a time through to the system bus: of those that it blocks for ever, there shall be one.
-actor DaemonDoor {
+actor DaemonConnectionLock {
     private var isTaken = false
 
-    func enter() -> Bool {
+    func tryLock() -> Bool {
         defer { isTaken = true }
         return !isTaken
     }
 
-    func leave() {
+    func unlock() {
         isTaken = false
     }
 }
@@ -19,14 +19,14 @@ extension DaemonEngine {
     /// Past the limit, the engine must not be used any more. The thread that is blocked is left behind; should it ever
     /// get through, the engine disconnects and goes.
     ///
-    /// - Parameter door: Held by a thread that is blocked: until it gets through, this fails at once.
+    /// - Parameter lock: Held by a thread that is blocked: until it gets through, this fails at once.
     /// - Throws: ``DiscoveryError/Code/engineUnavailable``, also when the limit is over or the task is cancelled.
     nonisolated func open(
         within limit: Duration,
-        through door: DaemonDoor
+        holding lock: DaemonConnectionLock
     ) async throws(DiscoveryError) -> EngineEvents {
         typealias Answer = Result<EngineEvents, DiscoveryError>
-        guard await door.enter() else {
+        guard await lock.tryLock() else {
             throw DiscoveryError(.engineUnavailable, "the Avahi daemon or the system bus still does not answer")
         }
         let (answers, answer) = AsyncStream.makeStream(of: Answer.self)
@@ -34,10 +34,10 @@ extension DaemonEngine {
         Task {
             do throws(DiscoveryError) {
                 let events = try await open()
-                await door.leave()
+                await lock.unlock()
                 answer.yield(.success(events))
             } catch {
-                await door.leave()
+                await lock.unlock()
                 answer.yield(.failure(error))
             }
         }

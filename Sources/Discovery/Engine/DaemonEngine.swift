@@ -117,12 +117,12 @@ actor DaemonEngine: DiscoveryEngine {
 
     func retry(_ instance: ServiceInstance, after pause: Duration) {
         guard let connection else { return }
-        connection.loop.locked { connection.loop.remind(connection.sink, of: instance, after: pause) }
+        connection.loop.locked { connection.loop.setTimer(connection.sink, for: instance, after: pause) }
     }
 
     func wake(after pause: Duration) {
         guard let connection else { return }
-        connection.loop.locked { connection.loop.remind(connection.sink, of: nil, after: pause) }
+        connection.loop.locked { connection.loop.setTimer(connection.sink, for: nil, after: pause) }
     }
 
     func ask(_ instance: ServiceInstance) {
@@ -145,6 +145,6 @@ actor DaemonEngine: DiscoveryEngine {
 
     func connected() throws(DiscoveryError) -> (Connection, AvahiIfIndex) {
         guard let connection else { throw DiscoveryError(.engineLost, "not connected to the Avahi daemon") }
-        return (connection, try interface.map(interfaceIndex) ?? AvahiConstant.anyInterface)
+        return (connection, try interface.map(indexOfInterface) ?? AvahiConstant.anyInterface)
     }
 }

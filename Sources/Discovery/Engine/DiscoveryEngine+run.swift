@@ -36,7 +36,7 @@ extension DiscoveryEngine {
     ///   - output: Gets what the program emits.
     /// - Returns: The program after that, and why the connection ended; nil when the task was cancelled.
     func run<Program: EngineProgram>(
-        _ begun: EngineSource.Begun<Program>,
+        _ begun: EngineSource.Running<Program>,
         until reasons: [LeaveReason],
         publishing services: [Advertisement.Service],
         into output: AsyncStream<Program.Output>.Continuation

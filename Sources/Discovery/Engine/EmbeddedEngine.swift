@@ -48,7 +48,7 @@ actor EmbeddedEngine: DiscoveryEngine {
     }
 
     func open() throws(DiscoveryError) -> EngineEvents {
-        if let interface { _ = try interfaceIndex(interface) }
+        if let interface { _ = try indexOfInterface(interface) }
         let avahi = try AvahiCore.functions()
         AvahiLog.redirect(avahi, to: logger)
         let loop = try AvahiLoop()
@@ -161,12 +161,12 @@ actor EmbeddedEngine: DiscoveryEngine {
 
     func retry(_ instance: ServiceInstance, after pause: Duration) {
         guard let connection else { return }
-        connection.loop.locked { connection.loop.remind(connection.sink, of: instance, after: pause) }
+        connection.loop.locked { connection.loop.setTimer(connection.sink, for: instance, after: pause) }
     }
 
     func wake(after pause: Duration) {
         guard let connection else { return }
-        connection.loop.locked { connection.loop.remind(connection.sink, of: nil, after: pause) }
+        connection.loop.locked { connection.loop.setTimer(connection.sink, for: nil, after: pause) }
     }
 
     func ask(_ instance: ServiceInstance) {

@@ -3,7 +3,7 @@ import Logging
 /// Makes the engines that a choice wants: at first, and again whenever one is lost.
 struct EngineSource: Sendable {
     /// A program at work on a connection of its engine.
-    struct Begun<Program: EngineProgram>: Sendable {
+    struct Running<Program: EngineProgram>: Sendable {
         var engine: any DiscoveryEngine
         var program: Program
         var events: EngineEvents
@@ -23,7 +23,7 @@ struct EngineSource: Sendable {
     let domain: String?
     let purpose: EmbeddedEngine.Purpose
     let logger: Logger
-    private let door = DaemonDoor()
+    private let lock = DaemonConnectionLock()
 
     init(
         choice: DiscoveryEngineChoice,
@@ -48,15 +48,15 @@ struct EngineSource: Sendable {
         publishing services: [Advertisement.Service] = [],
         into output: AsyncStream<Program.Output>.Continuation,
         within opening: Duration? = nil
-    ) async throws(DiscoveryError) -> Begun<Program> {
-        if let interface { _ = try interfaceIndex(interface) }
+    ) async throws(DiscoveryError) -> Running<Program> {
+        if let interface { _ = try indexOfInterface(interface) }
         if choice != .embedded {
             let daemon = DaemonEngine(interface: interface, domain: domain)
             do {
                 let limit = choice == .auto ? Self.autoLimit : Self.daemonLimit
-                let opened = try await daemon.open(within: min(limit, opening ?? limit), through: door)
+                let opened = try await daemon.open(within: min(limit, opening ?? limit), holding: lock)
                 let begun = try await daemon.begin(program, on: opened, publishing: services, into: output)
-                return Begun(engine: daemon, program: begun, events: opened)
+                return Running(engine: daemon, program: begun, events: opened)
             } catch {
                 guard choice == .auto, domain == nil else { throw Self.error(error, of: .daemon, choice) }
                 logger.debug("no Avahi daemon, using the embedded engine", metadata: ["reason": "\(error)"])
@@ -72,7 +72,7 @@ struct EngineSource: Sendable {
         do {
             let opened = try await embedded.open()
             let begun = try await embedded.begin(program, on: opened, publishing: services, into: output)
-            return Begun(engine: embedded, program: begun, events: opened)
+            return Running(engine: embedded, program: begun, events: opened)
         } catch {
             throw Self.error(error, of: .embedded, choice)
         }
@@ -96,7 +96,7 @@ struct EngineSource: Sendable {
     ///   - services: What the program publishes.
     ///   - output: Gets what the program emits; is finished at the end in any case.
     func run<Program: EngineProgram>(
-        _ begun: Begun<Program>,
+        _ begun: Running<Program>,
         publishing services: [Advertisement.Service] = [],
         into output: AsyncStream<Program.Output>.Continuation
     ) async {
@@ -126,7 +126,7 @@ struct EngineSource: Sendable {
         _ services: [Advertisement.Service],
         _ output: AsyncStream<Program.Output>.Continuation,
         _ backoff: inout ReconnectBackoff
-    ) async -> Begun<Program>? {
+    ) async -> Running<Program>? {
         while !Task.isCancelled {
             do {
                 try await Task.sleep(for: backoff.next())
@@ -157,7 +157,7 @@ struct EngineSource: Sendable {
     private func daemonReturned() async -> DiscoveryError? {
         while (try? await Task.sleep(for: Self.returnPause)) != nil {
             let daemon = DaemonEngine(interface: interface)
-            guard (try? await daemon.open(within: Self.autoLimit, through: door)) != nil else { continue }
+            guard (try? await daemon.open(within: Self.autoLimit, holding: lock)) != nil else { continue }
             await daemon.close()
             return DiscoveryError(.engineReplaced, "the Avahi daemon is back")
         }

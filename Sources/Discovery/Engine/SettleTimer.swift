@@ -22,7 +22,7 @@ final class SettleTimer {
         timeout = api.pointee.timeout_new(api, nil, settleTimePassed, pointer)
     }
 
-    /// To be called when the loop has stopped: the timer cannot ring any more.
+    /// To be called when the loop has stopped: the timer cannot fire any more.
     func free() {
         guard let timeout else { return }
         self.timeout = nil
@@ -38,7 +38,7 @@ final class SettleTimer {
     }
 
     /// The time is over. Runs on Avahi's thread.
-    fileprivate func ring() {
+    fileprivate func fire() {
         if let timeout { api.pointee.timeout_update(timeout, nil) }
         context.sink.send(.allForNow(context.type))
     }
@@ -52,5 +52,5 @@ final class SettleTimer {
 }
 
 private func settleTimePassed(_ timeout: OpaquePointer?, _ pointer: UnsafeMutableRawPointer?) {
-    SettleTimer.from(pointer)?.ring()
+    SettleTimer.from(pointer)?.fire()
 }

@@ -40,7 +40,7 @@ extension QRSymbol {
         let drawn = try PNGDecoder.decode(file, limits: limits)
         if let damage = drawn.damage { throw damage }
         let image = drawn.image
-        try QRProof.check(self) { x, y in
+        try QRReadBack.check(self) { x, y in
             let (column, row) = ((x + quietZone) * scale + scale / 2, (y + quietZone) * scale + scale / 2)
             guard (0..<image.width).contains(column), (0..<image.height).contains(row) else { return false }
             return image.luminance[row * image.width + column] < 128

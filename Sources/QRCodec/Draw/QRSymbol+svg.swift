@@ -21,7 +21,7 @@ extension QRSymbol {
             }
         }
         let drawn = Self.modules(path: path)
-        try QRProof.check(self) { drawn.contains(Point(x: $0 + quiet, y: $1 + quiet)) }
+        try QRReadBack.check(self) { drawn.contains(Point(x: $0 + quiet, y: $1 + quiet)) }
         return """
             <?xml version="1.0" encoding="UTF-8"?>
             <svg xmlns="http://www.w3.org/2000/svg" width="\(pixels)" height="\(pixels)" \

@@ -123,7 +123,7 @@ extension QRSymbol {
         inkIsDark: Bool
     ) throws(QRCodecError) {
         let bits = Dictionary(uniqueKeysWithValues: zip(style.characters, 0...))
-        try QRProof.check(self) { x, y in
+        try QRReadBack.check(self) { x, y in
             let (column, row) = (x + quietZone, y + top)
             guard column >= 0, row >= 0, row / style.rows < lines.count,
                 column / style.columns < lines[row / style.rows].count

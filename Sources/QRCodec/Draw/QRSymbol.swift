@@ -3,7 +3,7 @@ import CQREncode
 /// A QR code as a square of dark and light modules, ready to be drawn.
 package struct QRSymbol: Sendable, Hashable {
     /// Light modules that the standard wants on each side.
-    package static let quietZone = 4
+    package static let quietZone = SymbolLayout.quietZone
 
     /// Modules a side, without a quiet zone: 21 to 177.
     package let size: Int

@@ -1,6 +1,8 @@
 /// The modules of a symbol that are the same in all symbols of its version (ISO/IEC 18004, 6.3).
 struct SymbolLayout: Sendable {
     static let versions = 1...40
+    /// Light modules that the standard wants on each side.
+    static let quietZone = 4
     let version: Int
     /// Modules along a side.
     let size: Int
@@ -146,5 +148,17 @@ enum SymbolFormat {
     static func nearest(_ read: UInt16) -> (word: UInt16, errors: Int) {
         let nearest = words.min { ($0 ^ read).nonzeroBitCount < ($1 ^ read).nonzeroBitCount } ?? 0
         return (nearest, (nearest ^ read).nonzeroBitCount)
+    }
+}
+
+/// The layouts of the versions that were asked for.
+final class SymbolLayouts {
+    private var made: [Int: SymbolLayout] = [:]
+
+    func of(version: Int) -> SymbolLayout {
+        if let layout = made[version] { return layout }
+        let layout = SymbolLayout(version: version)
+        made[version] = layout
+        return layout
     }
 }

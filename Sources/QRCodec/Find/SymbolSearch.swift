@@ -14,7 +14,7 @@ struct SymbolSearch: ~Copyable {
     private var levels: [Level]
     private(set) var found: [ScannedSymbol] = []
     /// Of what looked like a symbol, the likeliest, whether or not it could be read.
-    private(set) var sighting: SymbolSighting?
+    private(set) var candidate: SymbolCandidate?
 
     /// The longest side, in pixels, of the level that is looked at first.
     private static let firstSide = 1_200
@@ -102,7 +102,7 @@ struct SymbolSearch: ~Copyable {
         search.run(everyRows: max(effort.rows, level.width * level.height > 1_000_000 ? 2 : 1))
         var left = effort.mostFits
         let triples = FinderTriple.all(of: search.found, in: level)
-        if sighting == nil { sighting = triples.first.map { SymbolSighting($0, scale: 1 << index) } }
+        if candidate == nil { candidate = triples.first.map { SymbolCandidate($0, scale: 1 << index) } }
         triples: for triple in triples.prefix(effort.mostTriples) where left > 0 {
             guard !isRead(triple, at: index) else { continue }
             let sampled = sampleLevel(of: triple, foundAt: index)

@@ -16,14 +16,14 @@ package struct FrameView: Sendable {
     /// The shorter side, in pixels.
     package var side: Int
     /// What looks like a symbol; `nil` where nothing does.
-    package var symbol: SymbolSighting?
+    package var symbol: SymbolCandidate?
     /// Whether it could be read.
     package var isRead: Bool
 
     package init(
         light: FrameLight,
         side: Int,
-        symbol: SymbolSighting? = nil,
+        symbol: SymbolCandidate? = nil,
         isRead: Bool = false
     ) {
         (self.light, self.side, self.symbol, self.isRead) = (light, side, symbol, isRead)

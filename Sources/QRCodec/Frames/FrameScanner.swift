@@ -35,7 +35,7 @@ package enum FrameScanner {
     package static func scan(
         _ open: @escaping @Sendable () throws(QRCodecError) -> any FrameSource,
         report: @escaping @Sendable (Progress) -> Void = { _ in },
-        readerThread: @escaping @Sendable (@escaping @Sendable () -> Void) async throws -> Void = OwnThread.run,
+        readerThread: @escaping @Sendable (@escaping @Sendable () -> Void) async throws -> Void = DedicatedThread.run,
         where isWanted: @escaping @Sendable ([UInt8]) -> Bool
     ) async throws -> Outcome {
         let mailbox = FrameMailbox()
@@ -52,7 +52,7 @@ package enum FrameScanner {
             }()
             let looked: Result<Outcome, any Error>
             do {
-                looked = .success(try await OwnThread.run { try look(mailbox, report: report, where: isWanted) })
+                looked = .success(try await DedicatedThread.run { try look(mailbox, report: report, where: isWanted) })
             } catch {
                 looked = .failure(error)
             }
@@ -116,7 +116,7 @@ package enum FrameScanner {
             }
             // Another code was read well: what would help is another code.
             guard payloads.isEmpty || !wanted.isEmpty else { continue }
-            let hint = hints.take(FrameView(image, sighting: seen.sighting, isRead: !wanted.isEmpty))
+            let hint = hints.take(FrameView(image, candidate: seen.candidate, isRead: !wanted.isEmpty))
             if hint != shown { report(.hint(hint)) }
             shown = hint
         }
@@ -127,11 +127,11 @@ package enum FrameScanner {
 }
 
 extension FrameView {
-    init(_ image: QRImage, sighting: SymbolSighting?, isRead: Bool) {
+    init(_ image: QRImage, candidate: SymbolCandidate?, isRead: Bool) {
         self.init(
             light: FrameLight(image),
             side: min(image.width, image.height),
-            symbol: sighting,
+            symbol: candidate,
             isRead: isRead
         )
     }

@@ -21,32 +21,6 @@ package struct QRImage: Sendable, Hashable {
     }
 }
 
-extension QRImage {
-    /// A clean drawing of a symbol, with its quiet zone.
-    ///
-    /// It has two pixels a module: one is too few for zbar, and three take it seven times as long, over all versions.
-    ///
-    /// - Parameters:
-    ///   - size: Modules a side, without the quiet zone.
-    ///   - isDark: Whether a module is dark, by its column and row; also asked for the quiet zone around the
-    ///     symbol.
-    init(modules size: Int, isDark: (Int, Int) -> Bool) {
-        let (scale, quietZone) = (2, QRSymbol.quietZone)
-        let side = (size + 2 * quietZone) * scale
-        self.init(width: side, height: side, filledWith: 255)
-        luminance.withUnsafeMutableBufferPointer { pixels in
-            for y in -quietZone..<size + quietZone {
-                for x in -quietZone..<size + quietZone where isDark(x, y) {
-                    let start = (y + quietZone) * scale * side + (x + quietZone) * scale
-                    for row in 0..<scale {
-                        for column in 0..<scale { pixels[start + row * side + column] = 0 }
-                    }
-                }
-            }
-        }
-    }
-}
-
 /// A place in a picture, in pixels from its top left corner.
 package struct Point: Sendable, Hashable {
     package var x: Int

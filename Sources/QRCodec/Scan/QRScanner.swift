@@ -69,10 +69,10 @@ package enum QRScanner {
     static func scan(
         frame: QRImage,
         where isWanted: ([UInt8]) -> Bool
-    ) throws(QRCodecError) -> (symbols: [ScannedSymbol], sighting: SymbolSighting?) {
+    ) throws(QRCodecError) -> (symbols: [ScannedSymbol], candidate: SymbolCandidate?) {
         var search = SymbolSearch(frame, reader: try .forQR(), effort: .frame)
         try search.run(until: isWanted)
-        return (search.found, search.sighting)
+        return (search.found, search.candidate)
     }
 }
 

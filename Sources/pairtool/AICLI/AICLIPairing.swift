@@ -74,7 +74,7 @@ struct AICLIPairing: Sendable {
     }
 
     private func trustedCertificate(at endpoint: CompanionEndpoint) async throws -> PinnedCertificate {
-        let trust = PinTrust(output: output, given: pairing.pin)
+        let trust = PinConfirmation(output: output, given: pairing.pin)
         return try await trust.certificate(at: endpoint, of: target.name, known: target.record(in: pairing.known))
     }
 

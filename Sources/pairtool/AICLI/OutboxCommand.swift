@@ -78,7 +78,7 @@ struct OutboxCommand: AsyncParsableCommand {
                 try await aicli.sendWaiting { prompt in
                     writer = TurnWriter(
                         output: output,
-                        chatID: AICLISessionKeeper.chatID(for: prompt.workingDirectory)
+                        chatID: AICLISessionTable.chatID(for: prompt.workingDirectory)
                     )
                     output.say(TerminalText.line("› \(prompt.prompt)"))
                 } emit: { output in
@@ -180,7 +180,7 @@ struct WaitingRow: Encodable {
         state = waiting.state
         writtenAt = waiting.writtenAt
         workingDirectory = waiting.workingDirectory
-        chatId = AICLISessionKeeper.chatID(for: waiting.workingDirectory)
+        chatId = AICLISessionTable.chatID(for: waiting.workingDirectory)
         prompt = waiting.prompt
     }
 }

@@ -126,7 +126,7 @@ struct SessionRow: Encodable {
         id = session.id
         state = !isListed ? .gone : session.expiresAt <= now ? .expired : .active
         workingDirectory = session.workingDirectory
-        chatId = AICLISessionKeeper.chatID(for: session.workingDirectory)
+        chatId = AICLISessionTable.chatID(for: session.workingDirectory)
         createdAt = session.createdAt
         lastActivityAt = session.lastActivityAt
         expiresAt = session.expiresAt

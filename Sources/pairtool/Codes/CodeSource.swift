@@ -24,7 +24,7 @@ enum CodeSource: Sendable {
     ///   - ready: Called when no code that shows up from now on escapes.
     ///   - take: Gets what was found, one after the other.
     /// - Throws: What keeps it from ever finding any.
-    func run(output: Output, ready: () -> Void, _ take: @Sendable (CodeSighting) -> Void) async throws {
+    func run(output: Output, ready: () -> Void, _ take: @Sendable (CodeEvent) -> Void) async throws {
         let context = output.context
         switch self {
         case .directory(let path, let existing):
@@ -50,4 +50,12 @@ extension CodePlaceOptions {
         (watch.map { [.directory($0, existing: existing)] } ?? []) + places.map(CodeSource.place)
             + (frames.input.map { [.frames($0)] } ?? [])
     }
+}
+
+/// What a place where codes show up has brought.
+enum CodeEvent: Sendable {
+    /// What the codes of a picture hold.
+    case codes([QRContent], in: String)
+    /// There was something that could not be read, or that is no picture of a code.
+    case failure(CommandError)
 }

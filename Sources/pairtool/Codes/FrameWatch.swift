@@ -9,7 +9,7 @@ struct FrameWatch: Sendable {
 
     /// - Parameter take: Gets every code that two frames agreed on, once.
     /// - Throws: ``QRCodecError`` if the frames cannot be read.
-    func run(_ take: @Sendable (CodeSighting) -> Void) async throws {
+    func run(_ take: @Sendable (CodeEvent) -> Void) async throws {
         let input = input
         let hints = HintLine(output)
         defer { hints.clear() }

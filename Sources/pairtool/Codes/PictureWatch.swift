@@ -15,7 +15,7 @@ struct PictureWatch: Sendable {
     ///   - ready: Called when nothing that is saved from now on escapes.
     ///   - take: Gets what was found, one after the other; says whether to go on.
     /// - Throws: ``DesktopError``.
-    func run(ready: () -> Void, _ take: (CodeSighting) async throws -> Bool) async throws {
+    func run(ready: () -> Void, _ take: (CodeEvent) async throws -> Bool) async throws {
         try await DirectoryWatch.withEvents(of: directory, existing: existing) { events in
             ready()
             // A file that seems to be damaged may only not be finished: it has until nothing happens to it any more.

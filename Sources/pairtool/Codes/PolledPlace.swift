@@ -17,7 +17,7 @@ struct PolledPlace: Sendable {
 
     /// - Throws: ``CommandError`` or ``DesktopError`` for what will not change by itself: a desktop, library or program
     ///   that is missing, and a user who said no.
-    func run(_ take: @Sendable (CodeSighting) -> Void) async throws {
+    func run(_ take: @Sendable (CodeEvent) -> Void) async throws {
         var last: CodePlace.Content?
         var lastFailure: String?
         while true {

@@ -88,8 +88,8 @@ struct ScanCommand: AsyncParsableCommand {
         let watch = PictureWatch(directory: directory, existing: places.existing, context: output.context)
         let ended: Void? = try await withTimeLimit(timeout?.duration) {
             let announce = { output.say("Watching \(TerminalText.line(directory)). Ctrl-C ends it.") }
-            try await watch.run(ready: announce) { sighting in
-                switch sighting {
+            try await watch.run(ready: announce) { event in
+                switch event {
                 case .codes(let contents, let place):
                     var report = ScanReport(output: output, showSecrets: showSecrets)
                     report.add(contents, from: place)

@@ -17,3 +17,8 @@ enum ExitStatus: Int32, Sendable {
     case streamInterrupted = 14
     case interrupted = 130
 }
+
+/// Ends a command with a status, without another message.
+struct ExitRequest: Error {
+    var status: ExitStatus
+}

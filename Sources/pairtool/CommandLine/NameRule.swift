@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 
 /// What a name that the user gives to a device or host may be.
 enum NameRule {
@@ -12,5 +13,17 @@ enum NameRule {
         guard !name.unicodeScalars.contains(where: TerminalText.isUnsafe) else {
             throw ValidationError("The name contains control characters.")
         }
+    }
+}
+
+/// What this machine is called.
+enum MachineName {
+    /// The host name without its domain.
+    static var current: String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "Linux workstation" }
+        let name = String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let label = name.prefix { $0 != "." }
+        return label.isEmpty ? "Linux workstation" : String(label)
     }
 }

@@ -145,7 +145,7 @@ extension CopilotForgeFamily {
         }
         try await body(nil)
         try await withClient(of: host, output: output, configuration: .default) { client in
-            try await LiveFeed(client: client, patience: HostOptions.patience).run { output in
+            try await LiveEventStream(client: client, patience: HostOptions.patience).run { output in
                 switch output {
                 case .event, .resumed: try await body(nil)
                 case .interrupted(let reason): try await body(reason)

@@ -148,3 +148,22 @@ extension PairedHost {
         host.endpoints.isEmpty || host.endpoints.contains { $0.endpoint.address.unmapped == endpoint.address.unmapped }
     }
 }
+
+extension DiscoveredRow {
+    /// What `discover` shows of them.
+    ///
+    /// - Parameter probe: Whether they were asked how they are.
+    static func columns(_ rows: [DiscoveredRow], probe: Bool) -> [TableColumn<DiscoveredRow>] {
+        var columns: [TableColumn<DiscoveredRow>] = [
+            TableColumn("NAME", shrinks: true) { $0.name },
+            TableColumn("FAMILY") { $0.family.displayName },
+            TableColumn("PAIRED") { $0.conflicting ? "conflict" : $0.paired ? "yes" : "no" },
+            TableColumn("TRUST") { $0.trust?.rawValue ?? "–" },
+            TableColumn("ID") { String($0.id.prefix(8)) },
+        ]
+        if rows.contains(where: { !$0.marks.isEmpty }) { columns.append(TableColumn("MARKS") { $0.markText }) }
+        if probe { columns.append(TableColumn("HEALTH") { $0.probe?.text ?? "–" }) }
+        columns.append(TableColumn("ADDRESSES", shrinks: true) { $0.addressText })
+        return columns
+    }
+}

@@ -51,9 +51,9 @@ struct DiscoveryWatch: Sendable {
                     while (try? await Task.sleep(for: Self.probePause)) != nil { input.yield(.roundIsDue) }
                 }
             }
-            var board = WatchBoard(paired: paired, probes: probes)
+            var table = WatchedHostTable(paired: paired, probes: probes)
             for await next in inputs {
-                for action in take(next, &board) {
+                for action in take(next, &table) {
                     switch action {
                     case .show(let change, let row): show(change, row)
                     case .probe(let row):
@@ -65,13 +65,13 @@ struct DiscoveryWatch: Sendable {
         }
     }
 
-    private func take(_ input: Input, _ board: inout WatchBoard) -> [WatchBoard.Action] {
+    private func take(_ input: Input, _ table: inout WatchedHostTable) -> [WatchedHostTable.Action] {
         switch input {
-        case .roundIsDue: return board.roundIsDue()
-        case .probed(let row, let result): return board.probed(row, result)
-        case .discovery(.added(let host)): return board.added(host)
-        case .discovery(.changed(let host)): return board.changed(host)
-        case .discovery(.removed(let host)): return board.removed(host)
+        case .roundIsDue: return table.roundIsDue()
+        case .probed(let row, let result): return table.probed(row, result)
+        case .discovery(.added(let host)): return table.added(host)
+        case .discovery(.changed(let host)): return table.changed(host)
+        case .discovery(.removed(let host)): return table.removed(host)
         case .discovery(.settled):
             if output.format == .json { output.json(Event(event: "settled", at: output.context.now())) }
         case .discovery(.incomplete(let why)):
@@ -84,7 +84,7 @@ struct DiscoveryWatch: Sendable {
         return []
     }
 
-    private func show(_ change: WatchBoard.Change, _ row: DiscoveredRow) {
+    private func show(_ change: WatchedHostTable.Change, _ row: DiscoveredRow) {
         let now = output.context.now()
         let sign =
             switch change {

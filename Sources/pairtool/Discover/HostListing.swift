@@ -44,32 +44,32 @@ struct HostListing: Sendable {
         let paired = try PairedHostStore(directory: context.paths.data).load()
         output.tell(of: USBDevice.appleDevices(context: context))
         let end = timeout.map { ContinuousClock.now + $0 }
-        return try await look(with: client, until: end) { survey in
-            var survey = survey
-            if first, let host = survey.hosts.first(where: { !$0.endpoints.isEmpty }) { survey.hosts = [host] }
-            if survey.engine == .daemon, try choice.engine(context: context) == .auto, domain == nil, !first,
-                end.map({ $0 - .now > Self.shortestSecondLook }) ?? true, let why = survey.incomplete.first
+        return try await look(with: client, until: end) { snapshot in
+            var snapshot = snapshot
+            if first, let host = snapshot.hosts.first(where: { !$0.endpoints.isEmpty }) { snapshot.hosts = [host] }
+            if snapshot.engine == .daemon, try choice.engine(context: context) == .auto, domain == nil, !first,
+                end.map({ $0 - .now > Self.shortestSecondLook }) ?? true, let why = snapshot.incomplete.first
             {
                 output.say("With the Avahi daemon, \(why). Looking again with the embedded engine.")
                 let embedded = try choice.client(context: context, engine: .embedded)
-                survey.merge(try await look(with: embedded, until: end, then: \.self))
+                snapshot.merge(try await look(with: embedded, until: end, then: \.self))
             }
-            return await list(survey, paired, output, probe)
+            return await list(snapshot, paired, output, probe)
         }
     }
 
     private func look<Result: Sendable>(
         with client: CompanionDiscoveryClient,
         until end: ContinuousClock.Instant?,
-        then conclude: (DiscoverySurvey) async throws -> Result
+        then conclude: (DiscoverySnapshot) async throws -> Result
     ) async throws -> Result {
         // With --first and --timeout, wait for the first host; otherwise stop when the engine has settled.
         let waits = first && timeout != nil
-        let isEnough: @Sendable (inout DiscoverySurvey) -> Bool = { [first] survey in
-            if first, survey.hosts.contains(where: { !$0.endpoints.isEmpty }) { return true }
-            return survey.isSettled && !waits
+        let isEnough: @Sendable (inout DiscoverySnapshot) -> Bool = { [first] snapshot in
+            if first, snapshot.hosts.contains(where: { !$0.endpoints.isEmpty }) { return true }
+            return snapshot.isSettled && !waits
         }
-        return try await DiscoverySurvey.run(
+        return try await DiscoverySnapshot.run(
             client: client,
             types: types,
             limit: end.map { $0 - .now } ?? .seconds(10),
@@ -79,21 +79,21 @@ struct HostListing: Sendable {
     }
 
     private func list(
-        _ survey: DiscoverySurvey,
+        _ snapshot: DiscoverySnapshot,
         _ paired: PairedHosts,
         _ output: Output,
         _ probe: (@Sendable (inout [DiscoveredRow]) async -> Void)?
     ) async -> CommandError? {
-        var rows = survey.hosts.map { DiscoveredRow($0, paired: paired) }
-        guard !rows.isEmpty else { return survey.nobody }
+        var rows = snapshot.hosts.map { DiscoveredRow($0, paired: paired) }
+        guard !rows.isEmpty else { return snapshot.nobody }
         await probe?(&rows)
         DiscoveredRow.markLookalikes(&rows, paired: paired)
         output.list(rows, columns: DiscoveredRow.columns(rows, probe: probe != nil), id: \.id)
         if output.format == .text { explain(Set(rows.flatMap(\.marks)), output) }
-        for why in survey.incomplete {
-            output.warn("discovery.incomplete", "\(why)", next: survey.engine == .daemon ? Self.moreRecords : nil)
+        for why in snapshot.incomplete {
+            output.warn("discovery.incomplete", "\(why)", next: snapshot.engine == .daemon ? Self.moreRecords : nil)
         }
-        if !survey.isSettled, !first {
+        if !snapshot.isSettled, !first {
             output.warn(
                 "discovery.unsettled",
                 "Stopped before all answers had arrived. There may be more hosts: --timeout SECONDS"

@@ -56,8 +56,10 @@ struct NamedHost: Sendable {
 
     private func advertised(_ client: CompanionDiscoveryClient, _ limit: Duration) async throws -> [DiscoveredHost] {
         do {
-            return try await DiscoverySurvey.run(client: client, types: ServiceType.all, limit: limit) { $0.isSettled }
-                .hosts
+            return try await DiscoverySnapshot.run(client: client, types: ServiceType.all, limit: limit) {
+                $0.isSettled
+            }
+            .hosts
         } catch let error as DiscoveryError {
             // What is recorded is asked where mDNS cannot be had, too.
             guard paired.hosts.contains(where: { $0.name.lowercased() == name.lowercased() }) else { throw error }

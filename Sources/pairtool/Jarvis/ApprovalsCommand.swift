@@ -68,7 +68,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
         func run() async throws {
             try await host.withJarvis(options, via: place.via) { session in
                 guard watch else { return try await list(session) }
-                try await ApprovalDesk(session: session, interval: interval.duration).run(notifies: notify)
+                try await ApprovalWatcher(session: session, interval: interval.duration).run(notifies: notify)
             }
         }
 

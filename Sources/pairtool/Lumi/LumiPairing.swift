@@ -45,13 +45,13 @@ struct LumiPairing: Sendable {
                     clock: output.context.clock,
                     logger: LoggingSetup.logger("lumi", context: output.context)
                 ) { client in
-                    let reception = LumiReception(
+                    let approval = LumiConnectionApproval(
                         hostName: target.name,
                         deviceName: pairing.deviceName,
                         code: pairing.payload?.code,
                         output: output
                     )
-                    let generation = try await reception.accept(client)
+                    let generation = try await approval.accept(client)
                     try await record(endpoint, client)
                     return generation
                 }

@@ -46,7 +46,9 @@ enum LumiSessions {
                 clock: output.context.clock,
                 logger: logger
             ) { client in
-                _ = try await LumiReception(hostName: host.name, deviceName: name, output: output).accept(client)
+                _ = try await LumiConnectionApproval(hostName: host.name, deviceName: name, output: output).accept(
+                    client
+                )
                 let result: R
                 do {
                     result = try await body(client)

@@ -22,7 +22,7 @@ struct AutoRun: Sendable {
     /// What the loop gets its turn for.
     private enum Input: Sendable {
         case discovery(DiscoveryEvent)
-        case sighting(CodeSighting)
+        case code(CodeEvent)
         case sourceEnded(CodeSource, any Error)
         case routed(PairingTarget, PairingRoute)
         case unreachable(String)
@@ -32,10 +32,10 @@ struct AutoRun: Sendable {
         case tick
     }
 
-    /// What is at hand while the loop runs.
-    private struct Desk {
+    /// What the loop knows.
+    private struct State {
         var machine: AutoPairing
-        var adverts: AdvertBook
+        var adverts: AdvertTable
         /// The code that is being dealt with, and where it goes.
         var payload: PairingPayload?
         var target: PairingTarget?
@@ -74,35 +74,35 @@ struct AutoRun: Sendable {
                         input.yield(.sourceReady)
                     }
                     do {
-                        try await source.run(output: output, ready: ready) { input.yield(.sighting($0)) }
+                        try await source.run(output: output, ready: ready) { input.yield(.code($0)) }
                     } catch {
                         input.yield(.sourceEnded(source, error))
                         if !isReady { input.yield(.sourceReady) }
                     }
                 }
             }
-            var desk = Desk(
+            var state = State(
                 machine: AutoPairing(rules: rules),
-                adverts: AdvertBook(named: named),
+                adverts: AdvertTable(named: named),
                 openSources: sources,
                 unreadySources: sources.count
             )
             for await next in inputs {
-                var waiting = try await take(next, &desk)
+                var waiting = try await take(next, &state)
                 while !waiting.isEmpty {
                     switch waiting.removeFirst() {
                     case .ask(let payload, let destination):
-                        let target = desk.adverts.target(destination, payload)
-                        desk.payload = payload
+                        let target = state.adverts.target(destination, payload)
+                        state.payload = payload
                         group.addTask { input.yield(await ask(payload, target)) }
                     case .send:
-                        guard let payload = desk.payload, let target = desk.target, let route = desk.route else {
+                        guard let payload = state.payload, let target = state.target, let route = state.route else {
                             let now = output.context.now()
-                            waiting += desk.machine.take(.failed("the pairing went out of step"), now: now)
+                            waiting += state.machine.take(.failed("the pairing went out of step"), now: now)
                             continue
                         }
                         group.addTask { input.yield(await pair(payload, with: target, route)) }
-                    case .report(let report): AutoReport(output: output, places: desk.places).show(report)
+                    case .report(let report): AutoReport(output: output, places: state.places).show(report)
                     case .finish(let id): return id
                     }
                 }
@@ -113,63 +113,63 @@ struct AutoRun: Sendable {
 
     // MARK: What happens
 
-    private func take(_ input: Input, _ desk: inout Desk) async throws -> [AutoPairing.Action] {
+    private func take(_ input: Input, _ state: inout State) async throws -> [AutoPairing.Action] {
         let now = output.context.now()
         switch input {
         case .sourceReady:
-            desk.unreadySources -= 1
-            guard desk.unreadySources == 0 else { return [] }
+            state.unreadySources -= 1
+            guard state.unreadySources == 0 else { return [] }
             // What shows up from here on is seen.
             let hosts = named.map { "of \($0.name)" } ?? "and for hosts on the network"
-            output.say("Looking for codes (\(desk.places)) \(hosts). Ctrl-C ends it.")
-            return desk.adverts.start.flatMap { desk.machine.take($0, now: now) }
-        case .tick: return desk.machine.take(.tick, now: now)
+            output.say("Looking for codes (\(state.places)) \(hosts). Ctrl-C ends it.")
+            return state.adverts.start.flatMap { state.machine.take($0, now: now) }
+        case .tick: return state.machine.take(.tick, now: now)
         case .discovery(let event):
             note(event)
-            return desk.adverts.take(event).flatMap { desk.machine.take($0, now: now) }
-        case .sighting(let sighting): return take(sighting, &desk).flatMap { desk.machine.take(.saw($0), now: now) }
+            return state.adverts.take(event).flatMap { state.machine.take($0, now: now) }
+        case .code(let event): return take(event, &state).flatMap { state.machine.take(.saw($0), now: now) }
         case .sourceEnded(let source, let error):
             guard !(error is CancellationError) else { return [] }
-            desk.openSources.removeAll { $0.name == source.name }
+            state.openSources.removeAll { $0.name == source.name }
             // As long as there is another place to look at, one may be lost.
-            guard !desk.openSources.isEmpty else { throw error }
+            guard !state.openSources.isEmpty else { throw error }
             let failure = CommandError(describing: error)
             output.warn(failure.code, "No more codes from \(source.name): \(failure.message)", next: failure.next)
             return []
         case .routed(let target, let route):
-            (desk.target, desk.route) = (target, route)
-            return desk.machine.take(.routed(try kind(of: route, to: target)), now: now)
-        case .unreachable(let why): return desk.machine.take(.unreachable(why), now: now)
+            (state.target, state.route) = (target, route)
+            return state.machine.take(.routed(try kind(of: route, to: target)), now: now)
+        case .unreachable(let why): return state.machine.take(.unreachable(why), now: now)
         case .paired(let outcome):
             await show(outcome)
-            return desk.machine.take(.paired(id: outcome.host.id, name: outcome.host.name), now: now)
+            return state.machine.take(.paired(id: outcome.host.id, name: outcome.host.name), now: now)
         case .failed(let error):
             try Task.checkCancellation()
-            return desk.machine.take(.failed(CommandError(describing: error).message), now: now)
+            return state.machine.take(.failed(CommandError(describing: error).message), now: now)
         }
     }
 
-    private func take(_ sighting: CodeSighting, _ desk: inout Desk) -> [PairingPayload] {
-        switch sighting {
+    private func take(_ event: CodeEvent, _ state: inout State) -> [PairingPayload] {
+        switch event {
         case .failure(let error):
             output.warn(error)
         case .codes(let contents, let place):
             if let ambiguity = PairingPicture.ambiguity(of: contents, in: place) {
-                tell(ambiguity.code, ambiguity.message, &desk)
+                tell(ambiguity.code, ambiguity.message, &state)
                 return []
             }
             let payloads = PairingPicture.payloads(of: contents)
             guard payloads.isEmpty else { return Array(payloads) }
             for content in contents {
                 switch content {
-                case .foreign(let what): tell("scan.not_a_pairing_code", "\(place): \(what), no pairing code", &desk)
+                case .foreign(let what): tell("scan.not_a_pairing_code", "\(place): \(what), no pairing code", &state)
                 case .unusable(let why):
-                    tell("scan.not_a_pairing_code", "\(place): a pairing code that cannot be used: \(why)", &desk)
+                    tell("scan.not_a_pairing_code", "\(place): a pairing code that cannot be used: \(why)", &state)
                 case .aicli:
                     tell(
                         "scan.not_a_pairing_code",
                         "\(place): the code of an AICLI server: pair with pairtool pair --qr",
-                        &desk
+                        &state
                     )
                 case .pairing: break
                 }
@@ -179,9 +179,9 @@ struct AutoRun: Sendable {
     }
 
     /// Says something once.
-    private func tell(_ code: String, _ message: String, _ desk: inout Desk) {
-        if desk.told.count > 256 { desk.told = [] }
-        if desk.told.insert(message).inserted { output.warn(code, message) }
+    private func tell(_ code: String, _ message: String, _ state: inout State) {
+        if state.told.count > 256 { state.told = [] }
+        if state.told.insert(message).inserted { output.warn(code, message) }
     }
 
     private func note(_ event: DiscoveryEvent) {

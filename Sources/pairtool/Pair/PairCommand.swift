@@ -194,9 +194,9 @@ extension PairCommand {
         var found: PairingSymbol?
         let watch = PictureWatch(directory: directory, existing: places.existing, context: output.context)
         let announce = { output.say("Waiting for a picture of the code in \(TerminalText.line(directory)).") }
-        try await watch.run(ready: announce) { sighting in
+        try await watch.run(ready: announce) { event in
             do {
-                switch sighting {
+                switch event {
                 case .codes(let contents, let place): found = try PairingPicture.symbol(of: contents, in: place)
                 case .failure(let error): throw error
                 }

@@ -28,8 +28,8 @@ struct PairingTargetFinder: Sendable {
             return silent
         }
         let types = ServiceType.all.filter { $0.family.map(families.contains) ?? true }
-        let found = try await survey(types, expiresAt: expiresAt) { survey in
-            survey.isSettled && !wanted(survey.hosts.flatMap(PairingTarget.targets), word).isEmpty
+        let found = try await browse(types, expiresAt: expiresAt) { snapshot in
+            snapshot.isSettled && !wanted(snapshot.hosts.flatMap(PairingTarget.targets), word).isEmpty
         }
         let all = found.hosts.flatMap(PairingTarget.targets)
         let targets = Self.preferred(wanted(all, word), isNamed: word != nil)
@@ -67,8 +67,8 @@ struct PairingTargetFinder: Sendable {
     ///
     /// Every host that claims the id may be asked: only the right one has the key.
     func find(hostID: String, expiresAt: Date?) async throws -> PairingTarget {
-        let found = try await survey([.companion, .companionShort], expiresAt: expiresAt) { survey in
-            survey.hosts.contains { $0.advertisedID == hostID && !$0.endpoints.isEmpty }
+        let found = try await browse([.companion, .companionShort], expiresAt: expiresAt) { snapshot in
+            snapshot.hosts.contains { $0.advertisedID == hostID && !$0.endpoints.isEmpty }
         }
         let endpoints =
             found.hosts.first { $0.advertisedID == hostID }?.endpoints.filter(\.endpoint.address.isLocal) ?? []
@@ -79,13 +79,13 @@ struct PairingTargetFinder: Sendable {
         return PairingTarget(host, endpoints: endpoints, id: host.id)
     }
 
-    private func survey(
+    private func browse(
         _ types: [ServiceType],
         expiresAt: Date?,
-        until isEnough: @escaping @Sendable (DiscoverySurvey) -> Bool
-    ) async throws -> DiscoverySurvey {
+        until isEnough: @escaping @Sendable (DiscoverySnapshot) -> Bool
+    ) async throws -> DiscoverySnapshot {
         try await Countdown(context: output.context, expiresAt: expiresAt).run("Looking for hosts") {
-            try await DiscoverySurvey.run(client: client, types: types, limit: limit) { isEnough($0) }
+            try await DiscoverySnapshot.run(client: client, types: types, limit: limit) { isEnough($0) }
         }
     }
 

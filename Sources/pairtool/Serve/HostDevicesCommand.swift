@@ -1,5 +1,6 @@
 import ArgumentParser
 import CompanionHost
+import CompanionWire
 import FoundationEssentials
 
 struct HostDevicesCommand: AsyncParsableCommand {
@@ -39,5 +40,84 @@ struct HostDevicesCommand: AsyncParsableCommand {
 
     private static func until(_ end: Date, now: Date) -> String {
         end > now ? "in \(TimeText.span(end.timeIntervalSince(now)))" : "over"
+    }
+}
+
+struct HostPermissionsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "permissions",
+        abstract: "Show or change a device's permissions.",
+        discussion: """
+            The permissions are: \(CompanionPermission.all.map(\.rawValue).joined(separator: ", ")).
+
+            Examples:
+              pairtool host permissions laptop
+              pairtool host permissions laptop --read-only
+              pairtool host permissions laptop --permission chat.send
+            """
+    )
+
+    @Argument(help: "The device, by name or id prefix.")
+    var device: String
+
+    @Option(name: .customLong("permission"), help: "Allow this and nothing else, besides reading (repeatable).")
+    var allowed: [PermissionArgument] = []
+
+    /// What `--permission` was called.
+    @Option(parsing: .upToNextOption, help: .hidden)
+    var set: [PermissionArgument] = []
+
+    @Flag(help: "Allow reading only.")
+    var readOnly = false
+
+    @OptionGroup var options: OutputOptions
+
+    func validate() throws {
+        if readOnly, !(allowed + set).isEmpty {
+            throw ValidationError("--read-only and --permission cannot be used together.")
+        }
+    }
+
+    func run() async throws {
+        let output = options.output
+        var device = try await output.adminDevice(device)
+        let wanted = allowed + set
+        if readOnly || !wanted.isEmpty {
+            var request = AdminRequest(.permissions)
+            request.device = device.id
+            request.permissions = wanted.map(\.permission)
+            guard let changed = try await output.ask(request).devices?.first else { throw CommandError.strangeAnswer }
+            device = changed
+        }
+        output.adminDevice(device) {
+            TerminalText.line("\(device.name) (\(device.id)) may: \(AdminDeviceRow(device).rights)")
+        }
+    }
+}
+
+struct HostRevokeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke",
+        abstract: "End a device's access at once, with its sessions, streams and turns.",
+        discussion: """
+            Example:
+              pairtool host revoke laptop
+            """
+    )
+
+    @Argument(help: "The device, by name or id prefix.")
+    var device: String
+
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let output = options.output
+        let device = try await output.adminDevice(device)
+        var request = AdminRequest(.revoke)
+        request.device = device.id
+        _ = try await output.ask(request)
+        output.adminDevice(device) {
+            TerminalText.line("\(device.name) (\(device.id)) was revoked. To come back, it has to pair again.")
+        }
     }
 }

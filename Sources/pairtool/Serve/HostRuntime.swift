@@ -31,7 +31,7 @@ struct HostRuntime: Sendable {
                 return asked
             }
             // A second signal does not wait for a tidy end.
-            if again { AbruptEnd.exit(.interrupted) }
+            if again { ExitCleanup.exit(.interrupted) }
             Task { await services.triggerGracefulShutdown() }
             return true
         }

@@ -32,7 +32,7 @@ struct QRPicture: Sendable {
         isBehindLink = FileStatus(path, followingLinks: false)?.kind == .link
         // The first code is not there yet: an empty picture shows whether there can be one.
         try Self.signature.withUnsafeBytes { try OutputFile.replace(place, with: $0) }
-        AbruptEnd.add(remove)
+        ExitCleanup.add(remove)
     }
 
     /// Writes a payload's QR code in place of the last one.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionWire
 import PairingAgent
 
 struct HostsCommand: AsyncParsableCommand {
@@ -19,5 +20,142 @@ struct HostsCommand: AsyncParsableCommand {
 
     static func change<R>(_ output: Output, _ body: (inout PairedHosts) throws -> R) throws -> R {
         try PairedHostStore(directory: output.context.paths.data).update(body)
+    }
+}
+
+struct HostsListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the paired hosts.",
+        discussion: """
+            Examples:
+              pairtool hosts list
+              pairtool hosts list --json
+            """
+    )
+
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let output = options.output
+        let hosts = try PairedHostStore(directory: output.context.paths.data).load()
+        guard !hosts.hosts.isEmpty else {
+            throw CommandError(.nothingFound, "hosts.none", "no host is paired yet", next: "pairtool pair")
+        }
+        let now = output.context.now()
+        output.list(
+            hosts.hosts.map { PairedHostRow($0, isDefault: $0.id == hosts.defaultID) },
+            columns: [
+                TableColumn("") { $0.isDefault ? "*" : " " },
+                TableColumn("NAME", shrinks: true) { $0.name },
+                TableColumn("FAMILY") { $0.family.displayName },
+                TableColumn("TRUST") { $0.trust.rawValue },
+                TableColumn("ADDRESS") { "\($0.endpoint)" },
+                TableColumn("PAIRED") { TimeText.ago($0.pairedAt, now: now) },
+                TableColumn("ID") { String($0.id.prefix(8)) },
+            ],
+            id: \.id
+        )
+    }
+}
+
+struct HostsDefaultCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "default",
+        abstract: "Set the host that commands use if none is named.",
+        discussion: """
+            Example:
+              pairtool hosts default Studio
+            """
+    )
+
+    @Argument(help: "The host, by name or id prefix.", completion: .custom { _, _, _ in Completions.hosts() })
+    var host: String
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let output = options.output
+        let chosen = try HostsCommand.change(output) { hosts in
+            let chosen = try PairedHostSelection.select(host, in: hosts)
+            hosts.defaultID = chosen.id
+            return chosen
+        }
+        output.result(PairedHostRow(chosen, isDefault: true), id: chosen.id) {
+            "\(TerminalText.line(chosen.name)) is the default host now."
+        }
+    }
+}
+
+struct HostsRenameCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rename",
+        abstract: "Rename a host on this machine.",
+        discussion: """
+            Example:
+              pairtool hosts rename 192.168.1.5:7878 Studio
+            """
+    )
+
+    @Argument(help: "The host, by name or id prefix.", completion: .custom { _, _, _ in Completions.hosts() })
+    var host: String
+    @Argument(help: "The new name.")
+    var name: String
+    @OptionGroup var options: OutputOptions
+
+    func validate() throws {
+        try NameRule.check(name)
+    }
+
+    func run() async throws {
+        let output = options.output
+        let name = name.trimmingBlanks()
+        let (renamed, isDefault) = try HostsCommand.change(output) { hosts in
+            var renamed = try PairedHostSelection.select(host, in: hosts)
+            if let other = hosts.hosts.first(where: { $0.id != renamed.id && $0.name == name }) {
+                throw CommandError(
+                    .usage,
+                    "host.name_taken",
+                    "another paired host (\(other.id)) is called “\(name)”"
+                )
+            }
+            renamed.name = name
+            hosts.record(renamed)
+            return (renamed, hosts.defaultID == renamed.id)
+        }
+        output.result(PairedHostRow(renamed, isDefault: isDefault), id: renamed.id) {
+            "Renamed to \(TerminalText.line(renamed.name))."
+        }
+    }
+}
+
+struct HostsForgetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "forget",
+        abstract: "Forget a host.",
+        discussion: """
+            Removes the record on this machine. The host still lists this device: revoke it first, if you want it \
+            gone there too.
+
+            Examples:
+              pairtool hosts forget Studio
+              pairtool devices revoke 9a7d44a9 && pairtool hosts forget Studio
+            """
+    )
+
+    @Argument(help: "The host, by name or id prefix.", completion: .custom { _, _, _ in Completions.hosts() })
+    var host: String
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let output = options.output
+        let forgotten = try HostsCommand.change(output) { hosts in
+            let forgotten = try PairedHostSelection.select(host, in: hosts)
+            hosts.forget(forgotten.id)
+            return forgotten
+        }
+        try forgotten.family.ways.forget(forgotten, context: output.context)
+        output.result(PairedHostRow(forgotten, isDefault: false), id: forgotten.id) {
+            "Forgot \(TerminalText.line(forgotten.name))."
+        }
     }
 }

@@ -16,7 +16,7 @@ enum Completions {
         let context = CommandContext.current
         let choice = DiscoveryChoice(interface: value(of: "--interface", in: words))
         guard let client = try? choice.client(context: context, usualInterface: nil, domain: nil) else { return [] }
-        let found = try? await DiscoverySurvey.run(client: client, types: ServiceType.all, limit: .seconds(2)) {
+        let found = try? await DiscoverySnapshot.run(client: client, types: ServiceType.all, limit: .seconds(2)) {
             $0.isSettled
         }
         return Self.words((found?.hosts ?? []).flatMap(PairingTarget.targets).map { ($0.name, $0.id) })

@@ -1,4 +1,8 @@
 import ArgumentParser
+import CompanionClient
+import CompanionWire
+import FoundationEssentials
+import PairingAgent
 
 struct DevicesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -12,4 +16,109 @@ struct DevicesCommand: AsyncParsableCommand {
         subcommands: [DevicesListCommand.self, DevicesRevokeCommand.self],
         defaultSubcommand: DevicesListCommand.self
     )
+}
+
+struct DevicesListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the paired devices.",
+        discussion: """
+            Examples:
+              pairtool devices list
+              pairtool devices list --host Studio --json
+            """
+    )
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        try await host.withSession(options) { session in
+            let connected = try await session.devices.status().connectedDevice?.id
+            let devices = try await session.devices.devices()
+            guard !devices.isEmpty else {
+                throw CommandError(
+                    .nothingFound,
+                    "device.none",
+                    "\(session.host.name) has no paired devices",
+                    next: "pairtool pair"
+                )
+            }
+            let now = session.context.now()
+            session.output.list(
+                devices.map { DeviceRow($0, connected: connected, own: session.host.deviceID) },
+                columns: [
+                    TableColumn("NAME", shrinks: true) { $0.name + ($0.isThisDevice ? " (this device)" : "") },
+                    TableColumn("CONNECTED") { $0.connected ? "yes" : "no" },
+                    TableColumn("PAIRED") { TimeText.ago($0.pairedAt, now: now) },
+                    TableColumn("SEEN") { TimeText.ago($0.lastSeenAt, now: now) },
+                    TableColumn("ID") { $0.id },
+                ],
+                id: \.id
+            )
+        }
+    }
+}
+
+struct DevicesRevokeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke",
+        abstract: "Unpair a device from the host.",
+        discussion: """
+            Examples:
+              pairtool devices revoke laptop
+              pairtool devices revoke 9a7d44a9
+            """
+    )
+
+    @Argument(
+        help: "The device, by name or id prefix.",
+        completion: .custom { words, _, _ in await Completions.devices(words) }
+    )
+    var device: String
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        try await host.withSession(options) { session in
+            let device = try NameMatch.find(
+                device,
+                in: try await session.devices.devices(),
+                kind: "device",
+                listing: "pairtool devices",
+                ids: { [$0.id] },
+                names: { [$0.name] }
+            )
+            let status = try await session.devices.revokeDevice(id: device.id)
+            session.output.result(
+                DeviceRow(device, connected: status.connectedDevice?.id, own: session.host.deviceID),
+                id: device.id
+            ) {
+                TerminalText.line("Revoked \(device.name) (\(device.id)) at \(session.host.name).")
+            }
+            if device.id == session.host.deviceID {
+                session.output.say("That was this device. To pair again: pairtool pair")
+            }
+        }
+    }
+}
+
+/// A device in JSON.
+struct DeviceRow: Encodable {
+    var id: String
+    var name: String
+    var pairedAt: Date?
+    var lastSeenAt: Date?
+    var connected: Bool
+    var isThisDevice: Bool
+
+    init(_ device: CompanionDevice, connected: String?, own: String) {
+        id = device.id
+        name = device.name
+        pairedAt = device.pairedAt
+        lastSeenAt = device.lastSeenAt
+        self.connected = device.id == connected
+        isThisDevice = device.id == own
+    }
 }

@@ -10,7 +10,7 @@ struct AICLIBench {
     var turn: AICLITurn
     var connection = 0
     var sent: [AICLIRequest] = []
-    var shown: [ChatTurn.Output] = []
+    var shown: [TurnOutput] = []
     var waits: [Duration] = []
     var said: [String] = []
     var asked: [AICLIPermissionRequest] = []

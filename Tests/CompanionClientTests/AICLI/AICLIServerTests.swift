@@ -76,7 +76,7 @@ import Testing
             #expect(projects.map(\.name) == ["web", "api", "garden"])
             let chats = try await peers.host.chats(projectID: "api")
             #expect(chats.map(\.title) == ["api"])
-            #expect(chats.first?.id == AICLISessionKeeper.chatID(for: "/Users/ada/api"))
+            #expect(chats.first?.id == AICLISessionTable.chatID(for: "/Users/ada/api"))
             #expect(try await peers.host.chats(projectID: "nothing").isEmpty)
             _ = try await peers.send("hi", to: "/Users/ada/garden")
             #expect(try await peers.host.projects().first?.name == "garden")

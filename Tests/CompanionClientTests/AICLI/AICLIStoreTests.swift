@@ -9,57 +9,57 @@ import Testing
 
     @Test("A directory has one session: a new id takes the place of the old one")
     func oneADirectory() {
-        var keeper = AICLISessionKeeper()
-        #expect(keeper.session(for: "/web") == nil)
-        keeper.started("a", in: "/web", at: noon)
-        keeper.started("b", in: "/api", at: noon)
-        keeper.started("c", in: "/web", at: noon)
-        #expect(keeper.sessions.map(\.id) == ["b", "c"])
-        #expect(keeper.session(for: "/web")?.id == "c")
+        var table = AICLISessionTable()
+        #expect(table.session(for: "/web") == nil)
+        table.started("a", in: "/web", at: noon)
+        table.started("b", in: "/api", at: noon)
+        table.started("c", in: "/web", at: noon)
+        #expect(table.sessions.map(\.id) == ["b", "c"])
+        #expect(table.session(for: "/web")?.id == "c")
     }
 
     @Test("A session that the server had before keeps its age and its memory")
     func sameSession() {
-        var keeper = AICLISessionKeeper()
-        keeper.started("a", in: "/web", at: noon)
-        keeper.saw(["1", "2"], in: "a")
-        keeper.started("a", in: "/web", at: noon + 60)
-        #expect(keeper.session(for: "/web")?.createdAt == noon)
-        #expect(keeper.session(for: "/web")?.lastActivityAt == noon + 60)
-        #expect(keeper.session(for: "/web")?.seen == ["1", "2"])
+        var table = AICLISessionTable()
+        table.started("a", in: "/web", at: noon)
+        table.saw(["1", "2"], in: "a")
+        table.started("a", in: "/web", at: noon + 60)
+        #expect(table.session(for: "/web")?.createdAt == noon)
+        #expect(table.session(for: "/web")?.lastActivityAt == noon + 60)
+        #expect(table.session(for: "/web")?.seen == ["1", "2"])
     }
 
     @Test("A session that the server does not know is forgotten, one that goes on is kept alive")
     func verdicts() {
-        var keeper = AICLISessionKeeper()
-        keeper.started("a", in: "/web", at: noon)
-        keeper.take(.continued, of: "a", at: noon + 10)
-        #expect(keeper.session(for: "/web")?.lastActivityAt == noon + 10)
-        keeper.take(.unknown, of: "a", at: noon + 20)
-        #expect(keeper.session(for: "/web") == nil)
+        var table = AICLISessionTable()
+        table.started("a", in: "/web", at: noon)
+        table.take(.continued, of: "a", at: noon + 10)
+        #expect(table.session(for: "/web")?.lastActivityAt == noon + 10)
+        table.take(.unknown, of: "a", at: noon + 20)
+        #expect(table.session(for: "/web") == nil)
     }
 
     @Test("Cleaning up takes sessions whose time is over, or that the server does not list")
     func cleanUp() {
-        var keeper = AICLISessionKeeper()
-        keeper.started("old", in: "/old", at: noon - AICLISessionKeeper.idleLimit)
-        keeper.started("gone", in: "/gone", at: noon)
-        keeper.started("here", in: "/here", at: noon)
-        var offline = keeper
+        var table = AICLISessionTable()
+        table.started("old", in: "/old", at: noon - AICLISessionTable.idleLimit)
+        table.started("gone", in: "/gone", at: noon)
+        table.started("here", in: "/here", at: noon)
+        var offline = table
         let goneOffline = offline.cleanUp(now: noon, listed: nil)
         #expect(goneOffline.map(\.id) == ["old"])
-        let gone = keeper.cleanUp(now: noon, listed: ["here", "old"])
+        let gone = table.cleanUp(now: noon, listed: ["here", "old"])
         #expect(gone.map(\.id) == ["old", "gone"])
-        #expect(keeper.sessions.map(\.id) == ["here"])
+        #expect(table.sessions.map(\.id) == ["here"])
     }
 
     @Test("The memory of shown messages does not grow without end")
     func memory() {
-        var keeper = AICLISessionKeeper()
-        keeper.started("a", in: "/web", at: noon)
-        for number in 0..<2000 { keeper.saw(["\(number)"], in: "a") }
-        #expect(keeper.session(for: "/web")?.seen.count == 512)
-        #expect(keeper.session(for: "/web")?.seen.last == "1999")
+        var table = AICLISessionTable()
+        table.started("a", in: "/web", at: noon)
+        for number in 0..<2000 { table.saw(["\(number)"], in: "a") }
+        #expect(table.session(for: "/web")?.seen.count == 512)
+        #expect(table.session(for: "/web")?.seen.last == "1999")
     }
 
     @Test("Prompts that wait go out in their order, each once, and one of unknown fate is not sent again by itself")

@@ -27,9 +27,9 @@ struct AICLIPeers: Sendable {
         _ prompt: String,
         to path: String = "/Users/ada/web",
         tools: [String]? = [],
-        watch: (ChatTurn.Output) -> Void = { _ in }
+        watch: (TurnOutput) -> Void = { _ in }
     ) async throws -> AICLIShown {
-        let chatID = AICLISessionKeeper.chatID(for: path)
+        let chatID = AICLISessionTable.chatID(for: path)
         let request = TurnRequest(prompt: prompt, projectPath: path, allowedTools: tools)
         var shown = AICLIShown()
         do {
@@ -45,7 +45,7 @@ struct AICLIPeers: Sendable {
 
     /// The roles and texts of what was kept of the project `web`.
     func transcript(_ path: String = "/Users/ada/web") throws -> [String] {
-        try store.transcript(chatID: AICLISessionKeeper.chatID(for: path)).messages.map {
+        try store.transcript(chatID: AICLISessionTable.chatID(for: path)).messages.map {
             "\($0.role.rawValue): \($0.text)"
         }
     }
@@ -53,7 +53,7 @@ struct AICLIPeers: Sendable {
 
 /// What a turn showed.
 struct AICLIShown: Sendable {
-    var outputs: [ChatTurn.Output] = []
+    var outputs: [TurnOutput] = []
     var error: CompanionClientError?
 
     var text: String {

@@ -6,28 +6,28 @@ import Testing
 
 @testable import CompanionClient
 
-@Suite struct ApprovalBoardTests {
+@Suite struct PendingApprovalsTests {
     private static func approval(_ id: JarvisApprovalID) throws -> JarvisApproval {
         try JSONDecoder().decode(JarvisApproval.self, from: Data(#"{"id":"\#(id)"}"#.utf8))
     }
 
     @Test("New requests are told once, missing ones until it is known what became of them")
     func changes() throws {
-        var board = ApprovalBoard()
+        var pending = PendingApprovals()
         let (deploy, mail) = (try Self.approval(.deploy), try Self.approval(.mail))
-        var change = board.take([deploy, mail])
+        var change = pending.take([deploy, mail])
         #expect(change.new == [deploy, mail] && change.missing.isEmpty)
-        change = board.take([mail, deploy])
+        change = pending.take([mail, deploy])
         #expect(change.new.isEmpty && change.missing.isEmpty)
-        #expect(board.take([mail]).missing == [deploy])
+        #expect(pending.take([mail]).missing == [deploy])
         // A list that was behind: it still waits.
-        #expect(board.settle(.deploy, as: .pending) == nil)
-        #expect(board.take([mail]).missing == [deploy])
-        #expect(board.settle(.deploy, as: .approved) == deploy)
-        #expect(board.settle(.deploy, as: .approved) == nil)
-        #expect(board.take([mail]).missing.isEmpty)
-        #expect(board.settle(.mail, as: nil) == mail)
-        #expect(board.take([]).missing.isEmpty)
+        #expect(pending.settle(.deploy, as: .pending) == nil)
+        #expect(pending.take([mail]).missing == [deploy])
+        #expect(pending.settle(.deploy, as: .approved) == deploy)
+        #expect(pending.settle(.deploy, as: .approved) == nil)
+        #expect(pending.take([mail]).missing.isEmpty)
+        #expect(pending.settle(.mail, as: nil) == mail)
+        #expect(pending.take([]).missing.isEmpty)
     }
 }
 

@@ -22,8 +22,8 @@ import Testing
         let left = NIOLockedValueBox<[Int]>([])
         try await withFakeLumi(.with { $0.user = .accepts(atPing: 4) }) { host in
             try await host.withConnection(clock: clock) { client async throws in
-                let desk = LumiApprovalDesk(waiting: { seconds in left.withLockedValue { $0.append(seconds) } })
-                #expect(try await client.requestApproval(deviceName: "desk", desk: desk) == .approval)
+                let delegate = LumiApprovalDelegate(waiting: { seconds in left.withLockedValue { $0.append(seconds) } })
+                #expect(try await client.requestApproval(deviceName: "desk", delegate: delegate) == .approval)
             }
             #expect(host.commands.map(\.name) == ["ping", "ping", "ping", "ping"])
             #expect(host.connections == 1)
@@ -59,12 +59,12 @@ import Testing
         try await withFakeLumi(.with { $0.generation = .code }) { host in
             let asked = NIOLockedValueBox<[Bool]>([])
             let codes = NIOLockedValueBox(["271828", "314159"])
-            let desk = LumiApprovalDesk(code: { isRepeated in
+            let delegate = LumiApprovalDelegate(code: { isRepeated in
                 asked.withLockedValue { $0.append(isRepeated) }
                 return codes.withLockedValue { $0.removeFirst() }
             })
             try await host.withConnection { client async throws in
-                #expect(try await client.requestApproval(deviceName: "desk", desk: desk) == .code)
+                #expect(try await client.requestApproval(deviceName: "desk", delegate: delegate) == .code)
             }
             #expect(asked.withLockedValue(\.self) == [false, true])
             #expect(host.commands.map { $0.parameters["pair_code"] } == [nil, "271828", "314159"])

@@ -34,8 +34,8 @@ import Testing
         }
     }
 
-    private func run(_ chat: AgentChat, _ chatID: String, _ request: TurnRequest) async throws -> [ChatTurn.Output] {
-        var outputs: [ChatTurn.Output] = []
+    private func run(_ chat: AgentChat, _ chatID: String, _ request: TurnRequest) async throws -> [TurnOutput] {
+        var outputs: [TurnOutput] = []
         for try await output in chat.turn(chatID: chatID, request) { outputs.append(output) }
         return outputs
     }

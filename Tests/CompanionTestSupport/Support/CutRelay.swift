@@ -5,7 +5,7 @@ import NIOPosix
 /// A tunnel before a host, as `ssh -L` or a container's port: it accepts, passes bytes on both ways, and can be cut.
 package struct CutRelay: Sendable {
     /// What becomes of connections after a cut.
-    package enum Aftermath: Sendable {
+    package enum AfterCut: Sendable {
         /// The tunnel stands again at once.
         case stands
         /// So many connections are accepted and closed, then it stands again.
@@ -27,7 +27,7 @@ package struct CutRelay: Sendable {
         after bytes: Int,
         skipping skipped: Int = 0,
         of request: String? = nil,
-        then aftermath: Aftermath = .stands
+        then aftermath: AfterCut = .stands
     ) {
         state.withLockedValue {
             $0.plan = RelayState.Plan(
@@ -75,7 +75,7 @@ private struct RelayState {
         /// The number of the first connection that counts.
         var first: Int
         var request: [UInt8]?
-        var aftermath: CutRelay.Aftermath
+        var aftermath: CutRelay.AfterCut
         /// The connection that it is about, once that is known.
         var connection: ObjectIdentifier?
     }

@@ -68,7 +68,7 @@ import Testing
             let advert = Advertisement(name: name, services: [(type: .companion, port: mac.port, txt: [])])
             try await client.withAdvertisement(advert) { events in
                 for await case .published in events { break }
-                let seen = try await DiscoverySurvey.run(client: client, types: [.companion], limit: .seconds(10)) {
+                let seen = try await DiscoverySnapshot.run(client: client, types: [.companion], limit: .seconds(10)) {
                     $0.hosts.contains { $0.name == name && !$0.endpoints.isEmpty }
                 }
                 let host = try #require(seen.hosts.first { $0.name == name }?.endpoints.first?.hostName)

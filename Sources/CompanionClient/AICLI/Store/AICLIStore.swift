@@ -23,13 +23,13 @@ package struct AICLIStore: Sendable {
         directory = "\(data)/aicli/\(name.isEmpty ? "host" : name)"
     }
 
-    package func sessions() throws -> AICLISessionKeeper {
-        try load("sessions.json") ?? AICLISessionKeeper()
+    package func sessions() throws -> AICLISessionTable {
+        try load("sessions.json") ?? AICLISessionTable()
     }
 
     @discardableResult
-    package func updateSessions<R>(_ change: (inout AICLISessionKeeper) throws -> R) throws -> R {
-        try update("sessions.json", AICLISessionKeeper(), change)
+    package func updateSessions<R>(_ change: (inout AICLISessionTable) throws -> R) throws -> R {
+        try update("sessions.json", AICLISessionTable(), change)
     }
 
     /// The projects as the server listed them last; nil where it never did.
@@ -54,7 +54,7 @@ package struct AICLIStore: Sendable {
         try update("outbox.json", AICLIOutbox(), change)
     }
 
-    /// - Parameter chatID: See ``AICLISessionKeeper/chatID(for:)``.
+    /// - Parameter chatID: See ``AICLISessionTable/chatID(for:)``.
     package func transcript(chatID: String) throws -> AICLITranscript {
         try load(Self.transcriptName(chatID)) ?? AICLITranscript()
     }

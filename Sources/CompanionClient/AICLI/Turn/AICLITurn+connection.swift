@@ -54,7 +54,7 @@ extension AICLITurn {
         )
     }
 
-    mutating func verified(_ verdict: AICLISessionKeeper.Verdict, _ id: String) -> [Action] {
+    mutating func verified(_ verdict: AICLISessionTable.Verdict, _ id: String) -> [Action] {
         guard phase == .verifying, id == sessionID else { return [] }
         var actions = [Action.verdict(verdict, sessionID: id)]
         switch verdict {

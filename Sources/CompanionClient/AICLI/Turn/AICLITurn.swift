@@ -52,7 +52,7 @@ package struct AICLITurn: Sendable {
         case opened(connection: Int)
         case frame(AICLIFrame, connection: Int)
         case closed(AICLIClosure, connection: Int)
-        case verified(AICLISessionKeeper.Verdict, sessionID: String)
+        case verified(AICLISessionTable.Verdict, sessionID: String)
         /// The server could not be asked about the session.
         case verificationFailed(CompanionClientError)
         case timer(Int)
@@ -66,9 +66,9 @@ package struct AICLITurn: Sendable {
         case verify(String)
         case timer(Int, Duration)
         case ask(AICLIPermissionRequest)
-        case output(ChatTurn.Output)
+        case output(TurnOutput)
         case started(sessionID: String)
-        case verdict(AICLISessionKeeper.Verdict, sessionID: String)
+        case verdict(AICLISessionTable.Verdict, sessionID: String)
         /// Messages of the server's memory that were taken now.
         case saw([String], sessionID: String)
         /// To be kept in the transcript.
@@ -203,23 +203,4 @@ package struct AICLITurn: Sendable {
         phase = .ended
         return [action]
     }
-}
-
-/// How a connection ended.
-package struct AICLIClosure: Sendable {
-    /// The code of the close frame (RFC 6455, section 7.4); nil where there was none.
-    package var code: Int?
-    package var error: CompanionClientError?
-    /// Whether nothing came before the end. The server may have said why all the same: what comes together with the end
-    /// does not always get through the upgrade to a WebSocket.
-    package var isMute: Bool
-
-    package init(code: Int? = nil, error: CompanionClientError? = nil, isMute: Bool = false) {
-        self.code = code
-        self.error = error
-        self.isMute = isMute
-    }
-
-    /// Servers complete the handshake of a client whose token is wrong, and then close.
-    package var isRefusal: Bool { code == 1008 }
 }

@@ -28,7 +28,7 @@ package struct AICLITurnRunner: Sendable {
         in workingDirectory: String,
         allowedTools: [String]?,
         waiting: String? = nil,
-        emit: (ChatTurn.Output) -> Void
+        emit: (TurnOutput) -> Void
     ) async throws -> ChatTurnSummary {
         var turn = AICLITurn(
             prompt: prompt,
@@ -53,7 +53,7 @@ package struct AICLITurnRunner: Sendable {
         _ turn: inout AICLITurn,
         _ isOut: inout Bool,
         waiting: String?,
-        emit: (ChatTurn.Output) -> Void
+        emit: (TurnOutput) -> Void
     ) async throws -> ChatTurnSummary {
         let (inputs, sink) = AsyncStream<AICLITurn.Input>.makeStream()
         defer { sink.finish() }
@@ -194,7 +194,7 @@ extension AICLITurnRunner {
     }
 
     private func say(_ role: CompanionMessage.Role, _ text: String, at date: Date, in directory: String) throws {
-        try store.updateTranscript(chatID: AICLISessionKeeper.chatID(for: directory)) {
+        try store.updateTranscript(chatID: AICLISessionTable.chatID(for: directory)) {
             $0.append(role, text, at: date)
         }
     }

@@ -6,6 +6,9 @@ import PairingAgent
 /// Conversations that were begun or gone on with here: one file each, apart from what was pulled, so that no pull loses
 /// them.
 extension LumiStore {
+    /// How many pictures of a conversation are kept: they are large, and only the last are sent again.
+    static let keptPictures = 2
+
     private var localDirectory: String { directory + "/local" }
 
     /// The name of a file is made of a UUID's digits: nothing of a peer reaches the path.
@@ -28,9 +31,8 @@ extension LumiStore {
                 local.createdAt = before.createdAt ?? local.createdAt
             }
             local.messages += messages
-            // Pictures are large, and only the last are sent again.
             let pictured = local.messages.indices.filter { local.messages[$0].imageData != nil }
-            for index in pictured.dropLast(PromptHistory.pictures) { local.messages[index].imageData = nil }
+            for index in pictured.dropLast(Self.keptPictures) { local.messages[index].imageData = nil }
             local.updatedAt = local.messages.compactMap(\.timestamp).max() ?? local.updatedAt
             try writeJSON(local, to: localPath(conversation.id))
         }
@@ -109,5 +111,28 @@ extension LumiConversation {
             messages.insert(message, at: place.map { $0 + 1 } ?? 0)
         }
         updatedAt = [updatedAt, local.updatedAt].compactMap(\.self).max()
+    }
+}
+
+/// Which agents the user marked, here and not on the Mac.
+extension LumiStore {
+    private struct Stars: Codable {
+        var agents: Set<UUID> = []
+    }
+
+    var starsPath: String { directory + "/stars.json" }
+
+    /// The ids of the marked agents.
+    package func starred() throws(LumiStoreError) -> Set<UUID> {
+        let stars: Stars? = try read(starsPath, remedy: "remove it: rm '\(starsPath)'")
+        return stars?.agents ?? []
+    }
+
+    package func star(_ id: UUID, _ isStarred: Bool) throws {
+        try withLock {
+            var stars = Stars(agents: try starred())
+            if isStarred { stars.agents.insert(id) } else { stars.agents.remove(id) }
+            try writeJSON(stars, to: starsPath)
+        }
     }
 }

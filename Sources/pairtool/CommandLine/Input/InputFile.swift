@@ -52,3 +52,24 @@ extension CommandError {
         return "pairtool cannot open a name that is not UTF-8; give the file on standard input: - < FILE"
     }
 }
+
+extension CommandContext {
+    /// The bytes of a file, or of standard input. Blocks.
+    ///
+    /// - Parameter file: A path, or `-`.
+    /// - Returns: Nil if there are more than `limit` bytes.
+    /// - Throws: ``CommandError`` where a file cannot be read: `file.not_found`, `file.denied`, `file.unreadable`.
+    ///   `CancellationError` when the user interrupts.
+    func content(of file: String = "-", limit: Int) throws -> [UInt8]? {
+        file == "-" ? try stdin.readAll(limit: limit) : try InputFile.read(file, limit: limit)
+    }
+
+    /// The bytes of a file, or of standard input, without blocking the thread.
+    ///
+    /// - Parameter file: A path, or `-`.
+    /// - Returns: Nil if there are more than `limit` bytes.
+    /// - Throws: ``CommandError`` where a file cannot be read.
+    func content(of file: String = "-", limit: Int) async throws -> [UInt8]? {
+        try await BlockingCall.run { try content(of: file, limit: limit) }
+    }
+}

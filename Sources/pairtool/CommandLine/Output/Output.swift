@@ -1,3 +1,4 @@
+import ArgumentParser
 import CompanionWire
 import FoundationEssentials
 
@@ -120,5 +121,36 @@ struct Output: Sendable {
         guard !items.isEmpty else { return }
         let width = context.stdoutIsTerminal ? context.windowSize()?.columns : nil
         context.stdout.write(Table.render(items, columns: columns, width: width, colour: context.colour))
+    }
+}
+
+/// The options that every command has.
+struct OutputOptions: ParsableArguments {
+    @Flag(help: "Print one JSON object per line (see docs/json.md).")
+    var json = false
+
+    @Flag(name: .shortAndLong, help: "Print ids only.")
+    var quiet = false
+
+    mutating func validate() throws {
+        if json, quiet { throw ValidationError("--json and --quiet cannot be used together.") }
+    }
+
+    /// The output of the running command.
+    var output: Output {
+        Output(context: .current, format: json ? .json : quiet ? .quiet : .text)
+    }
+}
+
+extension FileSink {
+    /// Says on standard error that output was lost, if it was, whatever else went wrong.
+    ///
+    /// - Returns: How the program is to end: with `failed` where output was lost, unless it was interrupted.
+    static func end(_ status: ExitStatus, json: Bool) -> ExitStatus {
+        guard let reason = lossOfOutput else { return status }
+        Output(context: .process, format: json ? .json : .text).report(
+            CommandError(.failed, "output.lost", "the output could not be written: \(reason)")
+        )
+        return status == .interrupted ? status : .failed
     }
 }

@@ -12,13 +12,13 @@ struct AdvertCheck: DoctorCheck {
     var limit = Duration.seconds(5)
 
     func findings() async throws -> [Finding] {
-        let survey = try await DiscoverySurvey.run(
+        let snapshot = try await DiscoverySnapshot.run(
             client: client,
             types: ServiceType.all,
             limit: limit,
             until: \.isSettled
         )
-        return Self.findings(survey.hosts, hasPairedHosts: hasPairedHosts)
+        return Self.findings(snapshot.hosts, hasPairedHosts: hasPairedHosts)
     }
 
     static func findings(_ hosts: [DiscoveredHost], hasPairedHosts: Bool) -> [Finding] {

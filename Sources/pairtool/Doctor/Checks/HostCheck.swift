@@ -32,14 +32,14 @@ struct HostCheck: DoctorCheck {
     /// The new address of the host according to advertisements; nil if they have none. It was not contacted there.
     private func advertisedPlace() async throws -> CompanionEndpoint? {
         let id = host.id
-        let survey = try await DiscoverySurvey.run(
+        let snapshot = try await DiscoverySnapshot.run(
             client: client,
             types: [.companion, .companionShort],
             limit: .seconds(3)
-        ) { survey in
-            survey.isSettled || survey.hosts.contains { $0.advertisedID == id && !$0.endpoints.isEmpty }
+        ) { snapshot in
+            snapshot.isSettled || snapshot.hosts.contains { $0.advertisedID == id && !$0.endpoints.isEmpty }
         }
-        return survey.hosts.filter { $0.advertisedID == id }.flatMap(\.endpoints).map(\.endpoint)
+        return snapshot.hosts.filter { $0.advertisedID == id }.flatMap(\.endpoints).map(\.endpoint)
             .first { !host.covers($0) }
     }
 

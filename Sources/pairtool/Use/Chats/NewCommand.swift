@@ -1,4 +1,6 @@
 import ArgumentParser
+import CompanionClient
+import CompanionWire
 import PairingAgent
 
 struct NewCommand: AsyncParsableCommand {
@@ -12,4 +14,118 @@ struct NewCommand: AsyncParsableCommand {
             """,
         subcommands: [NewProjectCommand.self, NewSessionCommand.self, NewChatCommand.self]
     )
+}
+
+struct NewProjectCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "project",
+        abstract: "Create a project.",
+        discussion: """
+            Examples:
+              pairtool new project garden
+              pairtool new project garden --path /home/ada/garden
+            """
+    )
+
+    @Argument(help: "The name of the project.")
+    var name: String
+
+    @Option(help: "The directory on the host. Default: the host chooses.")
+    var path: String?
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func validate() throws {
+        try NameRule.check(name)
+    }
+
+    func run() async throws {
+        try await host.withSession(options) { session in
+            let commands = try session.commands(to: "create projects")
+            let project = try await commands.createProject(name: name.trimmingBlanks(), localPath: path)
+            let row = ProjectRow(MergedProject(project: project, ids: [project.id]))
+            session.output.result(row, id: project.id) {
+                TerminalText.line("Project \(project.name) (\(project.id)) at \(project.localPath)")
+            }
+        }
+    }
+}
+
+struct NewSessionCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "session",
+        abstract: "Start a session of the agent in a project.",
+        discussion: """
+            Example:
+              pairtool new session garden
+            """
+    )
+
+    @Argument(
+        help: "The project, by name, path or id prefix.",
+        completion: .custom { words, _, _ in await Completions.projects(words) }
+    )
+    var project: String
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    private struct Row: Encodable {
+        var sessionId: String
+        var projectId: String
+    }
+
+    func run() async throws {
+        try await host.withSession(options) { session in
+            let commands = session.offer.sessions == nil ? try session.commands(to: "start sessions") : nil
+            let project = try await session.project(project)
+            let id =
+                if let commands {
+                    try await commands.createSession(projectID: project.id)
+                } else {
+                    try await session.sessions.beginSession(in: project.project.localPath)
+                }
+            session.output.result(Row(sessionId: id, projectId: project.id), id: id) {
+                TerminalText.line("Session \(id) in \(project.project.name)")
+            }
+        }
+    }
+}
+
+struct NewChatCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "chat",
+        abstract: "Create an empty chat in a project.",
+        discussion: """
+            Examples:
+              pairtool new chat garden
+              pairtool new chat garden --title Plans
+            """
+    )
+
+    @Argument(
+        help: "The project, by name, path or id prefix.",
+        completion: .custom { words, _, _ in await Completions.projects(words) }
+    )
+    var project: String
+
+    @Option(help: "The title. Default: the host chooses.")
+    var title: String?
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        try await host.withSession(options) { session in
+            let commands = try session.commands(to: "create empty chats")
+            let project = try await session.project(project)
+            let chat = try await commands.createChat(projectID: project.id, title: title)
+            session.output.result(ChatRow(ChatInProject(chat: chat, project: project)), id: chat.id) {
+                TerminalText.line(
+                    "Chat \(chat.title.isEmpty ? "" : "“\(chat.title)” ")(\(chat.id)) in \(project.project.name)"
+                )
+            }
+        }
+    }
 }

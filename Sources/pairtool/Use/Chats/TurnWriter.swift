@@ -32,7 +32,7 @@ struct TurnWriter {
         var recovered: Bool?
     }
 
-    mutating func write(_ turn: ChatTurn.Output) {
+    mutating func write(_ turn: TurnOutput) {
         if case .finished(let summary) = turn { answer = summary.answer }
         switch output.format {
         case .json: writeJSON(turn)
@@ -41,7 +41,7 @@ struct TurnWriter {
         }
     }
 
-    private mutating func writeText(_ turn: ChatTurn.Output) {
+    private mutating func writeText(_ turn: TurnOutput) {
         switch turn {
         case .begun: break
         case .text(let text):
@@ -81,7 +81,7 @@ struct TurnWriter {
         output.context.stderr.write(text + "\n")
     }
 
-    private func writeJSON(_ turn: ChatTurn.Output) {
+    private func writeJSON(_ turn: TurnOutput) {
         let event: Event =
             switch turn {
             case .begun(let turnID): Event(type: "turn", chatId: chatID, turnId: turnID)

@@ -50,7 +50,7 @@ struct LiveWriter: Sendable {
         var message: String
     }
 
-    func write(_ live: LiveFeed.Output) {
+    func write(_ live: LiveEventStream.Output) {
         switch (live, output.format) {
         case (.event(let event), .json): output.json(event)
         case (.event(let event), .quiet): output.data(TerminalText.line(event.type.rawValue))

@@ -89,19 +89,19 @@ struct HostFinder: Sendable {
     private func browse(_ sink: AsyncStream<HostSearch.Event>.Continuation) async -> String {
         let host = host
         do {
-            let survey = try await DiscoverySurvey.run(
+            let snapshot = try await DiscoverySnapshot.run(
                 client: discovery,
                 types: [.companion, .companionShort],
                 limit: Self.browseLimit
-            ) { survey in
+            ) { snapshot in
                 // The key identifies the host, so every claim is checked as it arrives.
-                if host.trust == .verified { sink.yield(.advertised(host.candidates(in: survey.hosts))) }
-                return survey.isSettled
+                if host.trust == .verified { sink.yield(.advertised(host.candidates(in: snapshot.hosts))) }
+                return snapshot.isSettled
             }
-            let claims = host.claims(in: survey.hosts)
+            let claims = host.claims(in: snapshot.hosts)
             guard let claim = claims.first else {
-                return "mDNS (\(survey.engine.rawValue) engine): no host advertises its id"
-                    + (survey.problem.map { "; \($0)" } ?? "")
+                return "mDNS (\(snapshot.engine.rawValue) engine): no host advertises its id"
+                    + (snapshot.problem.map { "; \($0)" } ?? "")
             }
             guard host.trust == .verified || !claim.isClaimedBySeveralMachines else {
                 let addresses = host.candidates(in: claims).map(\.description).joined(separator: ", ")

@@ -1,0 +1,68 @@
+package import FoundationEssentials
+
+/// A prompt and what goes with it.
+package struct TurnRequest: Sendable, Hashable {
+    package var prompt: String
+    /// Nil: the host's, or the agent's, own choice.
+    package var model: String?
+    /// The working directory as the host lists it: a project's `localPath`. Nil: none is known.
+    package var projectPath: String?
+    /// The tools that the agent may use without being asked for. Nil: all of them; an empty list: none.
+    package var allowedTools: [String]?
+    package var images: [TurnImage]
+
+    package init(
+        prompt: String,
+        model: String? = nil,
+        projectPath: String? = nil,
+        allowedTools: [String]? = nil,
+        images: [TurnImage] = []
+    ) {
+        self.prompt = prompt
+        self.model = model
+        self.projectPath = projectPath
+        self.allowedTools = allowedTools
+        self.images = images
+    }
+}
+
+/// A picture that goes with a prompt.
+package struct TurnImage: Sendable, Hashable {
+    package var bytes: [UInt8]
+    /// Such as `image/png`.
+    package var mediaType: String
+
+    package init(bytes: [UInt8], mediaType: String) {
+        self.bytes = bytes
+        self.mediaType = mediaType
+    }
+}
+
+/// A host that answers prompts.
+package protocol TurnRunning: Sendable {
+    /// Whether pictures may go with a prompt.
+    var takesImages: Bool { get }
+    /// Whether an answer ends when nobody reads it any more. Default: no, the host goes on.
+    var endsWithReader: Bool { get }
+    /// Waits until a turn has ended that nobody has followed to its end, for two at a time would mix their answers.
+    /// Default: nothing is waited for.
+    ///
+    /// - Parameters:
+    ///   - begun: When the turn began, by this machine's clock.
+    ///   - say: Takes what the user should know while it lasts.
+    func waitForEarlierTurn(chatID: String, begun: Date, say: @Sendable (String) -> Void) async throws
+    /// Makes a chat for a first prompt.
+    ///
+    /// - Returns: The id that ``turn(chatID:_:)`` takes.
+    func makeChat(projectID: String, title: String) async throws -> String
+    /// Sends a prompt, once, when the first output is asked for.
+    ///
+    /// The outputs end with ``TurnOutput/finished(_:)``, or the sequence throws ``CompanionClientError``.
+    func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs
+}
+
+extension TurnRunning {
+    package var endsWithReader: Bool { false }
+
+    package func waitForEarlierTurn(chatID: String, begun: Date, say: @Sendable (String) -> Void) async throws {}
+}

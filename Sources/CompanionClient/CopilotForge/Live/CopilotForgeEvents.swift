@@ -1,0 +1,105 @@
+package import CompanionWire
+package import FoundationEssentials
+
+/// What happens at a host of protocol v2, as it happens.
+package struct LiveEvents: EventReporting {
+    private let client: CompanionAPIClient
+
+    package init(client: CompanionAPIClient) {
+        self.client = client
+    }
+
+    package func run(
+        every interval: Duration,
+        progress: LiveProgress,
+        patience: Int?,
+        _ take: (LiveEventStream.Output) async throws -> Void
+    ) async throws {
+        try await LiveEventStream(client: client, patience: patience, progress: progress, clock: client.clock).run(take)
+    }
+}
+
+/// Polls a host of protocol v1, which sends no events, and reports the differences as events.
+package struct PolledEvents: EventReporting {
+    private let client: CompanionAPIClient
+    private let now: @Sendable () -> Date
+
+    package init(client: CompanionAPIClient, now: @escaping @Sendable () -> Date) {
+        self.client = client
+        self.now = now
+    }
+
+    private struct Snapshot: Equatable {
+        var device: ConnectedCompanionDevice?
+        /// When each project and chat was changed last.
+        var projects: [String: Date] = [:]
+        var chats: [String: [String: Date]] = [:]
+    }
+
+    package func run(
+        every interval: Duration,
+        progress: LiveProgress,
+        patience: Int?,
+        _ take: (LiveEventStream.Output) async throws -> Void
+    ) async throws {
+        var last: Snapshot?
+        var hasFailed = false
+        while true {
+            do {
+                let current = try await look(last)
+                let events = last.map { changes(from: $0, to: current) } ?? []
+                if hasFailed {
+                    let what = events.isEmpty ? "nothing has changed" : "changes follow"
+                    try await take(.resumed("\(client.endpoint) answers again; \(what)."))
+                }
+                for event in events { try await take(.event(event)) }
+                last = current
+                hasFailed = false
+            } catch let error as CompanionClientError where [.unreachable, .timedOut].contains(error.code) {
+                if !hasFailed { try await take(.interrupted(error.message)) }
+                hasFailed = true
+            }
+            try await client.clock.sleep(for: interval)
+        }
+    }
+
+    /// Asks for the chats of those projects only that have changed.
+    private func look(_ last: Snapshot?) async throws -> Snapshot {
+        var snapshot = Snapshot(device: try await client.status().connectedDevice)
+        for project in try await client.projects() {
+            let changed = project.lastUpdatedAt ?? .distantPast
+            snapshot.projects[project.id] = changed
+            if let chats = last?.chats[project.id], last?.projects[project.id] == changed {
+                snapshot.chats[project.id] = chats
+            } else {
+                let chats = try await client.chats(projectID: project.id)
+                snapshot.chats[project.id] = Dictionary(
+                    chats.map { ($0.id, $0.lastUpdatedAt ?? .distantPast) },
+                    uniquingKeysWith: max
+                )
+            }
+        }
+        return snapshot
+    }
+
+    private func changes(from old: Snapshot, to new: Snapshot) -> [LiveEvent] {
+        let now = now()
+        var events: [LiveEvent] = []
+        if old.device?.id != new.device?.id {
+            if let gone = old.device {
+                events.append(LiveEvent(.deviceDisconnected, at: now, deviceId: gone.id, deviceName: gone.name))
+            }
+            if let come = new.device {
+                events.append(LiveEvent(.deviceConnected, at: now, deviceId: come.id, deviceName: come.name))
+            }
+        }
+        for (project, changed) in new.projects.sorted(by: { $0.key < $1.key }) where old.projects[project] != changed {
+            events.append(LiveEvent(.projectChanged, at: now, projectId: project))
+            for (chat, changed) in (new.chats[project] ?? [:]).sorted(by: { $0.key < $1.key })
+            where old.chats[project]?[chat] != changed {
+                events.append(LiveEvent(.chatChanged, at: now, projectId: project, chatId: chat))
+            }
+        }
+        return events
+    }
+}

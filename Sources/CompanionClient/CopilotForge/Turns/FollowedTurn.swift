@@ -1,0 +1,199 @@
+import AsyncHTTPClient
+import CompanionWire
+import NIOCore
+
+/// The outputs of a turn that runs, or ran, at a host of protocol v2.
+///
+/// The host numbers the frames of a turn and keeps them, so a stream that breaks is taken up behind the last frame, as
+/// often as frames still come in between. Dropping the stream does not end the turn. For one reader.
+package struct FollowedTurn: AsyncSequence, Sendable {
+    package typealias Element = TurnOutput
+    package typealias Failure = any Error
+
+    private let client: CompanionAPIClient
+    private let target: String
+    private let clock: any Clock<Duration>
+
+    /// - Parameter clock: Measures the waits between two tries.
+    /// - Throws: ``CompanionClientError/Code/badRequest`` for an empty id.
+    package init(
+        client: CompanionAPIClient,
+        chatID: String,
+        turnID: String,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) throws {
+        self.client = client
+        self.clock = clock
+        target =
+            "/companion/chats/\(try client.segment(chatID, "chat"))/turns/\(try client.segment(turnID, "turn"))/events"
+    }
+
+    package func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(client: client, target: target, clock: clock)
+    }
+
+    package struct AsyncIterator: AsyncIteratorProtocol {
+        private enum State {
+            case closed
+            case waiting(Duration)
+            case reading(HTTPClientResponse.Body.AsyncIterator)
+            case finishing
+            case ended
+        }
+
+        private let client: CompanionAPIClient
+        private let target: String
+        private let clock: any Clock<Duration>
+        private var state = State.closed
+        private var decoder: ContinueChatStreamDecoder
+        private var backoff: Backoff
+        private var pending: ArraySlice<ContinueChatStreamDecoder.Output> = []
+        private var received = 0
+        private var hostError: String?
+        private var answer = ""
+        private var usage: ContinueChatUsage?
+        private var wasResumed = false
+
+        fileprivate init(client: CompanionAPIClient, target: String, clock: any Clock<Duration>) {
+            self.client = client
+            self.target = target
+            self.clock = clock
+            decoder = ContinueChatStreamDecoder(
+                maximumEventSize: client.configuration.limits.frame,
+                isNumbered: true
+            )
+            backoff = Backoff(client.configuration.retries)
+        }
+
+        /// - Throws: ``CompanionClientError``: `hostError` when the turn failed, `streamInterrupted` when the stream
+        ///   broke and could not be taken up again.
+        package mutating func next() async throws -> TurnOutput? {
+            while true {
+                if let output = try takePending() { return output }
+                switch state {
+                case .closed, .waiting, .reading:
+                    if let notice = try await advance() { return notice }
+                case .finishing:
+                    state = .ended
+                    if let hostError {
+                        throw CompanionClientError(.hostError, "The turn failed on the host.", hostText: hostError)
+                    }
+                    return .finished(
+                        ChatTurnSummary(answer: answer, usage: usage, wasRecovered: wasResumed, position: .start)
+                    )
+                case .ended:
+                    return nil
+                }
+            }
+        }
+
+        /// One step of the connection.
+        ///
+        /// - Returns: A notice where it broke.
+        private mutating func advance() async throws -> TurnOutput? {
+            let current = state
+            // Ended until proven otherwise: what throws below ends the sequence.
+            state = .ended
+            do {
+                switch current {
+                case .waiting(let wait):
+                    try await clock.sleep(for: wait)
+                    fallthrough
+                case .closed:
+                    state = .reading(try await open())
+                case .reading(var body):
+                    if let part = try await read(&body) {
+                        try take(part)
+                        if case .ended = state { state = .reading(body) }
+                    } else {
+                        try Task.checkCancellation()
+                        return try interrupted(by: nil)
+                    }
+                case .finishing, .ended:
+                    break
+                }
+                return nil
+            } catch let error as CompanionClientError where error.isBreak {
+                return try interrupted(by: error)
+            }
+        }
+
+        private func open() async throws -> HTTPClientResponse.Body.AsyncIterator {
+            var request = CompanionRequest.get(target)
+            if decoder.lastNumber > 0 { request.headers = [("Last-Event-ID", "\(decoder.lastNumber)")] }
+            return try await client.openEvents(request)
+        }
+
+        private func read(_ body: inout HTTPClientResponse.Body.AsyncIterator) async throws -> ByteBuffer? {
+            do {
+                return try await body.next()
+            } catch {
+                throw try await client.transport(error, answered: true)
+            }
+        }
+
+        private mutating func take(_ part: ByteBuffer) throws {
+            received += part.readableBytes
+            do {
+                pending = try decoder.feed(part.readableBytesView)[...]
+            } catch {
+                throw tooLarge(error)
+            }
+            guard received <= client.configuration.limits.answer else { throw tooLarge(nil) }
+            if !pending.isEmpty { backoff.reset() }
+        }
+
+        private mutating func takePending() throws -> TurnOutput? {
+            while let next = pending.popFirst() {
+                switch next {
+                case .end:
+                    state = .finishing
+                    pending = []
+                case .event(let event):
+                    if let output = output(for: event) { return output }
+                }
+            }
+            return nil
+        }
+
+        private mutating func output(for event: ContinueChatEvent) -> TurnOutput? {
+            switch event {
+            case .text(let text):
+                answer += text
+                return text.isEmpty ? nil : .text(text)
+            case .status(let label): return .status(label)
+            case .toolStart(let name, let id): return .toolStart(toolName: name, toolCallID: id)
+            case .toolComplete(let name, let id, let success, let details):
+                return .toolComplete(toolName: name, toolCallID: id, success: success, details: details)
+            case .usage(let latest):
+                usage = latest
+                return .usage(latest)
+            case .error(let text):
+                hostError = hostError ?? text
+                return nil
+            case .done, .unknown: return nil
+            }
+        }
+
+        private mutating func interrupted(by error: CompanionClientError?) throws -> TurnOutput {
+            guard let wait = backoff.next() else {
+                throw CompanionClientError(
+                    .streamInterrupted,
+                    "The answer of \(client.endpoint) broke off, and the connection did not come back. The host has the "
+                        + "prompt, and goes on with it if it still runs.",
+                    underlying: error
+                )
+            }
+            decoder.resume()
+            wasResumed = true
+            state = .waiting(wait)
+            return .recovering(
+                error?.message ?? "\(client.endpoint) closed the connection; taking the answer up again."
+            )
+        }
+
+        private func tooLarge(_ error: (any Error)?) -> CompanionClientError {
+            CompanionClientError(.tooLarge, "\(client.endpoint) sends more than an answer may have.", underlying: error)
+        }
+    }
+}

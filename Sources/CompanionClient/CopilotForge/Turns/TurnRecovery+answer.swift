@@ -1,0 +1,40 @@
+import CompanionWire
+
+extension TurnRecovery {
+    /// Compares the stored answer with what was shown, and shows what is missing.
+    mutating func complete(with stored: String) -> [TurnOutput] {
+        guard let missing = Self.missing(from: stored, shown: answer) else {
+            replaceAnswer(with: stored)
+            let notice = "The stored answer differs from what was shown so far; here is the whole of it."
+            return [.recovering(notice), .text(stored)]
+        }
+        extendAnswer(by: missing)
+        return missing.isEmpty ? [] : [.text(missing)]
+    }
+
+    /// What `stored` has beyond `shown`. Hosts may store an answer without the white space around it.
+    ///
+    /// - Returns: Nil when `stored` does not begin with `shown`.
+    static func missing(from stored: String, shown: String) -> String? {
+        if let rest = rest(of: stored, after: shown) { return rest }
+        let start = stored.drop(while: \.isWhitespace)
+        let shownStart = shown.drop(while: \.isWhitespace)
+        if let rest = rest(of: String(start), after: String(shownStart)) { return rest }
+        return String(start).trimmed == String(shownStart).trimmed ? "" : nil
+    }
+
+    /// Compares bytes, not characters: a combining mark may be the first thing that is missing.
+    private static func rest(of stored: String, after shown: String) -> String? {
+        guard stored.utf8.starts(with: shown.utf8) else { return nil }
+        return String(decoding: stored.utf8.dropFirst(shown.utf8.count), as: UTF8.self)
+    }
+}
+
+extension String {
+    /// Without the white space and line ends around it.
+    var trimmed: String {
+        let start = drop(while: \.isWhitespace)
+        guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+        return String(start[...last])
+    }
+}

@@ -1,0 +1,228 @@
+package import CompanionWire
+
+/// One turn as a state machine: takes what comes from the stream and the history, says what to show and what to do
+/// next.
+///
+/// A turn goes on at the host when its stream breaks, and its answer is stored. So a broken stream is followed up from
+/// the history, and the prompt is never sent again (protocol v1, "continue").
+package struct TurnRecovery: Sendable {
+    package struct Configuration: Sendable, Hashable {
+        /// How long a host may not answer, or its history not show the prompt. Default: 150 s (hosts end a silent turn
+        /// after 120 s). Counts from the break, and anew each time that the prompt is there and its answer is not yet.
+        package var limit: Duration
+        /// How long an answer is waited for in all, as long as the host has the prompt and works on. Default: 30 min.
+        package var longestTurn: Duration
+        /// After how long a host ends a turn itself, from the turn's begin on; nothing is waited for beyond it. Default:
+        /// nil, not known.
+        package var turnLimit: Duration?
+        /// The wait before the first question; it doubles from one to the next. Default: 250 ms.
+        package var firstWait: Duration
+        /// The longest wait between two questions. Default: 5 s.
+        package var longestWait: Duration
+        /// How often the history may be without the prompt until it counts as not taken, if the host did not even begin
+        /// to answer. Default: 3.
+        package var readsUntilNotTaken: Int
+
+        package init(
+            limit: Duration = .seconds(150),
+            longestTurn: Duration = .seconds(30 * 60),
+            turnLimit: Duration? = nil,
+            firstWait: Duration = .milliseconds(250),
+            longestWait: Duration = .seconds(5),
+            readsUntilNotTaken: Int = 3
+        ) {
+            self.limit = limit
+            self.longestTurn = longestTurn
+            self.turnLimit = turnLimit
+            self.firstWait = firstWait
+            self.longestWait = longestWait
+            self.readsUntilNotTaken = readsUntilNotTaken
+        }
+    }
+
+    package enum Input: Sendable {
+        case event(ContinueChatEvent)
+        /// The stream ended as it should.
+        case ended
+        /// `age`: the time since the turn began.
+        case failed(CompanionClientError, age: Duration = .zero)
+        /// The messages behind the position where the turn began, and the time since the break. `hasRestarted`: whether
+        /// the host's process is another than the one that the turn began in.
+        case history([CompanionMessage], elapsed: Duration, hasRestarted: Bool = false)
+        case historyFailed(CompanionClientError, elapsed: Duration, hasRestarted: Bool = false)
+    }
+
+    package enum Step: Sendable {
+        /// Read on from the stream.
+        case read
+        /// Wait, then ask the history.
+        case poll(after: Duration)
+        case finish(recovered: Bool)
+        case fail(CompanionClientError)
+    }
+
+    private let prompt: String
+    private let configuration: Configuration
+    private var hostError: String?
+    private var cause: CompanionClientError?
+    private var wait: Duration
+    private var readsWithoutPrompt = 0
+    private var wasTaken = false
+    /// When the history last showed the prompt without an answer, from the break on.
+    private var lastSign = Duration.zero
+    /// When the host ends the turn, from the break on.
+    private var turnEnd: Duration?
+
+    /// The answer as far as it was shown.
+    package private(set) var answer = ""
+
+    package init(prompt: String, configuration: Configuration = Configuration()) {
+        self.prompt = prompt
+        self.configuration = configuration
+        self.wait = configuration.firstWait
+    }
+
+    package mutating func handle(_ input: Input) -> (outputs: [TurnOutput], next: Step) {
+        switch input {
+        case .event(let event): (show(event), .read)
+        case .ended: ([], end())
+        case .failed(let error, let age): fail(error, age: age)
+        case .history(let messages, let elapsed, let hasRestarted):
+            follow(messages, elapsed: elapsed, hasRestarted: hasRestarted)
+        case .historyFailed(let error, _, true) where error.delivery == .answered:
+            ([], .fail(lost(in: "it does not show the chat now")))
+        case .historyFailed(let error, let elapsed, _): ([], pollAgain(after: error, elapsed: elapsed))
+        }
+    }
+
+    mutating func extendAnswer(by text: String) { answer += text }
+
+    mutating func replaceAnswer(with text: String) { answer = text }
+
+    private mutating func show(_ event: ContinueChatEvent) -> [TurnOutput] {
+        switch event {
+        case .text(let text):
+            answer += text
+            return text.isEmpty ? [] : [.text(text)]
+        case .status(let label): return [.status(label)]
+        case .toolStart(let name, let id): return [.toolStart(toolName: name, toolCallID: id)]
+        case .toolComplete(let name, let id, let success, let details):
+            return [.toolComplete(toolName: name, toolCallID: id, success: success, details: details)]
+        case .usage(let usage): return [.usage(usage)]
+        case .error(let text):
+            hostError = hostError ?? text
+            return []
+        case .done, .unknown: return []
+        }
+    }
+
+    private func end() -> Step {
+        guard let hostError else { return .finish(recovered: false) }
+        return .fail(CompanionClientError(.hostError, "The turn failed on the host.", hostText: hostError))
+    }
+
+    private mutating func fail(_ error: CompanionClientError, age: Duration) -> ([TurnOutput], Step) {
+        if hostError != nil { return ([], end()) }
+        let isBreak = [.streamInterrupted, .timedOut, .unreachable].contains(error.code)
+        guard isBreak, error.delivery != .notSent else { return ([], .fail(error)) }
+        cause = error
+        wasTaken = error.delivery == .answered
+        turnEnd = configuration.turnLimit.map { $0 - age }
+        return ([.recovering(error.message)], .poll(after: nextWait()))
+    }
+
+    private mutating func follow(
+        _ messages: [CompanionMessage],
+        elapsed: Duration,
+        hasRestarted: Bool
+    ) -> ([TurnOutput], Step) {
+        guard let own = messages.firstIndex(where: isOwn) else {
+            // What a restarted host does not show it may have forgotten.
+            if hasRestarted { return ([], .fail(lost(in: "the chat does not have the answer"))) }
+            readsWithoutPrompt += 1
+            guard wasTaken || readsWithoutPrompt < configuration.readsUntilNotTaken else {
+                return ([], .fail(notTaken()))
+            }
+            return ([], pollAgain(after: nil, elapsed: elapsed))
+        }
+        wasTaken = true
+        lastSign = elapsed
+        let turn = messages[(own + 1)...].prefix { $0.role != .user }
+        guard let stored = turn.first(where: { $0.role == .assistant && !$0.text.isEmpty }) else {
+            if hasRestarted { return ([], .fail(lost(in: "the chat does not have the answer"))) }
+            return ([], pollAgain(after: nil, elapsed: elapsed))
+        }
+        let outputs = complete(with: stored.text)
+        guard stored.interrupted != true else { return (outputs, .fail(cutOff())) }
+        return (outputs, .finish(recovered: true))
+    }
+
+    /// Hosts may store a prompt without the white space around it.
+    private func isOwn(_ message: CompanionMessage) -> Bool {
+        message.role == .user && message.text.trimmed == prompt.trimmed
+    }
+
+    private mutating func pollAgain(after error: CompanionClientError?, elapsed: Duration) -> Step {
+        // The pairing is gone: asking on cannot help. All else can pass, a host that signs in again included.
+        if let error, [.notPaired, .forbidden].contains(error.code) { return .fail(error) }
+        let end = min(lastSign + configuration.limit, configuration.longestTurn, turnEnd ?? configuration.longestTurn)
+        guard elapsed < end else { return .fail(gaveUp(after: error, elapsed: elapsed)) }
+        return .poll(after: min(nextWait(), end - elapsed))
+    }
+
+    private mutating func nextWait() -> Duration {
+        defer { wait = min(wait * 2, configuration.longestWait) }
+        return wait
+    }
+
+    /// The host says itself that it does not have the whole answer.
+    private func cutOff() -> CompanionClientError {
+        CompanionClientError(
+            .streamInterrupted,
+            "The host ended in the middle of the answer. What it had is shown; the prompt was not sent again.",
+            underlying: cause
+        )
+    }
+
+    private func notTaken() -> CompanionClientError {
+        CompanionClientError(
+            .unreachable,
+            "The host did not take the prompt: the connection failed first. It was not sent again.",
+            delivery: .notSent,
+            underlying: cause
+        )
+    }
+
+    private func gaveUp(after error: CompanionClientError?, elapsed: Duration) -> CompanionClientError {
+        let message: String =
+            if !wasTaken {
+                "The connection broke before the host answered, and its chat could not be read since. The prompt may have "
+                    + "run; it was not sent again."
+            } else if error != nil {
+                "The answer broke off, and the chat could not be read since. The prompt was not sent again."
+            } else if let turnEnd, elapsed >= turnEnd {
+                "The answer broke off, and the host ends every turn after two minutes: the chat does not have the answer. "
+                    + "The prompt was not sent again."
+            } else {
+                "The answer broke off, and \(elapsed.forPeople) later the chat did not have it whole. The prompt was not "
+                    + "sent again."
+            }
+        return CompanionClientError(
+            .streamInterrupted,
+            message,
+            delivery: wasTaken ? .answered : .unknown,
+            underlying: error ?? cause
+        )
+    }
+
+    /// A turn ends with the process that it runs in.
+    private func lost(in chat: String) -> CompanionClientError {
+        CompanionClientError(
+            .streamInterrupted,
+            "The host was restarted during this turn, and \(chat): the answer is lost. The prompt may have run in part; "
+                + "it was not sent again.",
+            delivery: wasTaken ? .answered : .unknown,
+            underlying: cause
+        )
+    }
+}

@@ -1,0 +1,85 @@
+import CompanionWire
+
+extension LumiClient {
+    /// Asks whether the host is there, and measures how long it takes.
+    ///
+    /// - Parameter deviceName: The name that the connection was accepted by: another would be a new question.
+    package func ping(deviceName: String) async throws -> Duration {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let answer = try await perform(.ping(deviceName: deviceName))
+        let time = start.duration(to: clock.now)
+        guard answer.result == "pong" else {
+            throw CompanionClientError(.badAnswer, "\(endpoint) answered a ping with something else.")
+        }
+        return time
+    }
+
+    /// How loud the Mac is, in percent; nil where its output has no volume of its own.
+    package func volume() async throws -> Int? {
+        let text = try await perform(.volume).result
+        return Int(text.prefix { $0 != "%" && !$0.isWhitespace }).flatMap { (0...100).contains($0) ? $0 : nil }
+    }
+
+    /// Whether the Mac's output is muted; nil where the Mac does not know.
+    package func isMuted() async throws -> Bool? {
+        switch try await perform(.mute).result.lowercased() {
+        case "true": true
+        case "false": false
+        default: nil
+        }
+    }
+
+    /// How bright the Mac's screen is, in percent; nil where the Mac does not know.
+    package func brightness() async throws -> Int? {
+        let words = try await perform(.brightness).result.split { $0.isWhitespace }
+        guard let value = words.last.flatMap({ Double($0) }), (0...1).contains(value) else { return nil }
+        return Int((value * 100).rounded())
+    }
+
+    /// The applications with a window, as the Mac lists them.
+    package func runningApps() async throws -> [String] {
+        try await perform(.runningApps).result.split(whereSeparator: \.isNewline).map { line in
+            String(line.drop { $0.isWhitespace })
+        }.filter { !$0.isEmpty }
+    }
+
+    /// - Throws: ``CompanionClientError/Code/badAnswer`` where the host sends no picture.
+    package func screenshot() async throws -> LumiScreenshot {
+        let answer = try await perform(.screenshot)
+        guard let bytes = answer.data, let type = LumiPictureType(bytes) else {
+            throw CompanionClientError(.badAnswer, "\(endpoint) sent no picture of its screen.")
+        }
+        return LumiScreenshot(type: type, bytes: bytes)
+    }
+
+    /// What the Mac says of itself and its screen: lines `NAME: VALUE`.
+    package func info() async throws -> [(name: String, value: String)] {
+        let texts = [try await perform(.systemInfo).result, try await perform(.screenInfo).result]
+        return texts.flatMap { $0.split(whereSeparator: \.isNewline) }.compactMap { line in
+            guard let (name, value) = line.cut(at: ":") else { return nil }
+            return (String(name.drop { $0.isWhitespace }), String(value.drop { $0.isWhitespace }))
+        }
+    }
+}
+
+/// How long answers took. The wire does not say: it is measured here.
+package struct LumiRoundTrips: Sendable, Hashable {
+    /// Shortest first.
+    package let sorted: [Duration]
+
+    /// - Returns: nil where nothing was measured.
+    package init?(_ times: [Duration]) {
+        guard !times.isEmpty else { return nil }
+        sorted = times.sorted()
+    }
+
+    package var shortest: Duration { sorted[0] }
+    package var longest: Duration { sorted[sorted.count - 1] }
+
+    /// The one in the middle; of an even number the mean of the two.
+    package var median: Duration {
+        let middle = sorted.count / 2
+        return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+    }
+}

@@ -1,0 +1,94 @@
+internal import Glibc
+
+extension PrivateFile {
+    /// Reads a whole file, or returns nil where there is none.
+    ///
+    /// - Parameter limit: The most bytes that it may have. Default: 16 MiB.
+    package static func read(_ path: String, limit: Int = 16 << 20) throws(Failure) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw Failure(description: "\(path): \(systemMessage())")
+        }
+        defer { close(descriptor) }
+        return try content(of: descriptor, named: path, limit: limit)
+    }
+
+    /// - Parameter limit: The most bytes that it may have.
+    static func content(of descriptor: Int32, named path: String, limit: Int) throws(Failure) -> [UInt8] {
+        var content: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Failure(description: "\(path): \(systemMessage())") }
+            guard count > 0 else { return content }
+            content.append(contentsOf: chunk[..<count])
+            guard content.count <= limit else { throw Failure(description: "\(path): larger than \(limit) bytes") }
+        }
+    }
+
+    /// Why a file that is to be its owner's alone is not read.
+    package enum UnsafeFile: Error, Sendable, Hashable {
+        /// A directory, a pipe, a link…
+        case noFile
+        case otherOwner
+        /// Others may read or change it.
+        case openToOthers
+        /// The system's message.
+        case unreadable(String)
+    }
+
+    /// Reads a file that belongs to this user and that nobody else may read or change; nil where there is none.
+    ///
+    /// - Parameter limit: Bytes after which it is cut off.
+    package static func readOwned(_ path: String, limit: Int) throws(UnsafeFile) -> [UInt8]? {
+        // A pipe in its place must not hold anybody up, and a link may lead anywhere.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw errno == ELOOP ? .noFile : .unreadable(systemMessage())
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw .noFile }
+        guard status.st_uid == geteuid() else { throw .otherOwner }
+        guard status.st_mode & 0o077 == 0 else { throw .openToOthers }
+        var bytes = [UInt8](repeating: 0, count: limit)
+        var size = 0
+        while size < limit {
+            let count = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress! + size, limit - size) }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .unreadable(systemMessage()) }
+            guard count > 0 else { break }
+            size += count
+        }
+        return Array(bytes[..<size])
+    }
+
+    /// Whether a path leads to a directory.
+    package static func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// Whether a path leads to a regular file; nil where there is nothing.
+    package static func isRegularFile(_ path: String) -> Bool? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return status.st_mode & S_IFMT == S_IFREG
+    }
+
+    /// Runs a body while no other process runs one under the same lock file.
+    package static func withLock<R>(_ path: String, _ body: () throws -> R) throws -> R {
+        try makeDirectory(directory(of: path))
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Failure(description: "\(path): \(systemMessage())") }
+        // Closing the descriptor releases the lock.
+        defer { close(descriptor) }
+        while flock(descriptor, LOCK_EX) != 0 {
+            guard errno == EINTR else { throw Failure(description: "\(path): \(systemMessage())") }
+        }
+        return try body()
+    }
+}

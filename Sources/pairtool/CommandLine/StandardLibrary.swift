@@ -1,0 +1,18 @@
+extension String {
+    /// The text without white space at its ends.
+    func trimmingBlanks() -> String {
+        guard let start = firstIndex(where: { !$0.isWhitespace }), let end = lastIndex(where: { !$0.isWhitespace })
+        else {
+            return ""
+        }
+        return String(self[start...end])
+    }
+}
+
+extension Array where Element: Hashable {
+    /// Each element once, where it comes first.
+    var unique: [Element] {
+        var seen: Set<Element> = []
+        return filter { seen.insert($0).inserted }
+    }
+}

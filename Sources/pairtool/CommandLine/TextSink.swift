@@ -1,0 +1,47 @@
+import Glibc
+import NIOConcurrencyHelpers
+
+/// Where a command writes text.
+protocol TextSink: Sendable {
+    func write(_ bytes: UnsafeRawBufferPointer)
+}
+
+extension TextSink {
+    func write(_ text: String) {
+        var text = text
+        text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
+    }
+}
+
+/// A file descriptor, written to at once and in full.
+struct FileSink: TextSink {
+    let descriptor: Int32
+
+    private static let failure = NIOLockedValueBox<String?>(nil)
+
+    /// Why standard output could not be written to; nothing is written there any more then.
+    static var lossOfOutput: String? { failure.withLockedValue(\.self) }
+
+    func write(_ bytes: UnsafeRawBufferPointer) {
+        if descriptor == STDOUT_FILENO, Self.lossOfOutput != nil { return }
+        var start = 0
+        while start < bytes.count {
+            let count = Glibc.write(descriptor, bytes.baseAddress! + start, bytes.count - start)
+            if count >= 0 {
+                start += count
+            } else if errno == EPIPE, descriptor == STDOUT_FILENO {
+                // The reader has seen enough (`pairtool messages … | head`): end as other tools do, by the signal.
+                ExitCleanup.prepare()
+                signal(SIGPIPE, SIG_DFL)
+                raise(SIGPIPE)
+            } else if errno == EAGAIN {
+                var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&entry, 1, -1)
+            } else if errno != EINTR {
+                let reason = StandardDescriptors.isOutputClosed ? "it is closed" : String(cString: strerror(errno))
+                if descriptor == STDOUT_FILENO { Self.failure.withLockedValue { $0 = reason } }
+                return
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import CompanionWire
+import Discovery
+import PairingAgent
+
+/// What `pairtool discover --watch` knows: which hosts are there, what the last probe of each said, and which probe is
+/// next. A state machine, fed with what happens.
+struct WatchedHostTable: Sendable {
+    enum Action: Sendable {
+        case show(Change, DiscoveredRow)
+        /// To be answered by ``probed(_:_:)``.
+        case probe(DiscoveredRow)
+    }
+
+    enum Change: String, Sendable {
+        case added, changed, removed
+        /// What the host says of itself is news.
+        case probed
+    }
+
+    private typealias Key = DiscoveredHost.Key
+
+    /// How many hosts are asked at a time.
+    static let probeLimit = 16
+
+    private let paired: PairedHosts
+    private let probes: Bool
+    private var rows: [Key: DiscoveredRow] = [:]
+    /// The hosts whose names look the same.
+    private var lookalikes: [LookalikeName: Set<Key>] = [:]
+    /// First come, first served; each at most once.
+    private var queue: [Key] = []
+    private var running: Set<Key> = []
+
+    init(paired: PairedHosts, probes: Bool) {
+        self.paired = paired
+        self.probes = probes
+    }
+
+    mutating func added(_ host: DiscoveredHost) -> [Action] {
+        show(.added, host)
+    }
+
+    mutating func changed(_ host: DiscoveredHost) -> [Action] {
+        show(.changed, host)
+    }
+
+    mutating func removed(_ host: DiscoveredHost) -> [Action] {
+        let row = DiscoveredRow(host, paired: paired)
+        let key = Self.key(of: row)
+        forgetName(of: key)
+        rows[key] = nil
+        queue.removeAll { $0 == key }
+        return [.show(.removed, row)]
+    }
+
+    /// It is time to ask all hosts again. Those that have not yet answered the last time keep their place.
+    mutating func roundIsDue() -> [Action] {
+        for key in rows.keys.sorted(by: { $0.id < $1.id }) { enqueue(key) }
+        return startProbes()
+    }
+
+    /// A probe has ended.
+    mutating func probed(_ asked: DiscoveredRow, _ result: ProbeResult) -> [Action] {
+        let key = Self.key(of: asked)
+        running.remove(key)
+        var actions: [Action] = []
+        if var row = rows[key] {
+            if row.endpoints != asked.endpoints {
+                // It has moved in the meantime: the answer is about another place.
+                enqueue(key)
+            } else if row.probe?.isNews(result) ?? true {
+                row.probe = result
+                rows[key] = row
+                actions.append(.show(.probed, row))
+            }
+        }
+        return actions + startProbes()
+    }
+
+    private mutating func show(_ change: Change, _ host: DiscoveredHost) -> [Action] {
+        var row = DiscoveredRow(host, paired: paired)
+        let key = Self.key(of: row)
+        let old = rows[key]
+        row.probe = old?.probe
+        forgetName(of: key)
+        let name = LookalikeName(row.name)
+        row.markLookalike(of: lookalikes[name, default: []].compactMap { rows[$0] }, paired: paired)
+        lookalikes[name, default: []].insert(key)
+        rows[key] = row
+        if old?.endpoints != row.endpoints { enqueue(key) }
+        return [.show(change, row)] + startProbes()
+    }
+
+    private mutating func forgetName(of key: Key) {
+        guard let name = rows[key].map({ LookalikeName($0.name) }) else { return }
+        lookalikes[name]?.remove(key)
+        if lookalikes[name]?.isEmpty == true { lookalikes[name] = nil }
+    }
+
+    private mutating func enqueue(_ key: Key) {
+        guard probes, !running.contains(key), !queue.contains(key) else { return }
+        queue.append(key)
+    }
+
+    private mutating func startProbes() -> [Action] {
+        var actions: [Action] = []
+        while running.count < Self.probeLimit, !queue.isEmpty {
+            let key = queue.removeFirst()
+            guard let row = rows[key] else { continue }
+            running.insert(key)
+            actions.append(.probe(row))
+        }
+        return actions
+    }
+
+    private static func key(of row: DiscoveredRow) -> Key {
+        row.key
+    }
+}
+
+extension ProbeResult {
+    /// Whether another answer says something else of the host. The reason why it is down may be put in other words.
+    func isNews(_ other: ProbeResult) -> Bool {
+        (state, service, version) != (other.state, other.service, other.version)
+    }
+}

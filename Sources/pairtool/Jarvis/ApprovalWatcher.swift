@@ -1,0 +1,111 @@
+import CompanionClient
+import CompanionWire
+import FoundationEssentials
+
+/// Watches a daemon's requests for approval, prints what happens, and shows it on the desktop.
+struct ApprovalWatcher: Sendable {
+    let session: JarvisSession
+    let interval: Duration
+
+    private struct Line: Encodable {
+        var event: String
+        var at: Date
+        var approval: ApprovalRow?
+        var message: String?
+        var daemon: String
+    }
+
+    /// - Parameter notifies: Whether new requests are shown on the desktop, too. Where that cannot be, it is said, and
+    ///   the watch goes on.
+    func run(notifies: Bool) async throws {
+        session.output.say("Watching \(session.client.base). Ctrl-C ends it.")
+        guard notifies else { return try await watch(nil) }
+        do {
+            try await NotificationService.with(environment: session.output.context.environment) { service in
+                if !service.hasActions {
+                    session.output.say(
+                        "The desktop's notifications have no buttons here: decide with pairtool approvals."
+                    )
+                }
+                try await watch(ApprovalNotifications(service: service))
+            }
+        } catch let failure as DesktopBus.Failure {
+            session.output.warn("approvals.no_notifications", "nothing is shown on the desktop: \(failure)")
+            try await watch(nil)
+        }
+    }
+
+    private func watch(_ notifications: ApprovalNotifications?) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            defer { group.cancelAll() }
+            if let notifications {
+                group.addTask {
+                    for await (approval, decision) in notifications.decisions { await decide(approval, decision) }
+                }
+            }
+            try await ApprovalWatch(client: session.client, interval: interval).run { event in
+                show(event)
+                switch event {
+                case .added(let approval): await notifications?.show(approval)
+                case .decided(let approval, _), .gone(let approval): await notifications?.remove(approval)
+                case .interrupted, .resumed, .moved: break
+                }
+            }
+        }
+    }
+
+    /// Decides what was chosen on the desktop. The watch tells of what comes of it.
+    private func decide(_ approval: JarvisApproval, _ decision: JarvisDecision) async {
+        do {
+            _ = try await session.decide(approval.id, decision)
+        } catch {
+            let failure = CommandError(describing: error)
+            session.output.warn(failure.code, "\(approval.action.prefix(200)): \(failure.message)", next: failure.next)
+        }
+    }
+
+    private func show(_ event: ApprovalWatch.Event) {
+        switch event {
+        case .added(let approval):
+            write("added", "+", row(approval, nil), approval.requestedBy.isEmpty ? "" : "by \(approval.requestedBy)")
+        case .decided(let approval, let state):
+            write("decided", "-", row(approval, state), "\(state.status)")
+        case .gone(let approval): write("gone", "-", row(approval, nil), "gone")
+        case .interrupted(let message): note("interrupted", message)
+        case .resumed(let base): note("resumed", "going on at \(base)")
+        case .moved(let base): note("moved", "going on at \(base)")
+        }
+    }
+
+    private func row(_ approval: JarvisApproval, _ state: JarvisApprovalState?) -> ApprovalRow {
+        var row = ApprovalRow(approval, at: session.client.base)
+        row.status = state?.status ?? row.status
+        row.resolvedAt = state?.resolvedAt
+        return row
+    }
+
+    private func write(_ event: String, _ sign: String, _ row: ApprovalRow, _ remark: String) {
+        let output = session.output
+        let now = output.context.now()
+        switch output.format {
+        case .json: output.json(Line(event: event, at: now, approval: row, daemon: row.daemon))
+        case .quiet: output.data("\(sign)\(row.id)")
+        case .text:
+            let time = now.formatted(Date.ISO8601FormatStyle().time(includingFractionalSeconds: false))
+            let id = row.id.description.prefix(8)
+            output.data(
+                TerminalText.line("\(time) \(sign) \(id)  \(row.action.prefix(200))  \(remark)".trimmingBlanks())
+            )
+        }
+    }
+
+    private func note(_ event: String, _ message: String) {
+        let output = session.output
+        if output.format == .json {
+            let daemon = "\(session.client.base)"
+            output.json(Line(event: event, at: output.context.now(), message: message, daemon: daemon))
+        } else {
+            output.say(message)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import CompanionClient
+import CompanionWire
+import NIOConcurrencyHelpers
+
+/// Waits until a Lumi host's user accepts the connection: counts down, and asks for the six digits.
+struct LumiConnectionApproval: Sendable {
+    let hostName: String
+    let deviceName: String
+    /// Six digits that came with the command; they are tried once.
+    var code: String?
+    let output: Output
+
+    private var context: CommandContext { output.context }
+
+    /// - Throws: ``CommandError``.
+    func accept(_ client: LumiClient) async throws -> LumiGeneration {
+        let given = NIOLockedValueBox(code)
+        let delegate = LumiApprovalDelegate(
+            waiting: { say(secondsLeft: $0) },
+            code: { isRepeated in
+                let first = given.withLockedValue { given in
+                    defer { given = nil }
+                    return given
+                }
+                if let first { return first }
+                return try await ask(isRepeated: isRepeated)
+            }
+        )
+        do {
+            defer { if context.stderrIsTerminal { context.stderr.write("\r\u{1B}[K") } }
+            return try await client.requestApproval(deviceName: deviceName, delegate: delegate)
+        } catch let error as CompanionClientError {
+            throw describe(error)
+        }
+    }
+
+    /// Counts down at a terminal; elsewhere says it once.
+    private func say(secondsLeft: Int) {
+        let what = "Waiting for “\(TerminalText.line(deviceName))” to be accepted on \(TerminalText.line(hostName))"
+        if context.stderrIsTerminal {
+            context.stderr.write("\r\u{1B}[K\(what)… \(secondsLeft) s")
+        } else if secondsLeft == LumiApproval.mostAsks - 1 {
+            output.say("\(what), for at most \(LumiApproval.mostAsks) seconds.")
+        }
+    }
+
+    private func ask(isRepeated: Bool) async throws -> String? {
+        guard context.canAsk else {
+            throw CommandError(
+                isRepeated || code != nil ? .wrongCode : .usage,
+                isRepeated || code != nil ? "pairing.wrong_code" : "pairing.no_code",
+                isRepeated || code != nil
+                    ? "wrong code"
+                    : "\(hostName) shows six digits, and there is no terminal to ask for them",
+                next: "run the command at a terminal, or pair with --code-stdin"
+            )
+        }
+        if isRepeated { output.say("\(TerminalText.line(hostName)): wrong code. Try again.") }
+        return try await Question(context: context).pairingCode(of: hostName)
+    }
+
+    private func describe(_ error: CompanionClientError) -> CommandError {
+        switch error.code {
+        case .forbidden:
+            CommandError(
+                .permissionDenied,
+                "host.rejected",
+                "the connection was refused on \(hostName)",
+                next: "run the command again, and accept it there"
+            )
+        case .timedOut where error.delivery == .answered:
+            CommandError(
+                .timedOut,
+                "host.not_accepted",
+                "nobody accepted the connection on \(hostName) within \(LumiApproval.mostAsks) seconds",
+                next: "run the command again when somebody is at the Mac"
+            )
+        case .badRequest:
+            CommandError(
+                .wrongCode,
+                "pairing.wrong_code",
+                "\(hostName) accepted none of the codes",
+                next: "compare the digits, then run the command again"
+            )
+        default:
+            CommandError(describing: error)
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+import PairingAgent
+
+struct RemoteAppsCommand: RemoteSubcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "apps",
+        abstract: "List the applications that run on the Mac.",
+        discussion: """
+            Example:
+              pairtool lumi remote apps
+            """
+    )
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    private struct Row: Encodable {
+        var name: String
+    }
+
+    func run() async throws {
+        try await withMac { mac in
+            let rows = try await mac.client.runningApps().map(Row.init)
+            mac.output.list(rows, columns: [TableColumn("NAME") { $0.name }], id: \.name)
+        }
+    }
+}
+
+struct RemoteOpenCommand: RemoteSubcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "open",
+        abstract: "Open an application or a web page on the Mac.",
+        discussion: """
+            Examples:
+              pairtool lumi remote open Safari
+              pairtool lumi remote open https://swift.org
+            """
+    )
+
+    @Argument(
+        help: "An application's name, or an address that begins with http:// or https://.",
+        transform: Self.request
+    )
+    var what: LumiRequest
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        try await perform(what)
+    }
+
+    @Sendable private static func request(_ text: String) throws -> LumiRequest {
+        text.has(":") ? .open(try LumiURL(text)) : .open(try LumiAppName(text))
+    }
+}
+
+struct RemoteQuitCommand: RemoteSubcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "quit",
+        abstract: "Quit an application on the Mac.",
+        discussion: """
+            Example:
+              pairtool lumi remote quit Safari
+            """
+    )
+
+    @Argument(
+        help: "The application's name, as `pairtool lumi remote apps` lists it.",
+        transform: { try LumiAppName($0) }
+    )
+    var name: LumiAppName
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        try await perform(.quit(name))
+    }
+}
+
+struct RemoteAppleScriptCommand: RemoteSubcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "applescript",
+        abstract: "Run an AppleScript on the Mac and show its result.",
+        discussion: """
+            Examples:
+              pairtool lumi remote applescript 'return 1 + 1'
+              pairtool lumi remote applescript --yes - < script.scpt
+            """
+    )
+
+    @Argument(help: "The script; - for standard input.")
+    var script: String
+
+    @Flag(help: "Do not ask first.")
+    var yes = false
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let text = try await RemoteInput.text(script, context: .current)
+        try await run(script: text, what: "AppleScript", isConfirmed: yes) { .appleScript($0) }
+    }
+}
+
+struct RemoteShellCommand: RemoteSubcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "shell",
+        abstract: "Run a shell command on the Mac and show its output.",
+        discussion: """
+            The Mac returns output and errors as one text, and no exit status. Keep the output under 64 KiB: more \
+            makes the app on the Mac hang.
+
+            Examples:
+              pairtool lumi remote shell uptime
+              pairtool lumi remote shell --yes - < script.sh
+            """
+    )
+
+    @Argument(help: "The command; - for standard input. Several words are joined with spaces.")
+    var command: [String]
+
+    @Flag(help: "Do not ask first.")
+    var yes = false
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let text = try await RemoteInput.text(command.joined(separator: " "), context: .current)
+        try await run(script: text, what: "shell command", isConfirmed: yes) { .shell($0) }
+    }
+}
+
+extension RemoteSubcommand {
+    /// Has the user confirm what may do anything on the Mac, before anybody there is asked for anything, and runs it.
+    func run(
+        script text: String,
+        what: String,
+        isConfirmed: Bool,
+        _ request: @Sendable (LumiScript) -> LumiRequest
+    ) async throws {
+        let script = try LumiScript(text)
+        try await withMac { host in
+            if !isConfirmed { try await confirm(script, what: what, host) }
+        } _: { mac in
+            try await mac.perform(request(script))
+        }
+    }
+
+    private func confirm(_ script: LumiScript, what: String, _ host: PairedHost) async throws {
+        let context = options.output.context
+        guard context.canAsk else {
+            throw CommandError(
+                .usage,
+                "remote.unconfirmed",
+                "a \(what) can do anything on \(host.name), and there is no terminal to confirm it; nothing was sent",
+                next: "confirm it with --yes"
+            )
+        }
+        let question = "Run this \(what) on \(TerminalText.line(host.name))?\n\n\(script.text)\n\n"
+        guard try await Question(context: context).confirm(question) else {
+            throw CommandError(.failed, "remote.unconfirmed", "not confirmed; nothing was sent")
+        }
+    }
+}

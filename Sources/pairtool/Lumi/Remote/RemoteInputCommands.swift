@@ -1,0 +1,199 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+import PairingAgent
+
+struct RemoteKeyCommand: RemoteSubcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "key",
+        abstract: "Press a key on the Mac, with or without modifiers.",
+        discussion: """
+            Examples:
+              pairtool lumi remote key return
+              pairtool lumi remote key command+shift+4
+            """
+    )
+
+    @Argument(
+        help: "The key, such as return, escape, f5, command+t or command+shift+4.",
+        transform: { try LumiKeys($0) }
+    )
+    var keys: LumiKeys
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        try await perform(.press(keys))
+    }
+}
+
+struct RemoteTypeCommand: RemoteSubcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "type",
+        abstract: "Type text on the Mac.",
+        discussion: """
+            The text travels without encryption, like everything that is sent to a Lumi host.
+
+            Examples:
+              pairtool lumi remote type "hello"
+              pairtool lumi remote type - < text.txt
+            """
+    )
+
+    @Argument(help: "The text; - for standard input, so that others on this machine do not see it.")
+    var text: String
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let typed = try LumiTypedText(try await RemoteInput.text(text, context: .current))
+        let request = LumiRequest.type(typed)
+        try await withMac { mac in
+            // What the Mac says to it repeats the text.
+            try await mac.client.perform(request)
+            let row = RemoteResult(hostId: mac.host.id, command: request.command, result: "Typed")
+            mac.output.result(row, id: nil) { "Typed \(typed.text.count) characters." }
+        }
+    }
+}
+
+/// A text that stands on the command line, or comes by standard input.
+enum RemoteInput {
+    /// Bytes of standard input.
+    private static let limit = 1 << 20
+
+    /// - Parameter word: The text itself, or `-`. One line feed at the end of standard input is left out.
+    static func text(_ word: String, context: CommandContext) async throws -> String {
+        guard word == "-" else { return word }
+        guard let bytes = try await context.content(limit: limit) else {
+            throw CommandError(.usage, "remote.input", "standard input has more than 1 MiB")
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw CommandError(.usage, "remote.input", "standard input is not text in UTF-8")
+        }
+        return text.ends(with: "\n") ? String(text.dropLast()) : text
+    }
+}
+
+struct RemoteMouseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mouse",
+        abstract: "Move the Mac's pointer, click and scroll.",
+        discussion: """
+            Positions are in points from the upper left corner. Put `--` before negative numbers.
+
+            Examples:
+              pairtool lumi remote mouse move 100 200
+              pairtool lumi remote mouse click --right
+            """,
+        subcommands: [Move.self, Click.self, Scroll.self]
+    )
+
+    struct Move: RemoteSubcommand {
+        static let configuration = CommandConfiguration(
+            commandName: "move",
+            abstract: "Move the pointer.",
+            discussion: """
+                Examples:
+                  pairtool lumi remote mouse move 100 200
+                  pairtool lumi remote mouse move -- -5 20
+                """
+        )
+
+        @Argument var x: Int
+        @Argument var y: Int
+
+        @OptionGroup var host: HostOptions
+        @OptionGroup var options: OutputOptions
+
+        func validate() throws { _ = try RemoteMouseCommand.point(x, y) }
+
+        func run() async throws {
+            try await perform(.moveMouse(to: try RemoteMouseCommand.point(x, y)))
+        }
+    }
+
+    struct Click: RemoteSubcommand {
+        static let configuration = CommandConfiguration(
+            commandName: "click",
+            abstract: "Click at the pointer or at a position.",
+            discussion: """
+                Examples:
+                  pairtool lumi remote mouse click
+                  pairtool lumi remote mouse click 100 200 --right
+                """
+        )
+
+        @Argument var x: Int?
+        @Argument var y: Int?
+        @Flag(help: "Use the right button.") var right = false
+
+        @OptionGroup var host: HostOptions
+        @OptionGroup var options: OutputOptions
+
+        func validate() throws { _ = try place }
+
+        func run() async throws {
+            try await perform(.clickMouse(at: try place, right ? .right : .left))
+        }
+
+        private var place: LumiPoint? {
+            get throws {
+                switch (x, y) {
+                case (let x?, let y?): try RemoteMouseCommand.point(x, y)
+                case (nil, nil): nil
+                default: throw ValidationError("Give both X and Y, or neither.")
+                }
+            }
+        }
+    }
+
+    struct Scroll: RemoteSubcommand {
+        static let configuration = CommandConfiguration(
+            commandName: "scroll",
+            abstract: "Scroll.",
+            discussion: """
+                Examples:
+                  pairtool lumi remote mouse scroll down
+                  pairtool lumi remote mouse scroll up 300
+                """
+        )
+
+        enum Direction: String, ExpressibleByArgument, CaseIterable {
+            case up, down, left, right
+        }
+
+        @Argument(help: "up, down, left or right.") var direction: Direction
+        @Argument(help: "How far, in pixels.") var distance = 100
+
+        @OptionGroup var host: HostOptions
+        @OptionGroup var options: OutputOptions
+
+        func validate() throws {
+            guard distance > 0 else { throw ValidationError("The distance must be a positive number.") }
+            _ = try RemoteMouseCommand.point(distance, 0)
+        }
+
+        func run() async throws {
+            // Positive is up and left, as wheels turn.
+            let (x, y) =
+                switch direction {
+                case .up: (0, distance)
+                case .down: (0, -distance)
+                case .left: (distance, 0)
+                case .right: (-distance, 0)
+                }
+            try await perform(.scrollMouse(by: try RemoteMouseCommand.point(x, y)))
+        }
+    }
+
+    fileprivate static func point(_ x: Int, _ y: Int) throws -> LumiPoint {
+        do {
+            return try LumiPoint(x: x, y: y)
+        } catch {
+            throw ValidationError(error.message)
+        }
+    }
+}

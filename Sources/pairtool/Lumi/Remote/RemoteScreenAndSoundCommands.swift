@@ -1,0 +1,252 @@
+import ArgumentParser
+import CompanionClient
+import FoundationEssentials
+import PairingAgent
+
+struct RemoteScreenshotCommand: RemoteSubcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "screenshot",
+        abstract: "Take a screenshot of the Mac.",
+        discussion: """
+            Without -o and --show, the picture is written to a new file in the current directory.
+
+            Examples:
+              pairtool lumi remote screenshot
+              pairtool lumi remote screenshot -o screen.png --force
+              pairtool lumi remote screenshot --show
+            """
+    )
+
+    @Option(name: .shortAndLong, help: "Write the picture to this file; - for standard output.", completion: .file())
+    var output: String?
+
+    @Flag(help: "Draw the picture in the terminal (kitty, iTerm2, WezTerm, or any with 24-bit colours).")
+    var show = false
+
+    @Flag(help: "Overwrite an existing file.")
+    var force = false
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    private struct Row: Encodable {
+        var hostId: String
+        /// Absent if it was not kept.
+        var file: String?
+        /// `png`, `jpeg` and so on.
+        var type: String
+        var bytes: Int
+    }
+
+    func validate() throws {
+        if show, options.json || options.quiet { throw ValidationError("--show cannot be used with --json or -q.") }
+        if show, isForStandardOutput { throw ValidationError("--show and -o - cannot be used together.") }
+        if isForStandardOutput, options.json { throw ValidationError("-o - and --json cannot be used together.") }
+    }
+
+    private var isForStandardOutput: Bool {
+        output.map { $0 == "-" || OutputFile.isStandardOutput($0) } ?? false
+    }
+
+    func run() async throws {
+        let talk = options.output
+        let context = talk.context
+        // Before anybody at the Mac is asked for anything.
+        let way = show ? TerminalPicture(context) : nil
+        if show, way == nil { throw Self.cannotShow }
+        if isForStandardOutput, context.stdoutIsTerminal {
+            throw CommandError(
+                .usage,
+                "remote.binary",
+                "a terminal cannot show the bytes of a picture; nothing was requested",
+                next:
+                    "write it to a file: pairtool lumi remote screenshot -o FILE, or draw it: --show"
+            )
+        }
+        if let output, !isForStandardOutput { _ = try place(output) }
+        try await withMac { mac in
+            let picture = try await mac.client.screenshot()
+            if isForStandardOutput { return picture.bytes.withUnsafeBytes(context.stdout.write) }
+            if let way {
+                let text = try way.text(picture.bytes, isPNG: picture.type == .png, window: context.windowSize())
+                context.stdout.write(text)
+                if output == nil { return }
+            }
+            let path = output ?? Self.name(picture.type, context.now())
+            // Somebody may have made it meanwhile.
+            let place = try place(path)
+            try picture.bytes.withUnsafeBytes { try OutputFile.replace(place, with: $0, isDurable: true) }
+            let row = Row(hostId: mac.host.id, file: path, type: picture.type.rawValue, bytes: picture.bytes.count)
+            talk.result(row, id: path) {
+                TerminalText.line("\(path): \(picture.type.rawValue.uppercased()), \(picture.bytes.count) bytes")
+            }
+        }
+    }
+
+    /// Where the picture goes.
+    ///
+    /// - Throws: ``CommandError`` where that is something that is to be left alone, or cannot be written to.
+    private func place(_ path: String) throws -> String {
+        let place = try OutputFile.destination(path)
+        guard let kind = FileStatus(place, followingLinks: false)?.kind else { return place }
+        let isFile = kind == .file
+        guard isFile, force else {
+            throw CommandError(
+                .usage,
+                "remote.file",
+                isFile ? "\(path) exists already; it was not changed" : "\(path) is not a file",
+                next: isFile ? "give another name, or overwrite it with --force" : nil
+            )
+        }
+        return place
+    }
+
+    private static func name(_ type: LumiPictureType, _ now: Date) -> String {
+        let time = now.formatted(Date.ISO8601FormatStyle(dateTimeSeparator: .standard, timeZone: .gmt))
+        let digits = time.filter { $0.isNumber || $0 == "T" }
+        return "screenshot-\(digits).\(type.fileExtension)"
+    }
+
+    private static var cannotShow: CommandError {
+        CommandError(
+            .usage,
+            "remote.cannot_show",
+            "this terminal does not say that it can show pictures, as kitty, iTerm2, WezTerm and terminals with "
+                + "COLORTERM=truecolor do; nothing was requested",
+            next: "write it to a file: pairtool lumi remote screenshot -o FILE"
+        )
+    }
+}
+
+struct RemoteBrightnessCommand: RemoteSubcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "brightness",
+        abstract: "Show or set the brightness of the Mac's screen.",
+        discussion: """
+            Examples:
+              pairtool lumi remote brightness
+              pairtool lumi remote brightness 60
+            """
+    )
+
+    @Argument(help: "0 to 100, with or without %. Default: show it.")
+    var level: LumiLevel?
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    private struct Row: Encodable {
+        var hostId: String
+        /// Percent; absent if the Mac does not know.
+        var brightness: Int?
+    }
+
+    func run() async throws {
+        try await withMac { mac in
+            if let level { try await mac.client.perform(.setBrightness(level)) }
+            let now = try await mac.client.brightness()
+            mac.output.result(Row(hostId: mac.host.id, brightness: now), id: now.map { "\($0)" }) {
+                now.map { "\($0)%" } ?? "the Mac does not report the brightness of its screen"
+            }
+        }
+    }
+}
+
+struct RemoteVolumeCommand: RemoteSubcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "volume",
+        abstract: "Show or set the Mac's volume.",
+        discussion: """
+            Examples:
+              pairtool lumi remote volume
+              pairtool lumi remote volume 30
+            """
+    )
+
+    @Argument(help: "0 to 100, with or without %. Default: show it.", completion: .list(["0", "25", "50", "100"]))
+    var level: LumiLevel?
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    private struct Row: Encodable {
+        var hostId: String
+        /// Percent; absent if the Mac's output has no volume of its own.
+        var volume: Int?
+    }
+
+    func run() async throws {
+        try await withMac { mac in
+            if let level { try await mac.client.perform(.setVolume(level)) }
+            let now = try await mac.client.volume()
+            mac.output.result(Row(hostId: mac.host.id, volume: now), id: now.map { "\($0)" }) {
+                now.map { "\($0)%" } ?? "the Mac's audio output has no volume control"
+            }
+        }
+    }
+}
+
+struct RemoteMuteCommand: RemoteSubcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mute",
+        abstract: "Mute or unmute the Mac.",
+        discussion: """
+            Examples:
+              pairtool lumi remote mute
+              pairtool lumi remote mute off
+            """
+    )
+
+    enum Act: String, ExpressibleByArgument, CaseIterable {
+        case on, off, toggle, show
+    }
+
+    @Argument(help: "on, off, toggle or show.")
+    var act = Act.on
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    private struct Row: Encodable {
+        var hostId: String
+        /// Absent if the Mac does not know.
+        var muted: Bool?
+    }
+
+    func run() async throws {
+        try await withMac { mac in
+            switch act {
+            case .on: try await mac.client.perform(.setMute(true))
+            case .off: try await mac.client.perform(.setMute(false))
+            case .toggle: try await mac.client.perform(.setMute(try await mac.client.isMuted() != true))
+            case .show: break
+            }
+            let now = try await mac.client.isMuted()
+            mac.output.result(Row(hostId: mac.host.id, muted: now), id: now.map { "\($0)" }) {
+                now.map { $0 ? "muted" : "not muted" } ?? "the Mac does not report whether it is muted"
+            }
+        }
+    }
+}
+
+struct RemoteMediaCommand: RemoteSubcommand {
+    static let configuration = CommandConfiguration(
+        commandName: "media",
+        abstract: "Show or control what the Mac plays.",
+        discussion: """
+            Examples:
+              pairtool lumi remote media
+              pairtool lumi remote media pause
+            """
+    )
+
+    @Argument(help: "play, pause, toggle, next, previous or stop. Default: show what plays.")
+    var act: LumiRequest.MediaAct?
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        try await perform(act.map(LumiRequest.media) ?? .mediaInfo)
+    }
+}

@@ -1,0 +1,74 @@
+import CompanionWire
+import Discovery
+import PairingAgent
+
+/// The hosts in sight that a code may go to, as auto-pairing knows them.
+struct AdvertTable: Sendable {
+    private var hosts: [String: DiscoveredHost] = [:]
+    /// The host that the user named by its address, in place of all advertisements.
+    private var named: PairingTarget?
+
+    init(named: PairingTarget? = nil) {
+        self.named = named
+    }
+
+    /// Information from the beginning.
+    var start: [AutoPairing.Event] {
+        guard let named else { return [] }
+        return [
+            .appeared(AutoPairing.Host(id: named.id, name: named.name, advertisedID: nil, isNamed: true)), .settled,
+        ]
+    }
+
+    /// What an event of discovery means for auto-pairing.
+    mutating func take(_ event: DiscoveryEvent) -> [AutoPairing.Event] {
+        switch event {
+        case .added(let host), .changed(let host):
+            let id = Self.id(of: host)
+            let targets = PairingTarget.targets(of: host)
+            // Without an address on this network there is nothing to speak to.
+            guard let first = targets.first else {
+                return hosts.removeValue(forKey: id) == nil ? [] : [.vanished(id: id)]
+            }
+            hosts[id] = host
+            let ports = [first.endpoints, first.secureEndpoints].map { Set($0.map(\.port)).count }
+            return [
+                .appeared(
+                    AutoPairing.Host(
+                        id: id,
+                        name: host.name,
+                        advertisedID: host.advertisedID,
+                        isAmbiguous: targets.count > 1 || ports.contains { $0 > 1 }
+                    )
+                )
+            ]
+        case .removed(let host):
+            let id = Self.id(of: host)
+            return hosts.removeValue(forKey: id) == nil ? [] : [.vanished(id: id)]
+        case .settled: return [.settled]
+        case .interrupted: return [.interrupted]
+        case .incomplete, .resumed: return []
+        }
+    }
+
+    /// Where a code goes; nil if the host has left meanwhile, or has no address that may be spoken to.
+    ///
+    /// Every host that claims the id in a code may be asked, at every address: only the right one has the key.
+    func target(_ destination: AutoPairing.Destination, _ payload: PairingPayload) -> PairingTarget? {
+        if let named { return named }
+        let named = PairingTarget(payload: payload)
+        guard case .host(let id) = destination else { return named }
+        guard let host = hosts[id] else { return nil }
+        let endpoints = host.endpoints.filter { $0.endpoint.address.isLocal && $0.endpoint.port > 0 }
+        var target = PairingTarget(host, endpoints: endpoints, id: host.id)
+        if let named, payload.spki != nil {
+            target.secureEndpoints = (target.secureEndpoints + named.secureEndpoints).unique
+        }
+        return target
+    }
+
+    /// An id that a host advertises is never the same as one that was made up for a host without.
+    private static func id(of host: DiscoveredHost) -> String {
+        host.advertisedID == nil ? host.id + "~" : host.id
+    }
+}

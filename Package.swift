@@ -10,20 +10,9 @@ let strict: [SwiftSetting] = [
 
 /// Libraries of the system. `scripts/setup` installs their Debian packages.
 let systemLibraries: [Target] = [
-    .systemLibrary(name: "CAvahi", path: "Sources/CAvahi"),
-    .systemLibrary(name: "CAvahiCore", path: "Sources/CAvahiCore"),
-    .systemLibrary(name: "CEdit", path: "Sources/CEdit"),
-    .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
-    .systemLibrary(name: "CZBar", path: "Sources/CZBar"),
-    .systemLibrary(name: "CQREncode", path: "Sources/CQREncode"),
-    .systemLibrary(name: "CSpng", path: "Sources/CSpng"),
-    .systemLibrary(name: "CTurboJPEG", path: "Sources/CTurboJPEG"),
-    .systemLibrary(name: "CWebP", path: "Sources/CWebP"),
-    .systemLibrary(name: "CHEIF", path: "Sources/CHEIF"),
-    .systemLibrary(name: "CGif", path: "Sources/CGif"),
-    .systemLibrary(name: "CSodium", path: "Sources/CSodium"),
-    .systemLibrary(name: "CXCB", path: "Sources/CXCB"),
-]
+    "CAvahi", "CAvahiCore", "CEdit", "CLinux", "CZBar", "CQREncode", "CSpng", "CTurboJPEG", "CWebP", "CHEIF", "CGif",
+    "CSodium", "CXCB",
+].map { .systemLibrary(name: $0, path: "Sources/SystemLibraries/\($0)") }
 
 /// How programs are linked, where the package manager has no setting for it. The tables by which a program reaches
 /// functions of libraries are filled at the start and read-only from then on (full RELRO). It offers no symbols to

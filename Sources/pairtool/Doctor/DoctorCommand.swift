@@ -1,4 +1,5 @@
 import ArgumentParser
+import DBus
 import Discovery
 import PairingAgent
 
@@ -55,7 +56,7 @@ struct DoctorCommand: AsyncParsableCommand {
             EngineCheck(
                 choice: try discovery.engine(context: context),
                 client: client,
-                busAddress: context.environment["DBUS_SYSTEM_BUS_ADDRESS"]
+                bus: .system(environment: context.environment)
             ),
             PortCheck(), InterfaceCheck(only: only), FirewallCheck(only: only), MulticastCheck(only: only),
             AdvertCheck(client: client, hasPairedHosts: !hosts.isEmpty),

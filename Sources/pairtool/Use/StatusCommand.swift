@@ -66,7 +66,7 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     private func show(_ report: HostStatusReport, _ session: HostSession) {
-        session.output.result(report, id: report.id) { report.text }
+        session.output.result(report, id: report.id) { session.output.fitted(report.text, indent: 11) }
     }
 }
 

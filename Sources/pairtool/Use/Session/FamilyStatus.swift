@@ -67,6 +67,6 @@ struct FamilyStatus: Sendable {
     }
 
     private func show(_ report: HostStatusReport) {
-        output.result(report, id: report.id) { report.text }
+        output.result(report, id: report.id) { output.fitted(report.text, indent: 11) }
     }
 }

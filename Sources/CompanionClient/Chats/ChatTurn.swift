@@ -3,6 +3,8 @@ package import CompanionWire
 /// One turn of a chat: sends a prompt, once, and gives what a terminal should show, a broken stream's rest included.
 package struct ChatTurn: Sendable {
     package enum Output: Sendable, Hashable {
+        /// The host runs the turn under this id, whether somebody reads on or not.
+        case begun(turnID: String)
         /// A piece of the answer, to be appended to what came before.
         case text(String)
         /// What the host is doing.

@@ -2,7 +2,7 @@ package import CompanionWire
 import FoundationEssentials
 import Logging
 
-extension CompanionAPIClient: CommandSending {
+extension CompanionAPIClient {
     /// `POST /companion/command`.
     ///
     /// The command is signed once. Where its answer is lost, the very same bytes are sent again: a host that had
@@ -40,19 +40,25 @@ extension CompanionAPIClient: CommandSending {
         }
     }
 
+    /// - Parameter localPath: A directory of the host. Nil: the host chooses.
     package func createProject(name: String, localPath: String?) async throws -> CompanionProject {
         try await result(of: .projectCreate(name: name, localPath: localPath))
     }
 
+    /// - Returns: The id of the session.
     package func createSession(projectID: String) async throws -> String {
         struct Session: Decodable { var sessionId: String }
         return try await result(of: .sessionCreate(projectID: projectID), as: Session.self).sessionId
     }
 
+    /// - Parameter title: Nil: the host takes one from the first prompt.
     package func createChat(projectID: String, title: String?) async throws -> CompanionChat {
         try await result(of: .chatCreate(projectID: projectID, title: title))
     }
 
+    /// Hands a prompt to a chat. The turn runs whether somebody follows it or not.
+    ///
+    /// - Returns: The id of the turn.
     package func startTurn(chatID: String, _ request: ContinueChatRequest) async throws -> String {
         struct Turn: Decodable { var turnId: String }
         let payload = CommandPayload.chatSend(
@@ -64,6 +70,9 @@ extension CompanionAPIClient: CommandSending {
         return try await result(of: payload, as: Turn.self).turnId
     }
 
+    /// Ends a turn.
+    ///
+    /// - Returns: What the host says of the turn.
     package func cancelTurn(chatID: String, turnID: String) async throws -> JSONValue {
         try await execute(.chatCancel(chatID: chatID, turnID: turnID)).result
     }

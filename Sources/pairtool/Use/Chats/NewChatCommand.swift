@@ -27,9 +27,9 @@ struct NewChatCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await host.withSession(options) { session in
-            try session.requireCommands("create empty chats")
+            let commands = try session.commands(to: "create empty chats")
             let project = try await session.project(project)
-            let chat = try await session.copilotForge.createChat(projectID: project.id, title: title)
+            let chat = try await commands.createChat(projectID: project.id, title: title)
             session.output.result(ChatRow(ChatInProject(chat: chat, project: project)), id: chat.id) {
                 TerminalText.line(
                     "Chat \(chat.title.isEmpty ? "" : "“\(chat.title)” ")(\(chat.id)) in \(project.project.name)"

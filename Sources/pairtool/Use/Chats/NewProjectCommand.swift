@@ -28,8 +28,8 @@ struct NewProjectCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await host.withSession(options) { session in
-            try session.requireCommands("create projects")
-            let project = try await session.copilotForge.createProject(name: name.trimmingBlanks(), localPath: path)
+            let commands = try session.commands(to: "create projects")
+            let project = try await commands.createProject(name: name.trimmingBlanks(), localPath: path)
             let row = ProjectRow(MergedProject(project: project, ids: [project.id]))
             session.output.result(row, id: project.id) {
                 TerminalText.line("Project \(project.name) (\(project.id)) at \(project.localPath)")

@@ -28,13 +28,13 @@ struct NewSessionCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await host.withSession(options) { session in
-            if session.offer.sessions == nil { try session.requireCommands("start sessions") }
+            let commands = session.offer.sessions == nil ? try session.commands(to: "start sessions") : nil
             let project = try await session.project(project)
             let id =
-                if let sessions = session.offer.sessions {
-                    try await sessions.beginSession(in: project.project.localPath)
+                if let commands {
+                    try await commands.createSession(projectID: project.id)
                 } else {
-                    try await session.copilotForge.createSession(projectID: project.id)
+                    try await session.sessions.beginSession(in: project.project.localPath)
                 }
             session.output.result(Row(sessionId: id, projectId: project.id), id: id) {
                 TerminalText.line("Session \(id) in \(project.project.name)")

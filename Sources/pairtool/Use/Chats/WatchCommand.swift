@@ -33,13 +33,8 @@ struct WatchCommand: AsyncParsableCommand {
         let progress = LiveProgress()
         try await host.withSessions(options) { session in
             let writer = LiveWriter(output: session.output)
-            if session.isVerified {
-                let client = try session.copilotForge
-                try await LiveFeed(client: client, patience: HostOptions.patience, progress: progress).run {
-                    writer.write($0)
-                }
-            } else {
-                try await LegacyWatch(session: session, interval: interval.duration).run { writer.write($0) }
+            try await session.events.run(every: interval.duration, progress: progress, patience: HostOptions.patience) {
+                writer.write($0)
             }
         }
     }

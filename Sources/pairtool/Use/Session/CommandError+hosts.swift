@@ -28,6 +28,7 @@ extension CommandError {
             case .forbidden: (.permissionDenied, "pair again from this machine: pairtool pair")
             case .revoked: (.permissionDenied, "show a new code on the host, then: pairtool pair")
             case .sessionExpired: (.notPaired, "pairtool pair")
+            case .superseded: (.notPaired, "show a new code on the host, then: pairtool pair")
             case .pinMismatch:
                 (
                     .failed,

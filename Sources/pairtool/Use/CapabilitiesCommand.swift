@@ -46,10 +46,10 @@ struct CapabilitiesCommand: AsyncParsableCommand {
         output.list(
             rows,
             columns: [
-                TableColumn("CAN") { $0.capability.available ? "yes" : "no" },
-                TableColumn("WHAT", shrinks: true) { $0.capability.text },
+                TableColumn("CAN", rank: 0) { $0.capability.available ? "yes" : "no" },
+                TableColumn("WHAT", shrinks: true, rank: 0) { $0.capability.text },
                 TableColumn("COMMAND") { $0.capability.command ?? "–" },
-                TableColumn("NOTE", shrinks: true) { $0.capability.note ?? "" },
+                TableColumn("NOTE", shrinks: true, rank: 2) { $0.capability.note ?? "" },
             ],
             id: \.capability.capability
         )

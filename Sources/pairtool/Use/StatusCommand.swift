@@ -69,7 +69,8 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     private func show(_ report: HostStatusReport) {
-        options.output.result(report, id: report.id) { report.text }
+        let output = options.output
+        output.result(report, id: report.id) { output.fitted(report.text, indent: 11) }
     }
 }
 

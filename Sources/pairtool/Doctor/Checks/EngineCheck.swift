@@ -36,9 +36,16 @@ struct EngineCheck: DoctorCheck {
         do {
             used = try await client.resolvedEngine()
         } catch {
-            // With `auto`, the embedded engine is the one that failed last.
-            let other = choice == .daemon ? "embedded" : "daemon"
-            return .problem(.engine, "\(choice.rawValue): \(error)", .chooseEngine, ["ENGINE": other])
+            // With `auto`, neither works.
+            let other: String? =
+                switch (choice, report) {
+                case (.daemon, _): "embedded"
+                case (.embedded, .daemon(_, _, .running)): "daemon"
+                default: nil
+                }
+            let text = "\(choice.rawValue): \(error)"
+            guard let other else { return .problem(.engine, text, .runAgain) }
+            return .problem(.engine, text, .chooseEngine, ["ENGINE": other])
         }
         switch (choice, used) {
         case (.auto, .daemon): why = "the Avahi daemon answers"

@@ -148,7 +148,7 @@ extension CommandError {
     static func host(_ error: CompanionHostError) -> CommandError {
         switch error.code {
         case .invalidProject:
-            CommandError(.usage, "host.\(error.code)", error.message, next: "pairtool host --project DIR")
+            CommandError(.nothingFound, "host.\(error.code)", error.message, next: "pairtool host --project DIR")
         case .agentNotFound: CommandError(.hostUnavailable, "host.\(error.code)", error.message)
         case .databaseInUse:
             CommandError(

@@ -34,7 +34,12 @@ struct StatusCommand: AsyncParsableCommand {
             let selected = try await host.selected(output)
             let (report, health) = try await HostStatusReport.read(selected, output)
             show(report)
-            if let failure = report.failure(health) { throw output.ended(by: failure) }
+            if let failure = report.failure(health) {
+                // What the report does not say.
+                let isUnsaid = health.trouble != nil || !report.connected && report.connectedDevice == nil
+                if output.format != .json, isUnsaid { output.say(TerminalText.line(failure.message)) }
+                throw output.ended(by: failure)
+            }
             return try host.noteContact(with: selected, output.context)
         }
         try await follow(try await host.selected(output))

@@ -9,21 +9,15 @@ let strict: [SwiftSetting] = [
 ]
 
 /// Libraries of the system. `scripts/setup` installs their Debian packages.
-let systemLibraries: [Target] = [
-    .systemLibrary(name: "CAvahi", path: "Sources/CAvahi"),
-    .systemLibrary(name: "CAvahiCore", path: "Sources/CAvahiCore"),
-    .systemLibrary(name: "CEdit", path: "Sources/CEdit"),
-    .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
-    .systemLibrary(name: "CZBar", path: "Sources/CZBar"),
-    .systemLibrary(name: "CQREncode", path: "Sources/CQREncode"),
-    .systemLibrary(name: "CSpng", path: "Sources/CSpng"),
-    .systemLibrary(name: "CTurboJPEG", path: "Sources/CTurboJPEG"),
-    .systemLibrary(name: "CWebP", path: "Sources/CWebP"),
-    .systemLibrary(name: "CHEIF", path: "Sources/CHEIF"),
-    .systemLibrary(name: "CGif", path: "Sources/CGif"),
-    .systemLibrary(name: "CSodium", path: "Sources/CSodium"),
-    .systemLibrary(name: "CXCB", path: "Sources/CXCB"),
-]
+let systemLibraries: [Target] =
+    [
+        "CAvahi", "CAvahiCore", "CEdit", "CLinux", "CZBar", "CQREncode", "CSpng", "CTurboJPEG", "CWebP", "CHEIF",
+        "CGif",
+        "CSodium", "CXCB",
+    ].map { .systemLibrary(name: $0, path: "Sources/SystemLibraries/\($0)") } + [
+        // Its headers are where only pkg-config knows.
+        .systemLibrary(name: "CDBus", path: "Sources/SystemLibraries/CDBus", pkgConfig: "dbus-1")
+    ]
 
 /// How programs are linked, where the package manager has no setting for it. The tables by which a program reaches
 /// functions of libraries are filled at the start and read-only from then on (full RELRO). It offers no symbols to
@@ -37,10 +31,11 @@ let program: [LinkerSetting] = [
 let modules: [Target] = [
     .target(name: "CConfinement"),
     .target(name: "CompanionWire", swiftSettings: strict),
+    .target(name: "DBus", dependencies: ["CDBus", "CompanionWire"], swiftSettings: strict),
     .target(
         name: "Discovery",
         dependencies: [
-            "CAvahi", "CAvahiCore", "CompanionWire",
+            "CAvahi", "CAvahiCore", "CompanionWire", "DBus",
             .product(name: "DequeModule", package: "swift-collections"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -117,8 +112,8 @@ let modules: [Target] = [
     .executableTarget(
         name: "pairtool",
         dependencies: [
-            "CConfinement", "CompanionClient", "CompanionHost", "CompanionWire", "Desktop", "Discovery", "LineEditor",
-            "PairingAgent", "QRCodec",
+            "CConfinement", "CompanionClient", "CompanionHost", "CompanionWire", "DBus", "Desktop", "Discovery",
+            "LineEditor", "PairingAgent", "QRCodec",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -216,7 +211,8 @@ let tests: [Target] = [
     .testTarget(
         name: "PairtoolTests",
         dependencies: [
-            "pairtool", "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire", "Discovery",
+            "pairtool", "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire", "DBus",
+            "Discovery",
             "PairingAgent", "QRCodec",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),

@@ -9,10 +9,12 @@ package struct HostClient: Sendable {
     package var models: (any ModelListing)?
     package var projects: (any ProjectBrowsing)?
     package var chats: (any ChatBrowsing)?
-    /// Prompts, where the family has its own way with them. CopilotForge's is ``ChatTurn`` or ``FollowedTurn``.
     package var turns: (any TurnRunning)?
     /// Sessions of the agent, where the family begins them by other means than a signed command.
     package var sessions: (any SessionBeginning)?
+    /// Of CopilotForge's hosts alone, as other families have no such commands.
+    package var commands: SignedCommands?
+    package var events: (any EventReporting)?
 
     package init(
         family: HostFamily,
@@ -22,7 +24,9 @@ package struct HostClient: Sendable {
         projects: (any ProjectBrowsing)? = nil,
         chats: (any ChatBrowsing)? = nil,
         turns: (any TurnRunning)? = nil,
-        sessions: (any SessionBeginning)? = nil
+        sessions: (any SessionBeginning)? = nil,
+        commands: SignedCommands? = nil,
+        events: (any EventReporting)? = nil
     ) {
         self.family = family
         self.health = health
@@ -32,17 +36,7 @@ package struct HostClient: Sendable {
         self.chats = chats
         self.turns = turns
         self.sessions = sessions
-    }
-
-    /// A CopilotForge host.
-    package init(_ client: CompanionAPIClient) {
-        self.init(
-            family: .copilotforge,
-            health: client,
-            devices: client,
-            models: client,
-            projects: client,
-            chats: client
-        )
+        self.commands = commands
+        self.events = events
     }
 }

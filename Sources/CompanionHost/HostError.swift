@@ -81,7 +81,7 @@ package enum HostErrorText {
     package static let sessionExpired = "The session is over: POST /companion/session gives a new one"
     package static let deviceUnknown = "This device is not paired with the host: pair first"
     package static let deviceRevoked = "This device was revoked at the host: pair again"
-    package static let deviceExpired = "The time that this device was let in for is over: pair again"
+    package static let deviceExpired = "This device's access was limited in time, and has ended: pair again"
     package static let permissionDenied = "This device may not do that; the host's owner can allow it"
     package static let provenKey =
         "The key belongs to a device that was paired with proof: pair by protocol 2, or revoke that device at the host"

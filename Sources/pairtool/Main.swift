@@ -1,4 +1,5 @@
 import Glibc
+import NIOConcurrencyHelpers
 
 @main
 enum Main {
@@ -9,13 +10,15 @@ enum Main {
         signal(SIGPIPE, SIG_IGN)
         let arguments = Array(CommandLine.arguments.dropFirst())
         let command = Task { await CommandRunner.run(arguments) }
-        let signals = Interrupts.shared.install { _ in
+        let last = NIOLockedValueBox(SIGINT)
+        let signals = Interrupts.shared.install { signal in
+            last.withLockedValue { $0 = signal }
             // A second signal does not wait for a tidy end.
-            if command.isCancelled { ExitCleanup.exit(.interrupted) }
+            if command.isCancelled { ExitCleanup.exit(by: signal) }
             command.cancel()
             return true
         }
         let status = FileSink.end(await command.value, json: arguments.contains("--json"))
-        withExtendedLifetime(signals) { exit(status.rawValue) }
+        withExtendedLifetime(signals) { exit(status.number(endedBy: last.withLockedValue(\.self))) }
     }
 }

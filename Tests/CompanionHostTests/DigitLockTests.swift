@@ -49,18 +49,26 @@ struct DigitLockTests {
 
     @Test("Wrong tokens count neither against the digits nor against the code that is shown")
     func wrongTokens() async throws {
-        try await withHostAndDevice { host, device in
+        let clock = TestClock()
+        try await withHostAndDevice(clock: clock.hostClock) { host, device in
             let shown = try await host.challenge()
-            for number in 2...15 {
+            for number in 2...40 {
                 device.address = "127.0.0.\(number)"
                 let reply = try await device.guessWrong(.token("AAAAAAAAAAAAAAAAAAAAAA"))
                 #expect(reply.code == .pairingWrongToken && reply.failure?.triesLeft == 2)
             }
             let status = await host.server.administration.pairingState
             #expect(!status.isLocked && status.failuresInARow == 0 && status.triesLeft == 3)
+            func failures() async throws -> [AuditRow] {
+                try await host.server.administration.audit.rows().filter { $0.kind == "pairing.failed" }
+            }
+            #expect(try await failures().count == 12, "addresses cost nothing, so rows have a limit of their own")
+            clock.advance(by: 5)
+            device.address = "127.0.0.41"
+            _ = try await device.guessWrong(.token("AAAAAAAAAAAAAAAAAAAAAA"))
+            let rows = try await failures()
+            #expect(rows.count == 13 && rows.last?.detail["unreportedTokens"] == 27)
             try await device.pair(.code(shown.code))
-            let kinds = try await host.server.administration.audit.rows().map(\.kind)
-            #expect(kinds.count { $0 == "pairing.failed" } == 14)
         }
     }
 
@@ -115,6 +123,24 @@ struct DigitLockTests {
             let shown = try await host.challenge()
             #expect(try payload(shown).token != payload(old).token)
             try await device.pair(.code(shown.code))
+        }
+    }
+}
+
+@Suite("Codes that wait", .timeLimit(.minutes(5)))
+struct DelayedCodeTests {
+    @Test("While the next code waits after burnt ones, the host says when it comes")
+    func pause() async throws {
+        let clock = TestClock()
+        try await withHostAndDevice(clock: clock.hostClock) { host, device in
+            let administration = host.server.administration
+            for _ in 0..<2 {
+                #expect(await administration.status().nextChallengeAt == nil)
+                for _ in 0..<3 { _ = try await device.guessWrong() }
+            }
+            let status = await administration.status()
+            #expect(status.challengeExpiresAt == nil)
+            #expect(status.nextChallengeAt == clock.now.addingTimeInterval(5))
         }
     }
 }

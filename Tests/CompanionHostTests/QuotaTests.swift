@@ -52,6 +52,33 @@ struct QuotaTests {
         }
     }
 
+    @Test("So many projects in 24 hours and no more; one that is listed already is not made again")
+    func projects() async throws {
+        try await withHostAndDevice {
+            $0.quota = DeviceQuota(projects: 2)
+        } _: { host, device in
+            try await device.pair()
+            let listed = try await device.command(.projectCreate(name: "Garden", localPath: host.project))
+            for name in ["one", "two"] {
+                #expect(try await device.command(.projectCreate(name: name, localPath: nil)).status == 200)
+            }
+            let made = try await device.get("/companion/projects").decoded(CompanionProjectsResponse.self).projects
+            let path = try #require(made.elements.first { $0.name == "two" }?.localPath)
+            let refused = try await device.command(.projectCreate(name: "three", localPath: nil))
+            #expect(refused.status == 429 && refused.code == .quotaExceeded)
+            #expect(refused.error?.contains("2 new projects within 24 hours") == true)
+            let left = try FileManager.default.contentsOfDirectory(atPath: String(path.dropLast("/two".utf8.count)))
+            #expect(left.sorted() == ["one", "two"], "what was refused leaves no directory")
+            try await shell("mkdir '\(host.project)/inside'")
+            let inside = try await device.command(.projectCreate(name: "in", localPath: host.project + "/inside"))
+            #expect(inside.code == .quotaExceeded)
+            for again in [host.project, path] {
+                #expect(try await device.command(.projectCreate(name: "again", localPath: again)).status == 200)
+            }
+            #expect(listed.status == 200)
+        }
+    }
+
     @Test("Prompts and their answers count, by v2's continue too")
     func messages() async throws {
         try await withHostAndDevice {

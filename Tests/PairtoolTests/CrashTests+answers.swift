@@ -89,4 +89,33 @@ extension CrashTests {
             #expect(opened.status == 0)
         }
     }
+
+    @Test("An agent and what it started end with a host that is killed", .timeLimit(.minutes(2)))
+    func agentOfKilledHost() async throws {
+        try await withProject { host, user in
+            let gate = try await host.pipe("gate")
+            let script = """
+                exec 3>'\(gate)'
+                setsid -f sh -c 'echo child >&3; : >\(gate).up; exec sleep 1000'
+                echo agent >&3
+                while ! [ -e '\(gate).up' ]; do sleep 0.02; done
+                echo up
+                exec sleep 1000
+                """
+            let agent = try host.file("agent.sh", Array(script.utf8))
+            try await withDoomedHost(host, ["--agent-command", "/bin/sh \(agent)"]) { events, kill in
+                // It ends when nothing has the pipe open any more.
+                async let users = host.shell("cat '\(gate)'")
+                #expect(try await pair(user, events).status == 0)
+                try await withClient(user, events) { client in
+                    let project = try #require(try await client.projects().first)
+                    let chat = try await client.createChat(projectID: project.id, title: "run").id
+                    let request = ContinueChatRequest(prompt: "go", projectPath: nil, model: nil, allowedTools: nil)
+                    let turn = try await client.startTurn(chatID: chat, request)
+                    #expect(try await received(client, chat, turn, kill: kill, after: 2).contains("up"))
+                }
+                #expect(Set(try await users.out.split(separator: "\n")) == ["agent", "child"])
+            }
+        }
+    }
 }

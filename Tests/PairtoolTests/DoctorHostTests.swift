@@ -162,7 +162,7 @@ import Testing
                 ["discover", "--interface", "lo", "--engine", "daemon"],
                 environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(user.directory)/none"]
             )
-            #expect(found.status == 1 && found.err.contains("next: pairtool discover --engine embedded"), "\(found)")
+            #expect(found.status == 1 && found.err.contains("add --engine embedded"), "\(found)")
         }
     }
 

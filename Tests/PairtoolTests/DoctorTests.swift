@@ -41,13 +41,13 @@ import Testing
             ["HOST": "Evil\u{202E}"]
         )
         #expect(
-            finding.text(colour: false) == """
+            finding.text(colour: false, columns: nil) == """
                 problem  host         Ev␛[2Jil: at 10.0.0.1:7878
                          → Check that Evil\u{FFFD} is on and on this network: pairtool discover --probe
 
                 """
         )
-        #expect(finding.text(colour: true).hasPrefix("\u{1B}[31mproblem \u{1B}[0m host"))
+        #expect(finding.text(colour: true, columns: nil).hasPrefix("\u{1B}[31mproblem \u{1B}[0m host"))
     }
 
     @Test("The daemon's state decides, in words")

@@ -10,33 +10,74 @@ import Testing
     /// Dotted words of the document that are no codes but places in an object.
     private static let keyPaths: Set<String> = ["probe.reason"]
 
+    /// Dotted words of the command line that are no codes: labels of queues, and a sound.
+    private static func isLabel(_ word: String) -> Bool { word.hasPrefix("pairtool.") || word == "im.received" }
+
+    /// What `CommandError` gives another code than the library does.
+    private static let renamed: Set<String> = [
+        "image.camera_busy", "image.camera_denied", "image.camera_failed", "image.camera_not_found",
+        "image.not_a_camera", "image.file_not_found", "image.file_denied", "image.io", "image.payload_too_long",
+        "image.window_too_small",
+    ]
+
     @Test("Every code and event that docs/json.md quotes is one that the sources can give, letter by letter")
     func documented() throws {
-        let text = try String(contentsOf: URL(filePath: Self.root + "/docs/json.md"), encoding: .utf8)
-        let quoted = text.matches(of: /[`"]([a-z]+\.[A-Za-z_]+)[`"]/).map { String($0.output.1) }
-        let codes = Set(quoted).subtracting(Self.keyPaths)
+        let codes = try Self.quoted().subtracting(Self.keyPaths)
         for family in ["host", "pairing", "scan", "discovery"] {
             #expect(codes.contains { $0.hasPrefix(family + ".") }, "\(family)")
         }
-        let given = try Self.given()
+        let given = try Self.given(by: "Sources")
         for code in codes.sorted() { #expect(given.contains(code), "\(code)") }
     }
 
-    /// The dotted words of the sources, and what `CommandError` makes of those that end in the code of another error.
-    private static func given() throws -> Set<String> {
+    @Test("Every code that a command can give is in docs/json.md")
+    func complete() throws {
+        let quoted = try Self.quoted()
+        let given = try Self.given(by: "Sources/pairtool").filter { !Self.isLabel($0) }.subtracting(Self.renamed)
+        for code in [
+            "host.not_running", "pairing.rate_limited", "chat.unknown", "image.corrupt", "provider.refused_url",
+        ] {
+            #expect(given.contains(code), "\(code)")
+        }
+        for code in given.subtracting(quoted).sorted() { Issue.record("\(code) is not documented") }
+    }
+
+    private static func quoted() throws -> Set<String> {
+        let text = try String(contentsOf: URL(filePath: root + "/docs/json.md"), encoding: .utf8)
+        return Set(text.matches(of: /[`"]([a-z]+\.[A-Za-z_]+)[`"]/).map { String($0.output.1) })
+    }
+
+    /// The dotted words of a folder's sources, what `CommandError` makes of codes of other errors, and of the names of
+    /// things that are looked for.
+    private static func given(by folder: String) throws -> Set<String> {
+        let sources = try sources()
         var words: Set<String> = []
-        var families: Set<String> = []
-        var names: Set<String> = []
-        let files = try FileManager.default.subpathsOfDirectory(atPath: root + "/Sources")
-        for file in files where file.hasSuffix(".swift") {
-            let text = try String(contentsOf: URL(filePath: "\(root)/Sources/\(file)"), encoding: .utf8)
+        var kinds: Set<String> = []
+        var ends: Set<String> = []
+        for (file, text) in sources where "Sources/\(file)".hasPrefix(folder) {
             words.formUnion(text.matches(of: /"([a-z]+\.[a-z_]+)"/).map { String($0.output.1) })
-            families.formUnion(text.matches(of: /"([a-z]+)\.\\\((?:error\.)?code\)"/).map { String($0.output.1) })
-            names.formUnion(text.matches(of: /static let ([a-zA-Z]+) = Code\(/).map { String($0.output.1) })
+            kinds.formUnion(text.matches(of: /kind: "([a-z]+)"/).map { String($0.output.1) })
+            ends.formUnion(text.matches(of: /"\\\(kind\)\.([a-z_]+)"/).map { String($0.output.1) })
+            // The type of an error, and behind it the family that its codes get.
+            var type: Substring?
+            for match in text.matches(of: /error(?:: | as )(\w+)|"([a-z]+)\.\\\(error\.code\)"/) {
+                if let name = match.output.1 { type = name }
+                guard let family = match.output.2, let type else { continue }
+                let names = sources.first { $0.key.hasSuffix("/\(type).swift") }?.value
+                    .matches(of: /static let ([a-zA-Z]+) = Code\(/).map { $0.output.1 }
+                for name in names ?? [] { words.insert(CommandError(.failed, "\(family).\(name)", "").code) }
+            }
         }
-        for family in families {
-            words.formUnion(names.map { CommandError(.failed, "\(family).\($0)", "").code })
-        }
+        for kind in kinds { words.formUnion(ends.map { "\(kind).\($0)" }) }
         return words
+    }
+
+    private static func sources() throws -> [String: String] {
+        let files = try FileManager.default.subpathsOfDirectory(atPath: root + "/Sources")
+        return try Dictionary(
+            uniqueKeysWithValues: files.filter { $0.hasSuffix(".swift") }.map {
+                ($0, try String(contentsOf: URL(filePath: "\(root)/Sources/\($0)"), encoding: .utf8))
+            }
+        )
     }
 }

@@ -344,8 +344,8 @@ import Testing
         }
     }
 
-    @Test("Ctrl-C ends a command with exit code 130")
-    func interrupt() async throws {
+    @Test("A signal ends a command with 128 and its number", arguments: [("INT", 130), ("TERM", 143), ("HUP", 129)])
+    func interrupt(signal: String, status: Int) async throws {
         try await withFakeMac { mac in
             try await Sandbox.with { user in
                 await user.pair(mac)
@@ -355,8 +355,8 @@ import Testing
                 )
                 try await mac.reached("never")
                 let pid = try String(contentsOf: URL(filePath: user.directory + "/pid"), encoding: .utf8)
-                _ = try await user.shell("kill -INT \(pid)")
-                #expect(try await result.out == "130\n")
+                _ = try await user.shell("kill -\(signal) \(pid)")
+                #expect(try await result.out == "\(status)\n")
             }
         }
     }

@@ -21,6 +21,10 @@ import Testing
             (["approvals", "--watch", "--interval", "0"], "from 0.001 to 86400"),
             (["pair", "--timeout", "soon"], "from 0.001 to 86400"),
             (["discover", "--type", "bogus"], "looks like _lumiagent._tcp"),
+            (["host", "pair", "--expires", "soon"], "such as 90s, 30m, 12h or 7d"),
+            (["host", "--quota", "chats=many"], "such as chats=20 or size=10M, or none"),
+            (["host", "--quota", "planets=9"], "such as chats=20 or size=10M, or none"),
+            (["scan", ""], "the name of a file is empty"), (["qr", ""], "the name of a file is empty"),
             (["qr", "--format", "terminal", "-o", "t.txt"], "--format terminal draws on standard output"),
         ]
     )

@@ -95,7 +95,7 @@ import Testing
                 let url = "https://127.0.0.1:\(interceptor.port)"
                 let result = await user.run("pair", "--url", url, "--code-stdin", "--json", stdin: payload.code + "\n")
                 #expect(result.status == 6, "\(result.err)")
-                #expect(result.err.contains("somebody between"))
+                #expect(result.err.contains("someone may be intercepting"))
                 let seen = try await events.first("wrong_code")
                 #expect(seen["triesLeft"] == .number(2))
                 #expect(interceptor.overheard.contains("/companion/pairing/confirm"), "it did hear the exchange")

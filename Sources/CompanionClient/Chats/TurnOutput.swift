@@ -2,6 +2,8 @@ package import CompanionWire
 
 /// What a terminal should show of a turn.
 package enum TurnOutput: Sendable, Hashable {
+    /// The host runs the turn under this id, whether somebody reads on or not.
+    case begun(turnID: String)
     /// A piece of the answer, to be appended to what came before.
     case text(String)
     /// What the host is doing.

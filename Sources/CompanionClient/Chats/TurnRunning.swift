@@ -1,3 +1,5 @@
+package import FoundationEssentials
+
 /// A prompt and what goes with it.
 package struct TurnRequest: Sendable, Hashable {
     package var prompt: String
@@ -36,12 +38,19 @@ package struct TurnImage: Sendable, Hashable {
     }
 }
 
-/// A host that answers prompts in its family's own way.
+/// A host that answers prompts.
 package protocol TurnRunning: Sendable {
     /// Whether pictures may go with a prompt.
     var takesImages: Bool { get }
     /// Whether an answer ends when nobody reads it any more. Default: no, the host goes on.
     var endsWithReader: Bool { get }
+    /// Waits until a turn has ended that nobody has followed to its end, for two at a time would mix their answers.
+    /// Default: nothing is waited for.
+    ///
+    /// - Parameters:
+    ///   - begun: When the turn began, by this machine's clock.
+    ///   - say: Takes what the user should know while it lasts.
+    func waitForEarlierTurn(chatID: String, begun: Date, say: @Sendable (String) -> Void) async throws
     /// Makes a chat for a first prompt.
     ///
     /// - Returns: The id that ``turn(chatID:_:)`` takes.
@@ -54,4 +63,6 @@ package protocol TurnRunning: Sendable {
 
 extension TurnRunning {
     package var endsWithReader: Bool { false }
+
+    package func waitForEarlierTurn(chatID: String, begun: Date, say: @Sendable (String) -> Void) async throws {}
 }

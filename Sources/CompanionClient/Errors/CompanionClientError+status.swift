@@ -21,7 +21,8 @@ extension CompanionClientError {
         var error = CompanionClientError(
             code,
             message,
-            hostText: answer?.error,
+            // The host would say the same once more.
+            hostText: answer?.code == .deviceExpired ? nil : answer?.error,
             httpStatus: status,
             serverDate: answer?.serverTime ?? serverDate
         )
@@ -43,7 +44,7 @@ extension CompanionClientError {
         case .deviceRevoked:
             (.revoked, "\(endpoint) has revoked this device.")
         case .deviceExpired:
-            (.revoked, "This device's time at \(endpoint) is over.")
+            (.revoked, "This device's access to \(endpoint) was limited in time, and has ended.")
         case .permissionDenied:
             (.forbidden, "\(endpoint) refuses it.")
         case .hostAgentUnavailable:

@@ -8,7 +8,7 @@ package struct CompanionClientError: Error, Sendable {
         private enum Value: String {
             case unreachable, refusedAddress, redirected, timedOut, notACompanion, notPaired, hostSignedOut, forbidden
             case badRequest, notFound, tooLarge, badAnswer, streamInterrupted, hostError, unsupportedVersion, server
-            case pinMismatch, sessionExpired, revoked, busy
+            case pinMismatch, sessionExpired, revoked, superseded, busy
         }
 
         private let value: Value
@@ -53,6 +53,8 @@ package struct CompanionClientError: Error, Sendable {
         package static let sessionExpired = Code(.sessionExpired)
         /// The host has ended this device's access: it was revoked, or its time is over.
         package static let revoked = Code(.revoked)
+        /// A host that has one device at a time is now connected to another one.
+        package static let superseded = Code(.superseded)
         /// The chat has a turn that runs.
         package static let busy = Code(.busy)
 

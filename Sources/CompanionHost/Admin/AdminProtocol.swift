@@ -94,5 +94,7 @@ package struct AdminStatus: Codable, Sendable, Hashable {
     package var failuresInARow: Int
     /// When the running challenge ends; nil when none runs.
     package var challengeExpiresAt: Date?
+    /// When the next one starts, where the host delays it after wrong codes.
+    package var nextChallengeAt: Date?
     package var triesLeft: Int
 }

@@ -65,6 +65,7 @@ package struct HostAdministration: Sendable {
             pairingLocked: pairing.isLocked,
             failuresInARow: pairing.failuresInARow,
             challengeExpiresAt: pairing.expiresAt,
+            nextChallengeAt: pairing.nextAt,
             triesLeft: pairing.triesLeft
         )
     }

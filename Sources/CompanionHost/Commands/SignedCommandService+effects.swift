@@ -24,7 +24,12 @@ extension SignedCommandService {
         let made = try await makeProject(name, localPath)
         let now = clock.now()
         do {
-            return try await once(command, digest: digest, permission: .projectCreate) { [store, events] database in
+            return try await once(command, digest: digest, permission: .projectCreate) {
+                [store, events, quotas] database in
+                // One that is listed already is not made.
+                if store.catalog.project(id: made.project.id) == nil {
+                    try quotas.charge(DeviceUsage(projects: 1), to: command.deviceId, in: database)
+                }
                 let project = try store.add(made.project, at: now, in: database)
                 // Served once it is stored; a project of a transaction that fails is listed by no database.
                 database.afterNextTransaction { _ in

@@ -51,6 +51,9 @@ extension HostDatabase {
         }
         migrator.registerMigration("2") { database in try database.execute(sql: companionV2) }
         migrator.registerMigration("3") { database in try database.execute(sql: limits) }
+        migrator.registerMigration("4") { database in
+            try database.execute(sql: "ALTER TABLE deviceUsage ADD COLUMN projects INTEGER NOT NULL DEFAULT 0")
+        }
         return migrator
     }
 

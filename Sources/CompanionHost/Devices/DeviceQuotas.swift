@@ -39,16 +39,17 @@ final class DeviceQuotas: Sendable {
         let hour = Self.hour(clock.now())
         let statement = try database.cachedStatement(
             sql: """
-                SELECT coalesce(sum(CASE WHEN hour > ? THEN chats END), 0),
+                SELECT coalesce(sum(CASE WHEN hour > ? THEN projects END), 0),
+                    coalesce(sum(CASE WHEN hour > ? THEN chats END), 0),
                     coalesce(sum(CASE WHEN hour > ? THEN messages END), 0),
                     coalesce(sum(CASE WHEN hour > ? THEN bytes END), 0), coalesce(sum(bytes), 0)
                 FROM deviceUsage WHERE device = ?
                 """
         )
         let first = hour - Self.hours
-        if let row = try Row.fetchOne(statement, arguments: [first, first, first, id]) {
-            let day = DeviceUsage(chats: row[0], messages: row[1], bytes: row[2])
-            if let excess = quota.excess(usage, day: day, totalBytes: row[3]) {
+        if let row = try Row.fetchOne(statement, arguments: [first, first, first, first, id]) {
+            let day = DeviceUsage(projects: row[0], chats: row[1], messages: row[2], bytes: row[3])
+            if let excess = quota.excess(usage, day: day, totalBytes: row[4]) {
                 tell(id, excess, hour: hour)
                 throw Self.refusal(excess)
             }
@@ -58,7 +59,12 @@ final class DeviceQuotas: Sendable {
 
     /// Takes back what was not stored after all, within a transaction.
     func refund(_ usage: DeviceUsage, to id: String, in database: Database) throws {
-        let back = DeviceUsage(chats: -usage.chats, messages: -usage.messages, bytes: -usage.bytes)
+        let back = DeviceUsage(
+            projects: -usage.projects,
+            chats: -usage.chats,
+            messages: -usage.messages,
+            bytes: -usage.bytes
+        )
         try Self.add(back, of: id, hour: Self.hour(clock.now()), in: database)
     }
 
@@ -88,12 +94,13 @@ final class DeviceQuotas: Sendable {
     private static func add(_ usage: DeviceUsage, of id: String, hour: Int, in database: Database) throws {
         let statement = try database.cachedStatement(
             sql: """
-                INSERT INTO deviceUsage (device, hour, chats, messages, bytes) VALUES (?, ?, ?, ?, ?)
-                ON CONFLICT (device, hour) DO UPDATE SET chats = chats + excluded.chats,
+                INSERT INTO deviceUsage (device, hour, projects, chats, messages, bytes) VALUES (?, ?, ?, ?, ?, ?)
+                ON CONFLICT (device, hour) DO UPDATE SET projects = projects + excluded.projects,
+                    chats = chats + excluded.chats,
                     messages = messages + excluded.messages, bytes = bytes + excluded.bytes
                 """
         )
-        try statement.execute(arguments: [id, hour, usage.chats, usage.messages, usage.bytes])
+        try statement.execute(arguments: [id, hour, usage.projects, usage.chats, usage.messages, usage.bytes])
     }
 
     private static func hour(_ time: Date) -> Int { Int((time.timeIntervalSince1970 / 3600).rounded(.down)) }

@@ -37,7 +37,8 @@ extension CompanionPairingService {
         }
     }
 
-    /// Notes a wrong try that was counted against the challenge already; stored before anyone is told.
+    /// Notes a wrong try that was counted against the challenge already; stored before anyone is told. Of wrong tokens
+    /// only so many a minute are reported (``tokenReports``).
     ///
     /// - Parameter start: When it came.
     /// - Throws: ``HostError`` with `host.storage_failed`.
@@ -47,25 +48,32 @@ extension CompanionPairingService {
         let isBurnt = challenge.offer == nil
         if isLocked { exchanges.removeGuesses() }
         if isBurnt { exchanges.removeAll() }
-        try await storing {
-            try await storeFailure(wrong, failures: isLocked ? budget.failuresInARow : nil, now: now)
+        let isReported = wrong.method == .code || tokenReports.take("", now: now)
+        if isReported {
+            try await storing {
+                try await storeFailure(wrong, failures: isLocked ? budget.failuresInARow : nil, now: now)
+            }
+            events.send(.wrongCode(address: wrong.address, triesLeft: wrong.triesLeft))
+        } else {
+            unreportedTokens += 1
         }
-        events.send(.wrongCode(address: wrong.address, triesLeft: wrong.triesLeft))
         if isBurnt { noteBurnt() }
         if isLocked {
             events.send(.pairingLocked(failures: budget.failuresInARow))
             logger.warning("pairing locked", metadata: .event("pairing", outcome: "locked", code: "pairing.locked"))
         }
-        logger.notice(
-            "wrong pairing \(wrong.method.rawValue)",
-            metadata: .event(
-                "pairing",
-                outcome: "failed",
-                code: "pairing.wrong_\(wrong.method.rawValue)",
-                latency: .now - start,
-                ["address": "\(wrong.address)", "triesLeft": "\(wrong.triesLeft)"]
+        if isReported {
+            logger.notice(
+                "wrong pairing \(wrong.method.rawValue)",
+                metadata: .event(
+                    "pairing",
+                    outcome: "failed",
+                    code: "pairing.wrong_\(wrong.method.rawValue)",
+                    latency: .now - start,
+                    ["address": "\(wrong.address)", "triesLeft": "\(wrong.triesLeft)"]
+                )
             )
-        )
+        }
         renewAndWake()
     }
 
@@ -109,15 +117,19 @@ extension CompanionPairingService {
 
     /// - Parameter failures: How many they are when this one has locked the digits.
     private func storeFailure(_ wrong: WrongGuess, failures: Int?, now: Date) async throws(CompanionHostError) {
-        let detail: JSONValue = [
+        let unreported = unreportedTokens
+        var members: [String: JSONValue] = [
             "address": .string(wrong.address), "method": .string(wrong.method.rawValue),
             "version": .integer(Int64(wrong.version)), "triesLeft": .integer(Int64(wrong.triesLeft)),
         ]
+        if unreported > 0 { members["unreportedTokens"] = .integer(Int64(unreported)) }
+        let detail = JSONValue.object(members)
         try await devices.database.write(durably: true) { database in
             try AuditLog.append(.pairingFailed, device: nil, detail: detail, at: now, in: database)
             guard let failures else { return }
             let detail: JSONValue = ["failures": .integer(Int64(failures))]
             try AuditLog.append(.pairingLocked, device: nil, detail: detail, at: now, in: database)
         }
+        unreportedTokens -= unreported
     }
 }

@@ -17,6 +17,8 @@ package actor CompanionPairingService {
     package struct State: Sendable, Hashable {
         /// When the running challenge ends; nil when none runs.
         package var expiresAt: Date?
+        /// When the next one starts, while none runs because several codes were burnt; else nil.
+        package var nextAt: Date?
         package var triesLeft: Int
         package var failuresInARow: Int
         package var isLocked: Bool
@@ -29,6 +31,11 @@ package actor CompanionPairingService {
     var limiter = RateLimiter(burst: 24, interval: 5)
     /// Three wrong tokens at once from one address, then one every 30 s.
     var tokenLimiter = RateLimiter(burst: 3, interval: 30)
+    /// How often a wrong token is reported and audited, whoever sends it: twelve at once, then one every 5 s. Everybody on
+    /// the network can send wrong ones, from as many addresses as they like.
+    var tokenReports = RateLimiter(burst: 12, interval: 5)
+    /// Wrong tokens that were not audited since the last one that was.
+    var unreportedTokens = 0
     /// Guesses are counted, judged and stored one after the other.
     let guesses = KeyedLock()
     /// Whether a guess is being stored: its result is reported before the next challenge.
@@ -88,6 +95,7 @@ package actor CompanionPairingService {
     package var state: State {
         State(
             expiresAt: challenge.offer?.expiresAt,
+            nextAt: challenge.offer == nil ? pausedUntil : nil,
             triesLeft: challenge.offer == nil ? 0 : challenge.triesLeft,
             failuresInARow: budget.failuresInARow,
             isLocked: budget.isLocked

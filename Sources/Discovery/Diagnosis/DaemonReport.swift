@@ -1,11 +1,11 @@
-import CompanionWire
+package import DBus
 
 /// What the system bus says of the Avahi daemon.
 package enum DaemonReport: Sendable, Hashable {
     /// There is no system bus: no socket at this path.
     case noBus(path: String)
     /// There is a socket, but the bus behind it does not do its work, for this reason.
-    case busBroken(path: String, reason: String)
+    case busBroken(String)
     /// The bus works, and nobody there is the Avahi daemon.
     case noDaemon
     /// The daemon is there and does not answer, or refuses to: this is what happened.
@@ -14,7 +14,7 @@ package enum DaemonReport: Sendable, Hashable {
     case daemon(version: String, hostName: String, state: State)
 
     /// `AvahiServerState` (avahi-common/defs.h).
-    package enum State: UInt32, Sendable, Hashable {
+    package enum State: Int32, Sendable, Hashable {
         case invalid = 0
         case registering = 1
         case running = 2
@@ -23,11 +23,36 @@ package enum DaemonReport: Sendable, Hashable {
         case failure = 4
     }
 
-    /// The path of the first socket in the addresses of a bus, such as `unix:path=/run/dbus/system_bus_socket` (D-Bus
-    /// specification, Server Addresses); nil where they are of other kinds.
-    package static func socketPath(inAddress address: String) -> String? {
-        let pairs = address.parts(";").compactMap { $0.dropping(prefix: "unix:") }.flatMap { $0.parts(",") }
-        guard let path = pairs.lazy.compactMap({ $0.dropping(prefix: "path=") }).first else { return nil }
-        return percentDecoded(path).map { String(decoding: $0, as: UTF8.self) }
+    /// Asks the bus, which starts no daemon for it.
+    ///
+    /// - Parameter limit: How long the bus and the daemon may take for each answer.
+    /// - Throws: `CancellationError`.
+    package static func ask(_ address: DBusAddress, limit: Duration) async throws -> DaemonReport {
+        do {
+            return try await DBusConnection.with(address, limit: limit) { bus in
+                func ask(_ member: String) async throws -> DBusValue? {
+                    try await bus.call(member, of: server, startsService: false).values.first
+                }
+                do {
+                    guard let version = try await ask("GetVersionString")?.string,
+                        let hostName = try await ask("GetHostNameFqdn")?.string,
+                        case .int32(let state)? = try await ask("GetState")
+                    else { return .daemonBroken("it gives no version, host name and state") }
+                    return .daemon(version: version, hostName: hostName, state: State(rawValue: state) ?? .invalid)
+                } catch let error as DBusError where error.isAny(of: "ServiceUnknown", "NameHasNoOwner") {
+                    return .noDaemon
+                } catch let error as DBusError {
+                    return .daemonBroken(error.description)
+                }
+            }
+        } catch let error as DBusError {
+            return error.isAny(of: "FileNotFound") ? .noBus(path: "\(address)") : .busBroken("\(error)")
+        }
     }
+
+    private static let server = DBusInterface(
+        "org.freedesktop.Avahi.Server",
+        path: "/",
+        service: "org.freedesktop.Avahi"
+    )
 }

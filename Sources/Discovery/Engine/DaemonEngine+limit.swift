@@ -1,3 +1,5 @@
+import DBus
+
 /// Lets one attempt at a time through to the system bus: of those that it blocks for ever, there shall be one.
 actor DaemonConnectionLock {
     private var isTaken = false
@@ -25,29 +27,24 @@ extension DaemonEngine {
         within limit: Duration,
         holding lock: DaemonConnectionLock
     ) async throws(DiscoveryError) -> EngineEvents {
-        typealias Answer = Result<EngineEvents, DiscoveryError>
         guard await lock.tryLock() else {
             throw DiscoveryError(.engineUnavailable, "the Avahi daemon or the system bus still does not answer")
         }
-        let (answers, answer) = AsyncStream.makeStream(of: Answer.self)
-        // Not a group: that would wait for the blocked thread.
-        Task {
+        let opened: Result<EngineEvents, DiscoveryError>? = try? await abandoning(after: limit) {
+            let result: Result<EngineEvents, DiscoveryError>
             do throws(DiscoveryError) {
-                let events = try await open()
-                await lock.unlock()
-                answer.yield(.success(events))
+                result = .success(try await self.open())
             } catch {
-                await lock.unlock()
-                answer.yield(.failure(error))
+                result = .failure(error)
             }
+            await lock.unlock()
+            return result
         }
-        let timer = Task {
-            try await Task.sleep(for: limit)
-            let message = "the Avahi daemon or the system bus does not answer within \(limit)"
-            answer.yield(.failure(DiscoveryError(.engineUnavailable, message)))
-        }
-        defer { timer.cancel() }
-        for await answer in answers { return try answer.get() }
-        throw DiscoveryError(.engineUnavailable, "connecting to the Avahi daemon was cancelled")
+        if let opened { return try opened.get() }
+        let reason =
+            Task.isCancelled
+            ? "connecting to the Avahi daemon was cancelled"
+            : "the Avahi daemon or the system bus does not answer within \(limit)"
+        throw DiscoveryError(.engineUnavailable, reason)
     }
 }

@@ -1,4 +1,5 @@
 import CAvahi
+import DBus
 
 /// mDNS by the machine's Avahi daemon, over D-Bus (libavahi-client).
 actor DaemonEngine: DiscoveryEngine {

@@ -1,5 +1,6 @@
 import CAvahi
 import CAvahiCore
+import DBus
 import Glibc
 import Logging
 

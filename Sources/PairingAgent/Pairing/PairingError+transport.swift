@@ -19,16 +19,22 @@ extension PairingError {
     private static func refused(_ code: CompanionErrorCode, text: String, triesLeft: Int?) -> PairingError {
         let left = triesLeft.map { $0 == 1 ? " (1 try left)" : " (\($0) tries left)" } ?? ""
         // Both have the same sign: the keys that the two sides agreed on differ.
-        let doubt = "or somebody between this machine and the host passes things on. Nothing was stored"
+        let doubt = "If it keeps failing, someone may be intercepting the connection"
         return switch code {
         case .pairingWrongCode:
             PairingError(
                 .wrongCode,
-                "the host does not take this code\(left): a digit is wrong, \(doubt)",
+                triesLeft == 0
+                    ? "wrong code. It was the last try: this code is no longer valid. \(doubt)"
+                    : "wrong code\(left). \(doubt)",
                 triesLeft: triesLeft
             )
         case .pairingWrongToken:
-            PairingError(.wrongToken, "the host does not take this QR code\(left): it is from an older code, \(doubt)")
+            PairingError(
+                .wrongToken,
+                "the host does not accept this QR code\(triesLeft == 0 ? ", and no other one from here for half a minute" : "")"
+                    + ": it is from an older code. \(doubt)"
+            )
         case .pairingExpired: PairingError(.expired, "the code has expired")
         case .pairingNotActive:
             PairingError(.noChallenge, "the host shows no pairing code at the moment, or this one was used already")

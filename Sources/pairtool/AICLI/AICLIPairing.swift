@@ -74,9 +74,8 @@ struct AICLIPairing: Sendable {
     }
 
     private func trustedCertificate(at endpoint: CompanionEndpoint) async throws -> PinnedCertificate {
-        let known = try PairedHostStore(directory: context.paths.data).load()
         let trust = PinConfirmation(output: output, given: pairing.pin)
-        return try await trust.certificate(at: endpoint, of: target.name, known: target.record(in: known))
+        return try await trust.certificate(at: endpoint, of: target.name, known: target.record(in: pairing.known))
     }
 
     /// The token that the server takes; nil if it wants none.

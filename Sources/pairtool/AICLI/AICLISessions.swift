@@ -25,7 +25,7 @@ enum AICLISessions {
         }
     }
 
-    private static func withClient<R>(
+    static func withClient<R>(
         of host: PairedHost,
         context: CommandContext,
         configuration: CompanionClientConfiguration,
@@ -62,36 +62,8 @@ enum AICLISessions {
         }
     }
 
-    /// How a paired server does, and whether it still takes the token.
-    static func health(
-        of host: PairedHost,
-        context: CommandContext,
-        timeouts: CompanionClientConfiguration.Timeouts
-    ) async throws -> FamilyHealth {
-        let configuration = CompanionClientConfiguration(timeouts: timeouts)
-        return try await withClient(of: host, context: context, configuration: configuration) { client in
-            var health = FamilyHealth(try await client.aicliHealth(), at: host.endpoint)
-            do {
-                try await client.checkToken()
-                health.takesToken = true
-            } catch let error as CompanionClientError where error.code == .notPaired {
-                health.takesToken = false
-            } catch let error as CompanionClientError {
-                // It is up: what is wrong with it besides is not its token.
-                health.trouble = health.trouble ?? error.description
-            }
-            return health
-        }
-    }
-
     static func store(of hostID: String, context: CommandContext) -> AICLIStore {
         AICLIStore(data: context.paths.data, hostID: hostID)
-    }
-
-    /// Forgets all that is kept of a server.
-    static func forget(_ host: PairedHost, context: CommandContext) throws {
-        try HostSecretStore(directory: context.paths.data).forget(hostID: host.id)
-        try store(of: host.id, context: context).removeAll()
     }
 }
 

@@ -45,11 +45,11 @@ struct OutboxCommand: AsyncParsableCommand {
             output.list(
                 prompts.map(WaitingRow.init),
                 columns: [
-                    TableColumn("ID") { $0.id },
+                    TableColumn("ID", rank: 0) { $0.id },
                     TableColumn("STATE") { $0.state.rawValue },
-                    TableColumn("WRITTEN") { TimeText.ago($0.writtenAt, now: now) },
-                    TableColumn("DIRECTORY", shrinks: true) { $0.workingDirectory },
-                    TableColumn("PROMPT", shrinks: true) { $0.prompt },
+                    TableColumn("WRITTEN", rank: 3) { TimeText.ago($0.writtenAt, now: now) },
+                    TableColumn("DIRECTORY", shrinks: true, rank: 2) { $0.workingDirectory },
+                    TableColumn("PROMPT", shrinks: true, rank: 0) { $0.prompt },
                 ],
                 id: \.id
             )

@@ -54,10 +54,12 @@ struct SessionsCommand: AsyncParsableCommand {
                 output.list(
                     rows,
                     columns: [
-                        TableColumn("DIRECTORY", shrinks: true) { $0.workingDirectory ?? "(of another device)" },
+                        TableColumn("DIRECTORY", shrinks: true, rank: 0) {
+                            $0.workingDirectory ?? "(of another device)"
+                        },
                         TableColumn("STATE") { $0.state.rawValue },
-                        TableColumn("USED") { $0.lastActivityAt.map { TimeText.ago($0, now: now) } ?? "" },
-                        TableColumn("ID") { String($0.id.prefix(8)) },
+                        TableColumn("USED", rank: 2) { $0.lastActivityAt.map { TimeText.ago($0, now: now) } ?? "" },
+                        TableColumn("ID", rank: 0) { String($0.id.prefix(8)) },
                     ],
                     id: \.id
                 )

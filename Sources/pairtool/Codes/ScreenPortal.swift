@@ -1,4 +1,5 @@
 import CompanionWire
+import DBus
 import Desktop
 import FoundationEssentials
 import Glibc
@@ -6,8 +7,11 @@ import QRCodec
 
 /// Asks the desktop portal for a picture of the screen (XDG Desktop Portal, `org.freedesktop.portal.Screenshot`).
 struct ScreenPortal: Sendable {
-    private static let service = "org.freedesktop.portal.Desktop"
-    private static let path = "/org/freedesktop/portal/desktop"
+    private static let portal = DBusInterface(
+        "org.freedesktop.portal.Screenshot",
+        path: "/org/freedesktop/portal/desktop",
+        service: "org.freedesktop.portal.Desktop"
+    )
     private static let request = "org.freedesktop.portal.Request"
     /// The user may be asked.
     private static let patience = Duration.seconds(120)
@@ -17,12 +21,12 @@ struct ScreenPortal: Sendable {
     /// - Returns: An image file's bytes. The file that the portal made for it is removed.
     /// - Throws: ``DesktopError``, `CancellationError`.
     func picture() async throws -> [UInt8] {
-        guard let socket = DesktopBus.path(environment: environment) else {
+        guard let address = DBusAddress.session(environment: environment) else {
             throw DesktopError(.noBus, "there is no desktop session (no message bus)")
         }
         do {
             let response = try await withTimeLimit(Self.patience) {
-                try await DesktopBus.with(path: socket) { try await Self.response(over: $0) }
+                try await DBusConnection.with(address) { try await Self.response(over: $0) }
             }
             try Task.checkCancellation()
             guard let response = response ?? nil else {
@@ -30,35 +34,29 @@ struct ScreenPortal: Sendable {
             }
             let bytes = try await BlockingCall.run { try Self.picture(response) }
             return bytes
-        } catch let failure as DesktopBus.Failure {
+        } catch let failure as DBusError {
             throw Self.unavailable(failure)
         }
     }
 
-    private static func response(over bus: DesktopBus) async throws -> DBusMessage? {
+    private static func response(over bus: DBusConnection) async throws -> DBusMessage? {
         // Asked for before the call that brings it about.
-        try await bus.listen(to: request, of: service)
-        let answer = try await bus.call(
-            .call(
-                "Screenshot",
-                interface: "org.freedesktop.portal.Screenshot",
-                path: path,
-                destination: service,
-                [.string(""), .hints(["interactive": .flag(false)])]
-            )
+        let signals = try await bus.signals(of: request, from: portal.service)
+        let reply = try await bus.call(
+            "Screenshot",
+            of: portal,
+            [.string(""), .dictionary(["interactive": .bool(false)])]
         )
-        let handle = answer.body.first?.text
-        return await bus.signals.first { signal in
-            signal.interface == request && signal.member == "Response" && signal.path == handle
-                && signal.sender == answer.sender
-        }
+        let handle = reply.values.first?.string
+        return await signals.first { $0.member == "Response" && $0.path == handle && $0.sender == reply.sender }
     }
 
-    private static func unavailable(_ failure: DesktopBus.Failure) -> DesktopError {
-        let absences = ["ServiceUnknown", "NameHasNoOwner", "UnknownMethod", "UnknownInterface", "UnknownObject"]
-        let name = failure.errorName ?? ""
-        guard absences.contains(where: { name.ends(with: ".\($0)") }) || name.has(".Spawn.") else {
-            return DesktopError(.failed, "the desktop portal gives no picture: \(failure.description)")
+    private static func unavailable(_ failure: DBusError) -> DesktopError {
+        guard
+            failure.isAny(of: "ServiceUnknown", "NameHasNoOwner", "UnknownMethod", "UnknownInterface", "UnknownObject")
+                || failure.name.has(".Spawn.")
+        else {
+            return DesktopError(.failed, "the desktop portal gives no picture: \(failure)")
         }
         return DesktopError(
             .noAnswer,
@@ -69,12 +67,12 @@ struct ScreenPortal: Sendable {
 
     private static func picture(_ response: DBusMessage) throws -> [UInt8] {
         // 0: done, 1: the user said no, 2: ended otherwise.
-        switch response.body.first?.number {
+        switch response.values.first?.uint32 {
         case 0?: break
         case 1?: throw DesktopError(.refused, "the desktop did not allow a screenshot")
         default: throw DesktopError(.failed, "the desktop portal gave no picture")
         }
-        guard case .hints(let results)? = response.body.last, case .string(let uri)? = results["uri"],
+        guard let uri = response.values.last?.dictionary?["uri"]?.string,
             uri.begins(with: "file://"), let url = URL(string: uri)
         else { throw DesktopError(.failed, "the desktop portal gave no file") }
         defer { unlink(url.path) }

@@ -64,9 +64,8 @@ extension CommandError {
         let isUsage = [.invalidType, .invalidInterface, .invalidAdvertisement, .domainUnsupported].contains(error.code)
         let next: String? =
             switch (error.code, error.engine) {
-            case (.engineUnavailable, .daemon?): "pairtool discover --engine embedded"
-            case (.engineUnavailable, .embedded?): "pairtool discover --engine daemon"
-            case (.engineUnavailable, nil): "see why: pairtool doctor"
+            case (.engineUnavailable, .daemon?): "use the engine that needs no daemon: add --engine embedded"
+            case (.engineUnavailable, _): "see why: pairtool doctor"
             default: nil
             }
         return CommandError(isUsage ? .usage : .failed, "discovery.\(error.code)", error.description, next: next)

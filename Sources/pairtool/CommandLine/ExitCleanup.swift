@@ -20,8 +20,8 @@ enum ExitCleanup {
     }
 
     /// Ends the process without a tidy end.
-    static func exit(_ status: ExitStatus) -> Never {
+    static func exit(by signal: Int32) -> Never {
         prepare()
-        _exit(status.rawValue)
+        _exit(ExitStatus.interrupted.number(endedBy: signal))
     }
 }

@@ -129,8 +129,10 @@ extension DiscoverySnapshot {
             no host was found (\(engine.rawValue) mDNS engine). Deployed CopilotForge Macs do not advertise \
             themselves: those are named by address
             """,
-            next: "pairtool pair --url http://ADDRESS:7878, or try the other engine: pairtool discover --engine "
-                + (engine == .daemon ? "embedded" : "daemon")
+            next: "pairtool pair --url http://ADDRESS:7878, or "
+                + (engine == .daemon
+                    ? "look again with the other engine: add --engine embedded"
+                    : "see what may be in the way: pairtool doctor")
         )
     }
 }

@@ -74,38 +74,15 @@ enum Probe {
         family: HostFamily,
         speaksTLS: Bool = false
     ) async -> ProbeResult {
-        let configuration = CompanionClientConfiguration(timeouts: timeouts)
         do {
-            guard family == .copilotforge else {
-                let health = try await FamilyHealth.ask(
-                    family,
-                    at: endpoint,
-                    speaksTLS: speaksTLS,
-                    timeouts: timeouts
-                )
-                return ProbeResult(
-                    state: .up,
-                    service: health.service,
-                    version: health.version,
-                    address: "\(endpoint)",
-                    reason: health.trouble
-                )
-            }
-            // Whose key it is makes no difference to a question without secrets; a paired host's was looked at before.
-            let security: HostSecurity =
-                speaksTLS
-                ? .pinned(try await PinnedTLS.certificate(of: endpoint, expecting: nil, configuration: configuration))
-                : .plain
-            let health = try await CompanionAPIClient.withClient(
-                endpoint: endpoint,
-                security: security,
-                configuration: configuration
-            ) { try await $0.health() }
+            // A paired host's key was looked at before.
+            let health = try await family.ways.health(at: endpoint, speaksTLS: speaksTLS, timeouts: timeouts)
             return ProbeResult(
-                state: health.isCompanion ? .up : .other,
+                state: health.isForeign ? .other : .up,
                 service: health.service,
                 version: health.version,
-                address: "\(endpoint)"
+                address: "\(endpoint)",
+                reason: health.trouble
             )
         } catch let error as CompanionClientError {
             guard error.delivery == .answered else {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import DBus
 import Discovery
 import PairingAgent
 
@@ -55,7 +56,7 @@ struct DoctorCommand: AsyncParsableCommand {
             EngineCheck(
                 choice: try discovery.engine(context: context),
                 client: client,
-                busAddress: context.environment["DBUS_SYSTEM_BUS_ADDRESS"]
+                bus: .system(environment: context.environment)
             ),
             PortCheck(), InterfaceCheck(only: only), FirewallCheck(only: only), MulticastCheck(only: only),
             AdvertCheck(client: client, hasPairedHosts: !hosts.isEmpty),
@@ -84,7 +85,9 @@ struct DoctorCommand: AsyncParsableCommand {
 
     private func show(_ finding: Finding, _ output: Output) {
         switch output.format {
-        case .text: output.data(finding.text(colour: output.context.colour))
+        case .text:
+            let columns = output.context.stdoutIsTerminal ? output.context.windowSize()?.columns : nil
+            output.data(finding.text(colour: output.context.colour, columns: columns))
         case .json: output.json(finding)
         case .quiet: if finding.verdict.fails { output.data(finding.check.rawValue) }
         }

@@ -78,12 +78,17 @@ struct Finding: Encodable, Sendable, Hashable {
 
     /// A line, and what to do on another.
     ///
-    /// - Parameter colour: Whether the verdict is coloured.
-    func text(colour: Bool) -> String {
+    /// - Parameters:
+    ///   - colour: Whether the verdict is coloured.
+    ///   - columns: How wide the window is. What to do may end in a command, which stays in one piece.
+    func text(colour: Bool, columns: Int?) -> String {
         let word = Self.padded(verdict.rawValue, to: 8)
         let shown = colour ? "\u{1B}[\(verdict.colour)m\(word)\u{1B}[0m" : word
         let about = TerminalText.line((subject.map { "\($0): " } ?? "") + evidence)
-        let line = "\(shown) \(Self.padded(check.rawValue, to: 12)) \(about)\n"
+        // The room of the two words before it is left out again.
+        let place = word.utf8.count + 14
+        let fitted = IndentedText.of(about, first: place, indent: 9, columns: columns).dropFirst(place)
+        let line = "\(shown) \(Self.padded(check.rawValue, to: 12)) \(fitted)\n"
         return advice.map { line + "         → \(TerminalText.line($0))\n" } ?? line
     }
 

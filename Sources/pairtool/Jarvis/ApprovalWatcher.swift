@@ -1,5 +1,6 @@
 import CompanionClient
 import CompanionWire
+import DBus
 import FoundationEssentials
 
 /// Watches a daemon's requests for approval, prints what happens, and shows it on the desktop.
@@ -29,7 +30,7 @@ struct ApprovalWatcher: Sendable {
                 }
                 try await watch(ApprovalNotifications(service: service))
             }
-        } catch let failure as DesktopBus.Failure {
+        } catch let failure as DBusError {
             session.output.warn("approvals.no_notifications", "nothing is shown on the desktop: \(failure)")
             try await watch(nil)
         }

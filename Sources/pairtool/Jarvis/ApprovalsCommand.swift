@@ -93,9 +93,9 @@ struct ApprovalsCommand: AsyncParsableCommand {
             session.output.list(
                 pending.approvals.map { ApprovalRow($0, at: base) },
                 columns: [
-                    TableColumn("ID") { String($0.id.description.prefix(8)) },
-                    TableColumn("ACTION", shrinks: true) { String($0.action.prefix(200)) },
-                    TableColumn("BY", shrinks: true) { String(($0.requestedBy ?? "").prefix(60)) },
+                    TableColumn("ID", rank: 0) { String($0.id.description.prefix(8)) },
+                    TableColumn("ACTION", shrinks: true, rank: 0) { String($0.action.prefix(200)) },
+                    TableColumn("BY", shrinks: true, rank: 2) { String(($0.requestedBy ?? "").prefix(60)) },
                     TableColumn("ASKED") { TimeText.ago($0.requestedAt, now: now) },
                 ],
                 id: \.id.description

@@ -36,7 +36,7 @@ extension HostOptions {
                 .notPaired,
                 "host.none_paired",
                 "no Jarvis daemon is recorded yet",
-                next: HostFamily.jarvis.pairCommand
+                next: JarvisFamily().pairCommand
             )
         }
     }

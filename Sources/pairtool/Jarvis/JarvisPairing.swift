@@ -20,16 +20,15 @@ struct JarvisPairing: Sendable {
                 next: "pairtool pair --family jarvis --url http://\(target.name), with https:// only in --fallback-url"
             )
         }
-        let known = try PairedHostStore(directory: output.context.paths.data).load()
         // A daemon that is paired again keeps its second base URL, unless a new one is given.
-        let url = pairing.fallbackURL ?? target.record(in: known)?.fallbackURL ?? ""
+        let url = pairing.fallbackURL ?? target.record(in: pairing.known)?.fallbackURL ?? ""
         let fallback = url.isEmpty ? nil : JarvisBase(fallback: url)
         if let fallback, fallback.endpoint == nil {
             output.say("Where nothing answers at \(endpoint), decisions go to \(fallback), beyond your network.")
         }
         let token =
             try pairing.token
-            ?? target.record(in: known).flatMap { try JarvisSessions.token(of: $0.id, output.context) }
+            ?? target.record(in: pairing.known).flatMap { try JarvisSessions.token(of: $0.id, output.context) }
         let (health, base) = try await JarvisClient.withClient(
             endpoint: endpoint,
             fallback: fallback,

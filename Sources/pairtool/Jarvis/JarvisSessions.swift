@@ -5,26 +5,9 @@ import PairingAgent
 
 /// Opens clients of paired Jarvis daemons.
 enum JarvisSessions {
-    /// Runs a body with what a daemon offers of the things that hosts of several families have.
-    static func with<R>(
-        _ host: PairedHost,
-        output: Output,
-        configuration: CompanionClientConfiguration = .default,
-        _ body: (HostClient) async throws -> R
-    ) async throws -> R {
-        try await withClient(host, output: output, configuration: configuration) { client in
-            try await body(HostClient(family: .jarvis, health: client))
-        }
-    }
-
     /// The token that the daemon wants; nil if it wants none.
     static func token(of hostID: String, _ context: CommandContext) throws -> String? {
         try HostSecretStore(directory: context.paths.data).load(hostID: hostID)
-    }
-
-    /// Forgets all that is kept of a daemon.
-    static func forget(_ host: PairedHost, context: CommandContext) throws {
-        try HostSecretStore(directory: context.paths.data).forget(hostID: host.id)
     }
 
     /// Runs a body with a client that has found the base URL that answers.

@@ -142,12 +142,12 @@ struct AgentsCommand: AsyncParsableCommand {
         pulled.output.list(
             rows,
             columns: [
-                TableColumn("") { $0.isStarred ? "★" : " " },
-                TableColumn("NAME", shrinks: true) { $0.name },
-                TableColumn("PROVIDER") { $0.provider },
+                TableColumn("", rank: 0) { $0.isStarred ? "★" : " " },
+                TableColumn("NAME", shrinks: true, rank: 0) { $0.name },
+                TableColumn("PROVIDER", rank: 3) { $0.provider },
                 TableColumn("MODEL", shrinks: true) { $0.model },
-                TableColumn("STATUS") { $0.status },
-                TableColumn("ID") { String($0.id.prefix(8)) },
+                TableColumn("STATUS", rank: 2) { $0.status },
+                TableColumn("ID", rank: 0) { String($0.id.prefix(8)) },
             ],
             id: \.id
         )

@@ -56,12 +56,12 @@ struct AutomationsCommand: AsyncParsableCommand {
         pulled.output.list(
             rows,
             columns: [
-                TableColumn("TITLE", shrinks: true) { $0.title },
+                TableColumn("TITLE", shrinks: true, rank: 0) { $0.title },
                 TableColumn("TRIGGER") { $0.trigger },
-                TableColumn("AGENT", shrinks: true) { $0.agentName ?? "–" },
-                TableColumn("ENABLED") { $0.isEnabled ? "yes" : "no" },
-                TableColumn("LAST RUN") { TimeText.ago($0.lastRunAt, now: now) },
-                TableColumn("ID") { String($0.id.prefix(8)) },
+                TableColumn("AGENT", shrinks: true, rank: 3) { $0.agentName ?? "–" },
+                TableColumn("ENABLED", rank: 2) { $0.isEnabled ? "yes" : "no" },
+                TableColumn("LAST RUN", rank: 4) { TimeText.ago($0.lastRunAt, now: now) },
+                TableColumn("ID", rank: 0) { String($0.id.prefix(8)) },
             ],
             id: \.id
         )

@@ -17,8 +17,7 @@ struct LumiPairing: Sendable {
 
     func run() async throws {
         // If the host was paired before, its kept connection is replaced by the new one.
-        let known = try PairedHostStore(directory: output.context.paths.data).load()
-        if let record = target.record(in: known) { HeldConnection(record, output.context).end() }
+        if let record = target.record(in: pairing.known) { HeldConnection(record, output.context).end() }
         if try await accept() == .open { output.say("This host does not ask its user about connections.") }
     }
 
@@ -49,7 +48,7 @@ struct LumiPairing: Sendable {
                     let approval = LumiConnectionApproval(
                         hostName: target.name,
                         deviceName: pairing.deviceName,
-                        code: pairing.code,
+                        code: pairing.payload?.code,
                         output: output
                     )
                     let generation = try await approval.accept(client)

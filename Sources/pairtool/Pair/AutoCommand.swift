@@ -81,7 +81,7 @@ struct AutoCommand: AsyncParsableCommand {
             context: output.context,
             interface: discovery.interface(context: output.context)
         )
-        let named = try url.map { try PairingTarget(local: $0, family: .copilotforge) }
+        let named = try url.map { try PairingTarget(local: $0, family: .usual) }
         let run = AutoRun(
             rules: rules,
             sources: places.sources,

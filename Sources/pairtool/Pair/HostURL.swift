@@ -93,9 +93,9 @@ struct HostURL: Sendable, Hashable {
 
     /// Where it leads, with the family's own port if the user names none.
     func endpoint(of family: HostFamily) -> CompanionEndpoint {
-        // The port of HTTPS is CopilotForge's, too.
-        guard !namesPort, family != .copilotforge else { return endpoint }
-        return CompanionEndpoint(address: endpoint.address, port: family.usualPort)
+        // The port of HTTPS is that of the family which goes first, too.
+        guard !namesPort, !family.ways.goesFirst else { return endpoint }
+        return CompanionEndpoint(address: endpoint.address, port: family.ways.usualPort)
     }
 }
 

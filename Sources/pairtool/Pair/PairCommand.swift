@@ -82,7 +82,9 @@ struct PairCommand: AsyncParsableCommand {
         }
         if family != nil, url == nil { throw ValidationError("--family needs --url.") }
         if let fallbackURL {
-            guard family == .jarvis else { throw ValidationError("--fallback-url needs --family jarvis.") }
+            guard family?.ways.hasFallbackURL == true else {
+                throw ValidationError("--fallback-url needs --family jarvis.")
+            }
             guard fallbackURL.isEmpty || JarvisBase(fallback: fallbackURL) != nil else {
                 throw ValidationError(
                     "“\(TerminalText.line(fallbackURL))” is not a base URL. Give https://HOST[:PORT][/PATH], or http:// with a "
@@ -102,115 +104,35 @@ struct PairCommand: AsyncParsableCommand {
         if let payload { try checkExpiry(of: payload, now: context.now()) }
         url = try await url?.resolved(context: context, interface: discovery.interface(context: context))
         let identity = try PairingJob.identity(output: output)
-        let meant = try await findTarget(given, output: output)
-        let consent = LegacyConsent(
-            output: output,
-            isGiven: pairing.allowLegacy,
-            required: pairing.require,
-            asksForLess: pairing.isLimited
-        )
-        let deviceName = pairing.deviceName
-        guard meant.family == .copilotforge else {
-            // The code in a picture is for a CopilotForge host: no other host may see it.
-            if given.token != nil, meant.family == .lumi { throw Self.noTokens(meant) }
-            guard payload == nil || codeStdin else {
-                throw CommandError(
-                    .usage,
-                    "pairing.code_format",
-                    "the QR code is for a CopilotForge host, and \(meant.name) is not one; nothing was sent"
-                )
-            }
-            let isUnanswered =
-                given.token == nil && !context.canAsk && !pairing.allowLegacy && pairing.require == nil && pin == nil
-            if meant.family == .aicli, isUnanswered { throw Self.noToken(meant) }
-            guard pin == nil || meant.trustsKeyOnFirstUse else { throw Self.noPin(meant) }
-            try await consent.ask(about: meant, known: known)
-            return try await FamilyPairing(
-                target: meant,
+        let target = try await findTarget(given, output: output)
+        try await target.family.ways.pair(
+            FamilyPairing(
+                target: target,
+                known: known,
                 identity: identity,
-                deviceName: deviceName,
-                code: payload?.code,
+                deviceName: pairing.deviceName,
+                permissions: pairing.wanted,
+                payload: payload,
+                wasTyped: codeStdin,
                 token: given.token,
-                output: output,
                 pin: pin,
-                fallbackURL: fallbackURL
-            ).run()
-        }
-        guard pin == nil else { throw Self.noPin(meant) }
-        guard given.token == nil else { throw Self.noTokens(meant) }
-        guard payload != nil || context.canAsk else { throw Self.noCode }
-        let (target, route) = try await findRoute(to: meant, payload, output: output)
-        let job = PairingJob(
-            target: target,
-            identity: identity,
-            deviceName: deviceName,
-            permissions: pairing.wanted,
-            output: output
+                fallbackURL: fallbackURL,
+                consent: LegacyConsent(
+                    output: output,
+                    isGiven: pairing.allowLegacy,
+                    required: pairing.require,
+                    asksForLess: pairing.isLimited
+                ),
+                findElsewhere: try elsewhere(payload, output),
+                output: output
+            )
         )
-        if case .legacy = route { try await consent.ask(about: target, known: known) }
-        // People mistype: three tries, as many as a careful host allows.
-        var unused = payload
-        for attempt in 1... {
-            let current: PairingPayload
-            if let unused {
-                current = unused
-            } else {
-                let code = try await Question(context: context).pairingCode(of: target.name)
-                current = PairingPayload(code: code, token: nil, expiresAt: nil)
-            }
-            unused = nil
-            do {
-                return job.show(try await job.run(current, route))
-            } catch let error as PairingError
-                where error.code == .wrongCode && payload == nil && context.canAsk && attempt < 3
-            {
-                output.say("\(TerminalText.line(error.message)). Try again.")
-            }
-        }
     }
 }
 
 // MARK: What is sent, and to whom
 
 extension PairCommand {
-    private static var noCode: CommandError {
-        CommandError(
-            .usage,
-            "pairing.no_code",
-            "no code was given, and there is no terminal to ask for one",
-            next: "give one: pairtool pair --qr FILE, or pairtool pair --code-stdin"
-        )
-    }
-
-    private static func noToken(_ target: PairingTarget) -> CommandError {
-        CommandError(
-            .usage,
-            "pairing.no_code",
-            "no token for \(target.name) was given, and there is no terminal to ask for one",
-            next:
-                "give the token: pairtool pair --token-file FILE (- for standard input). If the server needs none: --allow-legacy"
-        )
-    }
-
-    private static func noPin(_ target: PairingTarget) -> CommandError {
-        CommandError(
-            .usage,
-            "pairing.code_format",
-            "--pin is for AICLI hosts with TLS, and \(target.name) is not one; nothing was sent",
-            next: "name the kind of host: pairtool pair --family aicli --url https://ADDRESS:3001 --pin sha256:…"
-        )
-    }
-
-    private static func noTokens(_ target: PairingTarget) -> CommandError {
-        CommandError(
-            .usage,
-            "pairing.code_format",
-            "\(target.name) is a \(target.family.displayName) host, which uses six digits instead of a token; nothing was sent",
-            next: "leave out the token: \(target.family.pairCommand(at: target.url)), or name the kind of host: "
-                + HostFamily.aicli.pairCommand(at: "http://ADDRESS:3001")
-        )
-    }
-
     /// Refuses a code that has expired, before any host is looked for.
     private func checkExpiry(of payload: PairingPayload, now: Date) throws {
         guard let end = payload.expiresAt, end <= now else { return }
@@ -256,10 +178,10 @@ extension PairCommand {
         }
         if let tokenFile { return GivenCode(token: try await context.token(in: tokenFile)) }
         guard codeStdin else {
-            // Hosts of other families need none, but consent. Which family one is of is known once it is found, if it
-            // was named.
-            let isCopilotForge = url == nil ? host == nil : (family ?? .copilotforge) == .copilotforge
-            guard context.canAsk || pairing.allowLegacy || !isCopilotForge else { throw Self.noCode }
+            // Hosts of some families need none, but consent. Which family one is of is known once it is found, if it was
+            // named.
+            let needsCode = url == nil ? host == nil : (family ?? .usual).ways.canBeVerified
+            guard context.canAsk || pairing.allowLegacy || !needsCode else { throw CommandError.noPairingCode }
             return GivenCode()
         }
         let input = context.stdin
@@ -299,26 +221,25 @@ extension PairCommand {
         let payload = given.payload
         if let endpoint = given.endpoint { return try target(at: endpoint, isSecure: given.isSecure) }
         if let url {
-            return try PairingTarget(local: url, family: family ?? .copilotforge)
+            return try PairingTarget(local: url, family: family ?? .usual)
         }
         let finder = try finder(output)
         if let payload, host == nil, payload.spki != nil, let named = PairingTarget(payload: payload) { return named }
         if let hostID = namedHostID(payload) {
             return try await finder.find(hostID: hostID, expiresAt: payload?.expiresAt)
         }
-        // A picture's code is one of CopilotForge's; six digits may be anyone's; tokens are AICLI's.
-        return try await finder.find(
-            host,
-            among: given.token != nil
-                ? [.aicli] : qr == nil && places.count == 0 ? HostFamily.allCases : [.copilotforge],
-            expiresAt: payload?.expiresAt
-        )
+        // Six digits that were typed may be anyone's.
+        let shown: PairingCodeKind? = given.token != nil ? .token : qr == nil && places.count == 0 ? nil : .picture
+        let families = HostFamily.allCases.filter { family in
+            shown.map { family.ways.codes.contains($0) && family.ways.isAdvertised } ?? true
+        }
+        return try await finder.find(host, among: families, expiresAt: payload?.expiresAt)
     }
 
     /// The AICLI server that a QR code names. Its token goes nowhere else.
     private func target(at endpoint: CompanionEndpoint, isSecure: Bool) throws -> PairingTarget {
         let target = PairingTarget(endpoint: endpoint, family: .aicli, isSecure: isSecure)
-        guard host.map(target.matches) ?? true, url.map({ $0.endpoint(of: .aicli) == endpoint }) ?? true else {
+        guard host.map(target.matches) ?? true, url.map({ $0.endpoint(of: target.family) == endpoint }) ?? true else {
             throw CommandError(
                 .usage,
                 "pairing.foreign_host",
@@ -329,27 +250,14 @@ extension PairCommand {
         return target
     }
 
-    /// How a CopilotForge host is paired with, and where.
-    private func findRoute(
-        to target: PairingTarget,
+    /// Looks for the host of a QR code with an address by what it advertises.
+    private func elsewhere(
         _ payload: PairingPayload?,
-        output: Output
-    ) async throws -> (PairingTarget, PairingRoute) {
-        do throws(PairingError) {
-            return (target, try await PairingRouter(target: target, payload: payload).route())
-        } catch {
-            // An address that does not lead there may be one of another network: the advertisement may know better.
-            guard let hostID = namedHostID(payload), payload.flatMap(PairingTarget.init(payload:)) != nil else {
-                throw error
-            }
-            let found: PairingTarget
-            do { found = try await finder(output).find(hostID: hostID, expiresAt: payload?.expiresAt) } catch let other
-            {
-                if other is CancellationError { throw other }
-                throw error
-            }
-            return (found, try await PairingRouter(target: found, payload: payload).route())
-        }
+        _ output: Output
+    ) throws -> (@Sendable () async throws -> PairingTarget)? {
+        guard let payload, let hostID = namedHostID(payload), PairingTarget(payload: payload) != nil else { return nil }
+        let finder = try finder(output)
+        return { try await finder.find(hostID: hostID, expiresAt: payload.expiresAt) }
     }
 
     /// The host that a QR code names with its key, where the user has named none.
@@ -363,6 +271,17 @@ extension PairCommand {
             client: try discovery.client(context: output.context),
             limit: timeout.duration,
             known: try PairedHostStore(directory: output.context.paths.data).load()
+        )
+    }
+}
+
+extension CommandError {
+    static var noPairingCode: CommandError {
+        CommandError(
+            .usage,
+            "pairing.no_code",
+            "no code was given, and there is no terminal to ask for one",
+            next: "give one: pairtool pair --qr FILE, or pairtool pair --code-stdin"
         )
     }
 }

@@ -49,7 +49,7 @@ struct PairingTarget: Sendable {
         else { return nil }
         let endpoint = CompanionEndpoint(address: address, port: payload.port ?? HostURL.securePort)
         id = payload.host ?? PairedHost.id(for: endpoint)
-        family = .copilotforge
+        family = .usual
         name = "\(endpoint)"
         endpoints = []
         secureEndpoints = [endpoint]
@@ -59,7 +59,7 @@ struct PairingTarget: Sendable {
         self.id = id
         name = host.name
         family = host.family
-        (self.endpoints, secureEndpoints) = host.endpointsByTransport(of: endpoints)
+        (self.endpoints, secureEndpoints) = host.family.ways.transports(of: host, endpoints)
     }
 
     /// The targets behind an advert. An id that several machines claim is one target for each machine: only the user
@@ -86,7 +86,7 @@ struct PairingTarget: Sendable {
     }
 
     /// Whether it speaks TLS with a key that nothing proves: the user is asked about the key, once.
-    var trustsKeyOnFirstUse: Bool { family == .aicli && !secureEndpoints.isEmpty }
+    var trustsKeyOnFirstUse: Bool { family.ways.trustsKeyOnFirstUse && !secureEndpoints.isEmpty }
 
     /// Where it is, as `pair --url` takes it.
     var url: String {

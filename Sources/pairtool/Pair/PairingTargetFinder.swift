@@ -21,8 +21,10 @@ struct PairingTargetFinder: Sendable {
         expiresAt: Date?
     ) async throws -> PairingTarget {
         let recorded = recorded(word, among: families)
-        // Nothing advertises a daemon of Jarvis: its record is all that there is.
-        if let word, let silent = recorded.first, recorded.count == 1, silent.family == .jarvis, silent.matches(word) {
+        // Where nothing advertises a host, its record is all that there is.
+        if let word, let silent = recorded.first, recorded.count == 1, !silent.family.ways.isAdvertised,
+            silent.matches(word)
+        {
             return silent
         }
         let types = ServiceType.all.filter { $0.family.map(families.contains) ?? true }
@@ -48,16 +50,16 @@ struct PairingTargetFinder: Sendable {
         throw nothingFound(what, all, families.count == 1 ? families[0] : nil, word: word)
     }
 
-    /// The recorded hosts of other families than CopilotForge that a word means.
+    /// The recorded hosts that a word means, of families whose hosts are asked where they were paired.
     private func recorded(_ word: String?, among families: [HostFamily]) -> [PairingTarget] {
         guard let word else { return [] }
-        let others = known.hosts.filter { $0.family != .copilotforge && families.contains($0.family) }
+        let others = known.hosts.filter { !$0.family.ways.isFollowed && families.contains($0.family) }
         return PairingTarget.named(word, in: others.map { PairingTarget($0) })
     }
 
-    /// Hosts of other families have to be named where one of CopilotForge's is in sight: a pairing is with those first.
+    /// Where a host of the family that goes first is in sight, those of the others have to be named.
     private static func preferred(_ targets: [PairingTarget], isNamed: Bool) -> [PairingTarget] {
-        let usual = targets.filter { $0.family == .copilotforge }
+        let usual = targets.filter { $0.family.ways.goesFirst }
         return isNamed || usual.isEmpty ? targets : usual
     }
 
@@ -107,7 +109,7 @@ struct PairingTargetFinder: Sendable {
             "pairing.no_host",
             word == nil && what == Self.nobody ? what : "\(what); \(meant ?? seen)",
             next: "give its address: "
-                + (family ?? .copilotforge).pairCommand(at: "http://ADDRESS:\((family ?? .copilotforge).usualPort)")
+                + (family ?? .usual).pairCommand(at: "http://ADDRESS:\((family ?? .usual).ways.usualPort)")
                 + (family == nil ? " (other families: --family)" : "")
         )
     }
@@ -131,7 +133,7 @@ struct PairingTargetFinder: Sendable {
             "pairing.no_address",
             "\(host.name) is in sight, but \(why); nothing was sent",
             next: "find out its address, then: "
-                + host.family.pairCommand(at: "http://ADDRESS:\(host.family.usualPort)")
+                + host.family.pairCommand(at: "http://ADDRESS:\(host.family.ways.usualPort)")
         )
     }
 

@@ -31,11 +31,11 @@ struct HostAuditCommand: AsyncParsableCommand {
         output.list(
             (response.audit ?? []).map(AuditTableRow.init),
             columns: [
-                TableColumn("NO") { "\($0.number)" },
+                TableColumn("NO", rank: 0) { "\($0.number)" },
                 TableColumn("WHEN") { TimeText.ago($0.at, now: now) },
-                TableColumn("WHAT") { $0.kind },
-                TableColumn("DEVICE") { $0.deviceId ?? "–" },
-                TableColumn("DETAIL", shrinks: true) { String(decoding: $0.detail.canonical, as: UTF8.self) },
+                TableColumn("WHAT", rank: 0) { $0.kind },
+                TableColumn("DEVICE", rank: 3) { $0.deviceId ?? "–" },
+                TableColumn("DETAIL", shrinks: true, rank: 2) { String(decoding: $0.detail.canonical, as: UTF8.self) },
             ],
             id: { "\($0.number)" }
         )

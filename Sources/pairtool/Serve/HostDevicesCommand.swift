@@ -26,13 +26,13 @@ struct HostDevicesCommand: AsyncParsableCommand {
         output.list(
             devices.map(AdminDeviceRow.init),
             columns: [
-                TableColumn("NAME", shrinks: true) { $0.name },
+                TableColumn("NAME", shrinks: true, rank: 0) { $0.name },
                 TableColumn("MAY", shrinks: true) { $0.rights },
-                TableColumn("UNTIL") { row in row.expiresAt.map { Self.until($0, now: now) } ?? "–" },
-                TableColumn("PAIRED") { TimeText.ago($0.pairedAt, now: now) },
-                TableColumn("SEEN") { TimeText.ago($0.lastSeenAt, now: now) },
-                TableColumn("V") { "\($0.protocolVersion)" },
-                TableColumn("ID") { $0.id },
+                TableColumn("UNTIL", rank: 2) { row in row.expiresAt.map { Self.until($0, now: now) } ?? "–" },
+                TableColumn("PAIRED", rank: 4) { TimeText.ago($0.pairedAt, now: now) },
+                TableColumn("SEEN", rank: 3) { TimeText.ago($0.lastSeenAt, now: now) },
+                TableColumn("V", rank: 5) { "\($0.protocolVersion)" },
+                TableColumn("ID", rank: 0) { $0.id },
             ],
             id: \.id
         )

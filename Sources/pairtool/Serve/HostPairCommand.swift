@@ -11,7 +11,7 @@ struct HostPairCommand: AsyncParsableCommand {
             Examples:
               pairtool host pair
               pairtool host pair --read-only --expires 7d
-              pairtool host pair --qr-file code.png
+              pairtool host pair --qr-file ~/code.png
             """
     )
 
@@ -20,7 +20,10 @@ struct HostPairCommand: AsyncParsableCommand {
 
     @OptionGroup var grant: GrantOptions
 
-    @Option(help: "End the device's access after this time: 90s, 30m, 12h or 7d after it pairs. Default: never.")
+    @Option(
+        help: "End the device's access after this time: 90s, 30m, 12h or 7d after it pairs. Default: never.",
+        transform: SpanArgument.init(commandLine:)
+    )
     var expires: SpanArgument?
 
     @Flag(help: "Print the code even if standard output is not a terminal. With --json, print the QR payload too.")
@@ -70,7 +73,7 @@ struct HostPairCommand: AsyncParsableCommand {
         if output.context.stdoutIsTerminal {
             // Below it are the limit and the prompt; the limit gives way to the code.
             let columns = isLimited ? output.context.windowSize()?.columns : nil
-            let rows = columns.map { DisplayWidth.rows(of: limit, columns: $0) } ?? 0
+            let rows = columns.map { DisplayWidth.rows(of: output.fitted(limit, indent: 0), columns: $0) } ?? 0
             let ways =
                 "Run the command again in a larger window\(code.denseWay)"
                 + (qrFile == nil ? ", use --qr-file" : "")
@@ -83,7 +86,14 @@ struct HostPairCommand: AsyncParsableCommand {
         } else if showSecrets {
             output.data(code.text)
         } else {
-            return output.data("A pairing code is open (--show-secrets prints it here, --qr-file writes it).")
+            let end = TimeText.countdown(challenge.expiresAt.timeIntervalSince(output.context.now()))
+            output.data(
+                qrFile.map { "For \(end), a device can pair with the QR code in \(TerminalText.line($0))." }
+                    ?? """
+                    For \(end), a device can pair with a new code. It is not shown, because standard output is not a \
+                    terminal. To make one and print it: pairtool host pair --show-secrets
+                    """
+            )
         }
         if isLimited { output.say(limit) }
     }

@@ -119,7 +119,7 @@ struct HostRunCommand: AsyncParsableCommand {
                 tlsPort: tlsPort,
                 legacy: legacy,
                 lan: lan,
-                projects: try absoluteProjects(output),
+                projects: try absoluteProjects(),
                 databasePath: directory + "/host.sqlite",
                 agent: agentCommand.flatMap(ShellWords.split).map(HostAgentKind.command) ?? .builtin,
                 grant: PairingGrant(permissions: grant.permissions),
@@ -138,7 +138,8 @@ struct HostRunCommand: AsyncParsableCommand {
             picture: try qrFile.map(QRPicture.init),
             showSecrets: showSecrets,
             dense: density.dense,
-            onDemand: isUnseen(output)
+            onDemand: isUnseen(output),
+            directory: projects.isEmpty ? FileManager.default.currentDirectoryPath : nil
         )
         let advertiser = HostAdvertiser(
             client: discoveryClient,
@@ -160,13 +161,13 @@ struct HostRunCommand: AsyncParsableCommand {
         return !isSeen && !showSecrets && qrFile == nil
     }
 
-    private func absoluteProjects(_ output: Output) throws -> [String] {
+    private func absoluteProjects() throws -> [String] {
         let current = FileManager.default.currentDirectoryPath
-        if projects.isEmpty { output.say("Serving the current directory, \(current). To serve another: --project DIR") }
         return try (projects.isEmpty ? [current] : projects).map { project in
             let path = project.begins(with: "/") ? project : "\(current)/\(project)"
             guard let resolved = realpath(path, nil) else {
-                throw CommandError(.usage, "host.invalid_project", "\(project): \(PrivateFile.systemMessage())")
+                let status: ExitStatus = errno == EACCES ? .permissionDenied : .nothingFound
+                throw CommandError(status, "host.invalid_project", "\(project): \(PrivateFile.systemMessage())")
             }
             defer { free(resolved) }
             return String(cString: resolved)

@@ -13,6 +13,8 @@ actor HostScreen {
     private let showSecrets: Bool
     /// Whether codes come by `pairtool host pair` alone.
     private let onDemand: Bool
+    /// The directory that is served because none was named.
+    private let directory: String?
     private var challenge: PairingStartResponse?
     private var isAdvertSaid = false
     /// The seconds for which the code has not been drawn, because the window has no room for what is to be said about
@@ -29,7 +31,8 @@ actor HostScreen {
         picture: QRPicture?,
         showSecrets: Bool,
         dense: Bool,
-        onDemand: Bool = false
+        onDemand: Bool = false,
+        directory: String? = nil
     ) {
         self.output = output
         self.name = name
@@ -38,11 +41,16 @@ actor HostScreen {
         self.showSecrets = showSecrets
         self.dense = dense
         self.onDemand = onDemand
+        self.directory = directory
     }
 
     func show(_ event: HostEvent) {
         if case .challenge(let challenge) = event { take(challenge) }
         if case .challengeEnded = event { challenge = nil }
+        // Not before: a host that does not start serves nothing.
+        if case .listening = event, let directory {
+            output.say("Serving the current directory, \(directory). To serve another: --project DIR")
+        }
         if output.format == .json {
             output.json(HostEventRow(event, showSecrets: showSecrets))
         } else if output.format == .text {
@@ -152,7 +160,8 @@ actor HostScreen {
     }
 
     private static func wrongCode(address: String, left: Int) -> String {
-        "Somebody at \(address) entered a wrong code (\(left == 1 ? "1 try" : "\(left) tries") left). If it was not you, end this host."
+        let tries = left == 0 ? "" : left == 1 ? " (1 try left)" : " (\(left) tries left)"
+        return "Somebody at \(address) entered a wrong code\(tries). If it was not you, end this host."
     }
 
     /// How long a code may wait for the message about the advertisement.
@@ -183,7 +192,9 @@ actor HostScreen {
             output.data(
                 onDemand
                     ? "There is a pairing code. To show it: pairtool host pair"
-                    : "A pairing code is ready (--show-secrets prints it, --qr-file writes it)."
+                    : picture == nil
+                        ? "A pairing code is ready. To print it here: --show-secrets"
+                        : "A pairing code is ready. It is in the QR code's file; to print it here too: --show-secrets"
             )
         }
         drawCountdown()
@@ -193,7 +204,7 @@ actor HostScreen {
     private var rowsOfAdvert: Int {
         guard !isAdvertSaid, let columns = output.context.windowSize()?.columns else { return 0 }
         return DiscoveryEngineKind.allCases.map {
-            DisplayWidth.rows(of: advertised(as: name, by: $0), columns: columns)
+            DisplayWidth.rows(of: output.fitted(advertised(as: name, by: $0)), columns: columns)
         }.max() ?? 0
     }
 
@@ -220,7 +231,7 @@ actor HostScreen {
 
     private func line(_ text: String) {
         clearCountdown()
-        output.data(TerminalText.line(text))
+        output.data(output.fitted(TerminalText.line(text)))
         drawCountdown()
     }
 

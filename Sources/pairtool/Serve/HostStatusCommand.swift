@@ -19,7 +19,7 @@ struct HostStatusCommand: AsyncParsableCommand {
         let output = options.output
         guard let status = try await output.ask(AdminRequest(.status)).status else { throw CommandError.strangeAnswer }
         let row = HostStatusRow(status)
-        output.result(row, id: row.id) { row.text(now: output.context.now()) }
+        output.result(row, id: row.id) { output.fitted(row.text(now: output.context.now()), indent: 11) }
     }
 }
 
@@ -31,6 +31,8 @@ struct HostStatusRow: Encodable {
         var failuresInARow: Int
         /// When the running code ends.
         var expiresAt: Date?
+        /// When the next code comes, after several that were burnt.
+        var nextCodeAt: Date?
         var triesLeft: Int?
     }
 
@@ -55,6 +57,7 @@ struct HostStatusRow: Encodable {
             locked: status.pairingLocked,
             failuresInARow: status.failuresInARow,
             expiresAt: status.challengeExpiresAt,
+            nextCodeAt: status.nextChallengeAt,
             triesLeft: status.challengeExpiresAt == nil ? nil : status.triesLeft
         )
     }
@@ -76,7 +79,11 @@ struct HostStatusRow: Encodable {
             return "six digits locked after \(pairing.failuresInARow) wrong codes, QR codes work: "
                 + "pairtool host unlock"
         }
-        guard let end = pairing.expiresAt else { return "no code now: pairtool host pair" }
+        guard let end = pairing.expiresAt else {
+            let next = pairing.nextCodeAt.map { TimeText.countdown($0.timeIntervalSince(now)) }
+            return next.map { "after wrong codes, the next code comes in \($0); to have one now: pairtool host pair" }
+                ?? "no code now: pairtool host pair"
+        }
         let left = TimeText.countdown(end.timeIntervalSince(now))
         return
             "a code is valid for \(left) (\(pairing.triesLeft == 1 ? "1 try" : "\(pairing.triesLeft ?? 0) tries") left)"

@@ -6,9 +6,10 @@ struct QuotaOptions: ParsableArguments {
     @Option(
         name: .customLong("quota"),
         help: """
-            Limit what each device may store (repeatable): chats=N, messages=N and size=N[K|M|G] in 24 hours, \
-            total=N[K|M|G] in all, or none. Default: chats=500, messages=5000, size=32M, total=1G.
-            """
+            Limit what each device may store (repeatable): projects=N, chats=N, messages=N and size=N[K|M|G] in 24 hours, \
+            total=N[K|M|G] in all, or none. Default: projects=50, chats=500, messages=5000, size=32M, total=1G.
+            """,
+        transform: QuotaArgument.init(commandLine:)
     )
     var limits: [QuotaArgument] = []
 
@@ -22,6 +23,7 @@ struct QuotaOptions: ParsableArguments {
         limits.reduce(into: .usual) { quota, argument in
             switch argument.limit {
             case nil: quota = .unlimited
+            case .projects(let count): quota.projects = count
             case .chats(let count): quota.chats = count
             case .messages(let count): quota.messages = count
             case .size(let bytes): quota.bytes = bytes
@@ -32,32 +34,42 @@ struct QuotaOptions: ParsableArguments {
 }
 
 /// A quota on the command line: `chats=20`, `messages=300`, `size=10M`, `total=1G`, or `none`.
-struct QuotaArgument: ExpressibleByArgument {
+struct QuotaArgument {
     enum Limit: Hashable {
-        case chats(Int), messages(Int), size(Int), total(Int)
+        case projects(Int), chats(Int), messages(Int), size(Int), total(Int)
     }
 
     /// nil: none at all.
     let limit: Limit?
 
-    init?(argument: String) {
+    /// - Throws: `ValidationError` that says what is valid.
+    init(commandLine argument: String) throws {
         guard argument != "none" else {
             limit = nil
             return
         }
+        limit = Self.limit(argument)
+        guard limit != nil else {
+            throw ValidationError(
+                "Give projects=N, chats=N, messages=N, size=N or total=N, such as chats=20 or size=10M, or none."
+            )
+        }
+    }
+
+    private static func limit(_ argument: String) -> Limit? {
         let bytes = argument.utf8
         guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")) else { return nil }
         let value = bytes[bytes.index(after: equals)...]
-        let count = Self.number(value)
-        let size = Self.size(value)
+        let count = number(value)
+        let bytesOfValue = size(value)
         switch argument[..<equals] {
-        case "chats": limit = count.map(Limit.chats)
-        case "messages": limit = count.map(Limit.messages)
-        case "size": limit = size.map(Limit.size)
-        case "total": limit = size.map(Limit.total)
+        case "projects": return count.map(Limit.projects)
+        case "chats": return count.map(Limit.chats)
+        case "messages": return count.map(Limit.messages)
+        case "size": return bytesOfValue.map(Limit.size)
+        case "total": return bytesOfValue.map(Limit.total)
         default: return nil
         }
-        if limit == nil { return nil }
     }
 
     private static func number(_ digits: Substring.UTF8View) -> Int? {

@@ -46,13 +46,13 @@ struct HostsListCommand: AsyncParsableCommand {
         output.list(
             hosts.hosts.map { PairedHostRow($0, isDefault: $0.id == hosts.defaultID) },
             columns: [
-                TableColumn("") { $0.isDefault ? "*" : " " },
-                TableColumn("NAME", shrinks: true) { $0.name },
-                TableColumn("FAMILY") { $0.family.displayName },
-                TableColumn("TRUST") { $0.trust.rawValue },
+                TableColumn("", rank: 0) { $0.isDefault ? "*" : " " },
+                TableColumn("NAME", shrinks: true, rank: 0) { $0.name },
+                TableColumn("FAMILY", rank: 3) { $0.family.displayName },
+                TableColumn("TRUST", rank: 2) { $0.trust.rawValue },
                 TableColumn("ADDRESS") { "\($0.endpoint)" },
-                TableColumn("PAIRED") { TimeText.ago($0.pairedAt, now: now) },
-                TableColumn("ID") { String($0.id.prefix(8)) },
+                TableColumn("PAIRED", rank: 4) { TimeText.ago($0.pairedAt, now: now) },
+                TableColumn("ID", rank: 0) { String($0.id.prefix(8)) },
             ],
             id: \.id
         )
@@ -153,7 +153,7 @@ struct HostsForgetCommand: AsyncParsableCommand {
             hosts.forget(forgotten.id)
             return forgotten
         }
-        try forgotten.forgetBelongings(output.context)
+        try forgotten.family.ways.forget(forgotten, context: output.context)
         output.result(PairedHostRow(forgotten, isDefault: false), id: forgotten.id) {
             "Forgot \(TerminalText.line(forgotten.name))."
         }

@@ -46,20 +46,20 @@ struct CapabilitiesCommand: AsyncParsableCommand {
         output.list(
             rows,
             columns: [
-                TableColumn("CAN") { $0.capability.available ? "yes" : "no" },
-                TableColumn("WHAT", shrinks: true) { $0.capability.text },
+                TableColumn("CAN", rank: 0) { $0.capability.available ? "yes" : "no" },
+                TableColumn("WHAT", shrinks: true, rank: 0) { $0.capability.text },
                 TableColumn("COMMAND") { $0.capability.command ?? "–" },
-                TableColumn("NOTE", shrinks: true) { $0.capability.note ?? "" },
+                TableColumn("NOTE", shrinks: true, rank: 2) { $0.capability.note ?? "" },
             ],
             id: \.capability.capability
         )
     }
 
     /// Generations are asked for where they matter; a host that does not answer is known by its family alone.
-    private func health(of host: PairedHost, _ output: Output) async throws -> FamilyHealth? {
-        guard host.family == .aicli else { return nil }
+    private func health(of host: PairedHost, _ output: Output) async throws -> HostHealth? {
+        guard host.family.ways.hasGenerations else { return nil }
         do {
-            return try await FamilyHealth.ask(host, context: output.context, timeouts: Self.timeouts)
+            return try await host.family.ways.health(of: host, output: output, timeouts: Self.timeouts)
         } catch let error as CompanionClientError {
             output.warn("host.\(error.code)", "\(error.description) The list shows what hosts of its family can do.")
             return nil
@@ -74,7 +74,7 @@ struct CapabilitiesCommand: AsyncParsableCommand {
         var generation: String?
         var capability: HostCapability
 
-        init(_ capability: HostCapability, of host: PairedHost, _ health: FamilyHealth?) {
+        init(_ capability: HostCapability, of host: PairedHost, _ health: HostHealth?) {
             self.host = host.id
             name = host.name
             family = host.family

@@ -48,11 +48,11 @@ struct DevicesListCommand: AsyncParsableCommand {
             session.output.list(
                 devices.map { DeviceRow($0, connected: connected, own: session.host.deviceID) },
                 columns: [
-                    TableColumn("NAME", shrinks: true) { $0.name + ($0.isThisDevice ? " (this device)" : "") },
+                    TableColumn("NAME", shrinks: true, rank: 0) { $0.name + ($0.isThisDevice ? " (this device)" : "") },
                     TableColumn("CONNECTED") { $0.connected ? "yes" : "no" },
-                    TableColumn("PAIRED") { TimeText.ago($0.pairedAt, now: now) },
-                    TableColumn("SEEN") { TimeText.ago($0.lastSeenAt, now: now) },
-                    TableColumn("ID") { $0.id },
+                    TableColumn("PAIRED", rank: 3) { TimeText.ago($0.pairedAt, now: now) },
+                    TableColumn("SEEN", rank: 2) { TimeText.ago($0.lastSeenAt, now: now) },
+                    TableColumn("ID", rank: 0) { $0.id },
                 ],
                 id: \.id
             )

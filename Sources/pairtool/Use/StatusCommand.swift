@@ -29,44 +29,48 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        if let other = try host.otherFamily(options) {
-            return try await FamilyStatus(host: other, output: options.output).run(
-                watches: watch,
-                every: interval.duration
-            )
+        let output = options.output
+        guard watch else {
+            let selected = try await host.selected(output)
+            let (report, health) = try await HostStatusReport.read(selected, output)
+            show(report)
+            if let failure = report.failure(health) { throw output.ended(by: failure) }
+            return try host.noteContact(with: selected, output.context)
         }
-        if watch { return try await host.withSessions(options, follow) }
-        try await host.withSession(options) { session in
-            let report = try await HostStatusReport.read(session)
-            show(report, session)
-            if let failure = report.failure { throw session.output.ended(by: failure) }
+        try await follow(try await host.selected(output))
+        while true {
+            do {
+                try await follow(try await host.selected(output))
+            } catch let error as CommandError where error.status == .unreachable {
+                // It may be on its way to another place, or be off for the night.
+                try await ContinuousClock().sleep(for: HostOptions.pause)
+            }
         }
     }
 
-    private func follow(_ session: HostSession) async throws {
-        // A legacy host sends no events.
-        guard session.isVerified else {
-            return try await HostStatusReport.poll(session.host, every: interval.duration) {
-                try await HostStatusReport.read(session)
-            } show: {
-                show($0, session)
-            }
-        }
-        var last = try await HostStatusReport.read(session)
-        show(last, session)
-        try await LiveEventStream(client: try session.copilotForge, patience: HostOptions.patience).run { output in
+    private func follow(_ host: PairedHost) async throws {
+        let output = options.output
+        var last: HostStatusReport?
+        try await host.family.ways.whenChanged(host, every: interval.duration, output: output) { interruption in
             let report: HostStatusReport
-            switch output {
-            case .event, .resumed: report = try await HostStatusReport.read(session)
-            case .interrupted(let reason): report = HostStatusReport(session.host, problem: reason)
+            do {
+                report =
+                    if let interruption {
+                        HostStatusReport(host, problem: interruption)
+                    } else {
+                        try await HostStatusReport.read(host, output).report
+                    }
+            } catch let error as CompanionClientError where host.trust != .verified {
+                report = HostStatusReport(host, problem: error.description)
             }
-            if report != last { show(report, session) }
+            if report != last { show(report) }
             last = report
         }
     }
 
-    private func show(_ report: HostStatusReport, _ session: HostSession) {
-        session.output.result(report, id: report.id) { report.text }
+    private func show(_ report: HostStatusReport) {
+        let output = options.output
+        output.result(report, id: report.id) { output.fitted(report.text, indent: 11) }
     }
 }
 
@@ -112,45 +116,31 @@ struct HostStatusReport: Encodable, Equatable {
         self.problem = problem
     }
 
-    static func read(_ session: HostSession) async throws -> HostStatusReport {
-        var report = HostStatusReport(session.host)
-        let companion = try session.copilotForge
-        let health = try await companion.health()
+    /// Asks a host how it is.
+    ///
+    /// - Throws: ``CompanionClientError``; also where the host does not tell this device how they stand.
+    static func read(_ host: PairedHost, _ output: Output) async throws -> (report: HostStatusReport, HostHealth) {
+        let health: HostHealth
+        do {
+            health = try await host.family.ways.health(of: host, output: output, timeouts: .init())
+            if let failure = health.standing?.failure { throw failure }
+        } catch let error as CompanionClientError {
+            throw error.naming(host)
+        }
+        var report = HostStatusReport(host, problem: health.trouble)
+        report.address = health.place
         report.reachable = true
         report.service = health.service
         report.version = health.version
-        let status = try await companion.status()
-        report.connectedDevice = status.connectedDevice
-        // Several devices of protocol 2 are connected at a time: what counts is that the host knows this one.
-        report.connected =
-            (session.isVerified ? status.device?.id : status.connectedDevice?.id) == session.host.deviceID
-        report.deviceName = status.device?.name
-        report.permissions = status.permissions
-        report.expiresAt = status.expiresAt
-        report.signedIn = try? await companion.authStatus().authenticated
-        report.clockOffsetSeconds = companion.clockOffset?.components.seconds
-        return report
-    }
-
-    /// Polls a host, and shows what has changed.
-    static func poll(
-        _ host: PairedHost,
-        every interval: Duration,
-        read: () async throws -> HostStatusReport,
-        show: (HostStatusReport) -> Void
-    ) async throws {
-        var last: HostStatusReport?
-        while true {
-            let report: HostStatusReport
-            do {
-                report = try await read()
-            } catch let error as CompanionClientError {
-                report = HostStatusReport(host, problem: error.description)
-            }
-            if report != last { show(report) }
-            last = report
-            try await ContinuousClock().sleep(for: interval)
-        }
+        report.generation = health.generation
+        report.signedIn = health.hasAssistant
+        report.clockOffsetSeconds = health.clockOffset?.components.seconds
+        report.connected = health.standing?.isConnected ?? true
+        report.connectedDevice = health.standing?.connectedDevice
+        report.deviceName = health.standing?.deviceName
+        report.permissions = health.standing?.permissions
+        report.expiresAt = health.standing?.expiresAt
+        return (report, health)
     }
 
     var text: String {
@@ -162,7 +152,7 @@ struct HostStatusReport: Encodable, Equatable {
         if let service { lines.append("service    \(service)\(version.map { " \($0)" } ?? "")") }
         if let generation { lines.append("generation \(generation)") }
         if let signedIn { lines.append("signed in  \(signedIn ? "yes" : "no")") }
-        if reachable, family == .copilotforge {
+        if reachable, !connected || deviceName ?? connectedDevice?.name != nil {
             let other = connectedDevice.map { " (replaced by \($0.name), \($0.id))" } ?? ""
             let name = deviceName ?? connectedDevice?.name ?? "this device"
             lines.append("connected  " + (connected ? "yes, as \(name)" : "no\(other)"))
@@ -183,26 +173,39 @@ struct HostStatusReport: Encodable, Equatable {
     private var howProven: String {
         if trust == .verified { return " (TLS, both sides proven)" }
         if tls == true { return " (TLS, with the key that you trusted; nothing proven)" }
-        return family.speaksHTTP ? " (plain HTTP, nothing proven)" : " (no encryption, nothing proven)"
+        return family.ways.speaksHTTP ? " (plain HTTP, nothing proven)" : " (no encryption, nothing proven)"
     }
 
     /// Why the host cannot be used now.
-    var failure: CommandError? {
+    func failure(_ health: HostHealth) -> CommandError? {
         if !connected {
             return CommandError(
                 .notPaired,
                 "host.not_paired",
-                "\(name) is not connected to this device",
-                next: "pairtool pair"
+                family.ways.codes.contains(.token)
+                    ? "\(name) does not take this device's token any more" : "\(name) is not connected to this device",
+                next: family.ways.codes.contains(.token)
+                    ? "look it up at the host, then: \(family.pairCommand(at: "\(tls == true ? "https" : "http")://\(address)"))"
+                    : "pairtool pair"
             )
         }
-        guard signedIn == false else { return nil }
-        return CommandError(
-            .hostUnavailable,
-            "host.host_signed_out",
-            "the assistant's account is not signed in on \(name)",
-            next: "sign in to Copilot in the app on the host"
-        )
+        if let trouble = health.trouble {
+            return CommandError(.hostUnavailable, "host.not_well", "\(name) says that it is not well: \(trouble)")
+        }
+        guard health.hasAssistant == false else { return nil }
+        return family.ways.needsAccount
+            ? CommandError(
+                .hostUnavailable,
+                "host.host_signed_out",
+                "the assistant's account is not signed in on \(name)",
+                next: "sign in to Copilot in the app on the host"
+            )
+            : CommandError(
+                .hostUnavailable,
+                "host.no_assistant",
+                "the assistant's program does not answer on \(name)",
+                next: "install or start the assistant's program on \(TerminalText.line(name))."
+            )
     }
 
     static func == (left: HostStatusReport, right: HostStatusReport) -> Bool {

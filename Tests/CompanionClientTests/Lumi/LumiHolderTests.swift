@@ -30,12 +30,13 @@ import Testing
         return try #require(Int(String(decoding: digits, as: UTF8.self)))
     }
 
-    @Test(
-        "The holder answers its own user, and nobody else who can reach its socket",
-        .enabled(if: geteuid() == 0, "needs root, to ask as another user")
-    )
-    func users() throws {
-        let directory = "/tmp/pairtool-holder-\(getpid())"
+    /// Runs a holder behind a socket that everybody may reach, between this process as the Mac and its clients.
+    private func withHolder(
+        idle: Duration,
+        answerLimit: Duration = .seconds(40),
+        _ body: (_ path: String) throws -> Void
+    ) throws {
+        let directory = "/tmp/pairtool-holder-\(UUID().uuidString)"
         let path = directory + "/socket"
         #expect(mkdir(directory, 0o755) == 0 && chmod(directory, 0o755) == 0)
         defer {
@@ -46,14 +47,7 @@ import Testing
         #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &mac) == 0)
         defer { close(mac[1]) }
         let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let bound = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
+        let bound = Self.withAddress(path) { bind(listener, $0, $1) }
         // Whoever made it so by mistake would have let everybody in.
         #expect(bound == 0 && chmod(path, 0o777) == 0 && listen(listener, 4) == 0)
         let end = mac[0]
@@ -63,15 +57,50 @@ import Testing
                 listener: listener,
                 path: path,
                 generation: .approval,
-                idle: .seconds(30)
+                idle: idle,
+                answerLimit: answerLimit
             )
             holder.run()
         }
         thread.start()
-        #expect(try ask("pairtool.state", at: path, as: 65534) == 0)
-        #expect(try ask("pairtool.state", at: path, as: geteuid()) > 0)
-        #expect(try ask("pairtool.end", at: path, as: 65534) == 0)
-        #expect(try ask("pairtool.state", at: path, as: geteuid()) > 0, "it has not ended")
-        #expect(try ask("pairtool.end", at: path, as: geteuid()) == 0)
+        try body(path)
+    }
+
+    @Test(
+        "The holder answers its own user, and nobody else who can reach its socket",
+        .enabled(if: geteuid() == 0, "needs root, to ask as another user")
+    )
+    func users() throws {
+        try withHolder(idle: .seconds(30)) { (path: String) throws in
+            #expect(try ask("pairtool.state", at: path, as: 65534) == 0)
+            #expect(try ask("pairtool.state", at: path, as: geteuid()) > 0)
+            #expect(try ask("pairtool.end", at: path, as: 65534) == 0)
+            #expect(try ask("pairtool.state", at: path, as: geteuid()) > 0, "it has not ended")
+            #expect(try ask("pairtool.end", at: path, as: geteuid()) == 0)
+        }
+    }
+
+    @Test("A client that stays and says nothing does not keep the connection open")
+    func silentClient() throws {
+        try withHolder(idle: .seconds(1), answerLimit: .seconds(2)) { path in
+            let client = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(client) }
+            var limit = timeval(tv_sec: 20, tv_usec: 0)
+            setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+            #expect(Self.withAddress(path) { connect(client, $0, $1) } == 0)
+            var byte: UInt8 = 0
+            #expect(recv(client, &byte, 1, 0) == 0, "the holder has closed it")
+        }
+    }
+
+    private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
     }
 }

@@ -35,6 +35,18 @@ import Testing
         }
     }
 
+    @Test("A verified host gets no chat for a model that it does not have", arguments: ["nosuch", "biultin"])
+    func model(word: String) async throws {
+        try await withVerifiedHost { _, _, user in
+            for command in [["send", "--new", "hi"], ["chat"]] {
+                let refused = await user.run(command + ["--model", word, "--json"])
+                #expect(refused.status == 3 && refused.failed(with: "model.unknown"), "\(refused)")
+                #expect(refused.err.contains(word == "nosuch" ? "it has builtin" : "did you mean “builtin”?"))
+            }
+            #expect(await user.run("chats", "--json").failed(with: "chat.none"))
+        }
+    }
+
     @Test("A host that does not answer is called by its name, with the address in brackets")
     func named() async throws {
         try await Sandbox.with { user in

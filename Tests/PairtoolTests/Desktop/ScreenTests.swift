@@ -201,8 +201,8 @@ import Testing
     @Test(
         "auto watches the screen, pairs with the code that shows up there, and tells the desktop",
         .enabled(
-            if: XServer.missing.isEmpty && FakeDesktop.missing.isEmpty,
-            "skipped, missing: \(XServer.missing) \(FakeDesktop.missing)"
+            if: XServer.missing.isEmpty && PrivateBus.missing.isEmpty,
+            "skipped, missing: \(XServer.missing) \(PrivateBus.missing)"
         )
     )
     func auto() async throws {
@@ -211,7 +211,7 @@ import Testing
             try await withRunningHost(host, arguments) { events in
                 let payload = try await events.payload.text
                 try await XServer.with { server in
-                    try await FakeDesktop.with(user) { desktop in
+                    try await PrivateBus.with(["notifications"]) { desktop in
                         let auto = ["auto", "--screen", "--json", "--name", "desk"]
                         let result = try await user.follow(
                             auto + ["--interface", "lo", "--engine", "embedded"],

@@ -54,8 +54,8 @@ import Testing
         try await withFakeLumi { mac in
             let endpoint = try #require(CompanionEndpoint(mac.endpointText))
             #expect(await Probe.probe(endpoint, family: .lumi).state == .up)
-            let health = try await FamilyHealth.ask(.lumi, at: endpoint, timeouts: .init())
-            #expect(FamilyHostCheck.findings(Self.host(.lumi, .legacy), health).first?.check == .host)
+            let health = try await LumiFamily().health(at: endpoint, speaksTLS: false, timeouts: .init())
+            #expect(HostCheck.findings(Self.host(.lumi, .legacy), health).first?.check == .host)
             #expect(mac.commands.isEmpty)
         }
         let closed = try #require(CompanionEndpoint(try await withFakeLumi { $0.endpointText }))
@@ -72,13 +72,13 @@ import Testing
             let result = await Probe.probe(endpoint, family: .aicli)
             #expect(result.state == .up && result.service == "aicli" && result.version == "1.0.0", "\(result)")
             #expect(server.requests.allSatisfy { $0.header("Authorization") == nil && $0.method == "GET" })
-            let health = try await FamilyHealth.ask(.aicli, at: endpoint, timeouts: .init())
+            let health = try await AICLIFamily().health(at: endpoint, speaksTLS: false, timeouts: .init())
             #expect(health.generation == name && health.hasAssistant == true && health.trouble == nil)
             let rows = HostCapability.all(of: Self.host(.aicli, .legacy), health: health)
             #expect(rows.first { $0.capability == "prompts" }?.available == (name == "ws"))
             server.change { $0.isAssistantAvailable = false }
-            let lost = try await FamilyHealth.ask(.aicli, at: endpoint, timeouts: .init())
-            let findings = FamilyHostCheck.findings(Self.host(.aicli, .legacy), lost)
+            let lost = try await AICLIFamily().health(at: endpoint, speaksTLS: false, timeouts: .init())
+            let findings = HostCheck.findings(Self.host(.aicli, .legacy), lost)
             #expect(findings.contains { $0.check == .signIn && $0.verdict == .problem })
         }
         // Another service in its place is not up.

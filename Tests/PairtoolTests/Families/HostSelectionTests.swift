@@ -15,7 +15,7 @@ import Testing
                     name: "host \(number)",
                     family: family,
                     trust: .legacy,
-                    endpoint: try #require(CompanionEndpoint("127.0.0.\(number + 1):\(family.usualPort)")),
+                    endpoint: try #require(CompanionEndpoint("127.0.0.\(number + 1):\(family.ways.usualPort)")),
                     deviceID: "d",
                     pairedAt: Date(timeIntervalSince1970: 0)
                 )

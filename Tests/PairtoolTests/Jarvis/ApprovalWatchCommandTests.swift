@@ -34,12 +34,12 @@ import Testing
 
     @Test(
         "New requests are shown on the desktop; its buttons approve and reject, and what is decided is taken away",
-        .enabled(if: FakeDesktop.missing.isEmpty, "skipped, missing: \(FakeDesktop.missing)")
+        .enabled(if: PrivateBus.missing.isEmpty, "skipped, missing: \(PrivateBus.missing)")
     )
     func notifications() async throws {
         try await withPairedJarvis { jarvis, user in
             jarvis.change { $0.approvals[1].reason = "All <b>tests</b> & more\u{1B}" }
-            try await FakeDesktop.with(user) { desktop in
+            try await PrivateBus.with(["notifications", "--can", "actions", "--can", "body"]) { desktop in
                 let (_, result) = try await user.follow(Self.command + ["--notify"], environment: desktop.environment) {
                     run in
                     let deploy = try await desktop.call("Notify") {
@@ -85,7 +85,7 @@ import Testing
     }
 
     /// The numbers of the notifications for the three requests, oldest first.
-    private static func numbers(_ desktop: FakeDesktop) async throws -> [Int] {
+    private static func numbers(_ desktop: PrivateBus) async throws -> [Int] {
         var numbers: [Int] = []
         for word in ["Deploy", "Send", "Delete"] {
             let call = try await desktop.call("Notify") { $0["title"]?.string?.hasPrefix("Approve? \(word)") == true }
@@ -97,14 +97,14 @@ import Testing
 
     @Test(
         "Where notifications have no buttons they are plain, and say what to type; markup is written as text",
-        .enabled(if: FakeDesktop.missing.isEmpty, "skipped, missing: \(FakeDesktop.missing)")
+        .enabled(if: PrivateBus.missing.isEmpty, "skipped, missing: \(PrivateBus.missing)")
     )
     func plain() async throws {
         try await withPairedJarvis { jarvis, user in
             jarvis.change { $0.approvals = [$0.approvals[1]] }
             // U+0600 and `<` are one character to people, and two to what reads the markup.
             jarvis.change { $0.approvals[0].reason = "<b>&\u{600}<a href='x'>\u{301}" }
-            try await FakeDesktop.with(user, capabilities: ["body", "body-markup"]) { desktop in
+            try await PrivateBus.with(["notifications", "--can", "body", "--can", "body-markup"]) { desktop in
                 let (_, result) = try await user.follow(Self.command + ["--notify"], environment: desktop.environment) {
                     run in
                     let call = try await desktop.call("Notify")
@@ -132,6 +132,36 @@ import Testing
                     try run.interrupt()
                 }
                 #expect(result.status == 130 && result.err.contains("approvals.no_notifications"), "\(result)")
+            }
+        }
+    }
+
+    @Test(
+        "A service that answers with something else shows nothing, and a bus that hangs up does not end the watch",
+        .enabled(if: PrivateBus.missing.isEmpty, "skipped, missing: \(PrivateBus.missing)")
+    )
+    func brokenDesktop() async throws {
+        try await withPairedJarvis { jarvis, user in
+            try await PrivateBus.with(["odd"]) { desktop in
+                let (_, result) = try await user.follow(Self.command + ["--notify"], environment: desktop.environment) {
+                    run in
+                    _ = try await run.events.first("added")
+                    try run.interrupt()
+                }
+                #expect(result.err.contains("does not say what it can do"), "\(result)")
+            }
+            try await PrivateBus.with(["notifications", "--can", "actions"]) { desktop in
+                let (_, result) = try await user.follow(Self.command + ["--notify"], environment: desktop.environment) {
+                    run in
+                    _ = try await desktop.call("Notify")
+                    try await desktop.tell("hang_up")
+                    jarvis.decide(FakeJarvisScript.mail, "rejected")
+                    _ = try await run.events.first("decided")
+                    jarvis.change { $0.approvals = [] }
+                    _ = try await run.events.first("gone")
+                    try run.interrupt()
+                }
+                #expect(result.status == 130, "\(result)")
             }
         }
     }

@@ -10,6 +10,8 @@ struct PrivateBus: Sendable {
     let address: String
     /// What the services were asked: a line of JSON a call, under `call`.
     let events: HostEvents
+    /// Steers the service.
+    let tell: @Sendable (String) async throws -> Void
 
     var environment: [String: String] { ["DBUS_SESSION_BUS_ADDRESS": address] }
 
@@ -23,6 +25,14 @@ struct PrivateBus: Sendable {
         }
         return missing
     }()
+
+    /// Waits for a call.
+    func call(
+        _ name: String,
+        where condition: @escaping @Sendable ([String: JSONValue]) -> Bool = { _ in true }
+    ) async throws -> [String: JSONValue] {
+        try await events.firstLine(name) { $0["call"]?.string == name && condition($0) }
+    }
 
     /// Runs a body beside a bus and the services that the words name; none without words.
     static func with<R: Sendable>(
@@ -46,7 +56,11 @@ struct PrivateBus: Sendable {
                 let ready = try await events.firstLine("the bus") { $0["address"] != nil }
                 let result: R
                 do {
-                    result = try await body(PrivateBus(address: ready["address"]?.string ?? "", events: events))
+                    let writer = process.standardInputWriter
+                    let bus = PrivateBus(address: ready["address"]?.string ?? "", events: events) { line in
+                        _ = try await writer.write(line + "\n")
+                    }
+                    result = try await body(bus)
                 } catch {
                     try? await process.standardInputWriter.finish()
                     throw error

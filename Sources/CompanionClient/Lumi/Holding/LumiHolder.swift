@@ -2,10 +2,9 @@ import Glibc
 
 /// Keeps a connection that a Mac's user has accepted for the commands that follow, and relays them, one after the other.
 ///
-/// It ends by itself: when nobody has come for a while, when the Mac closes the connection, or when it is told to.
+/// It ends by itself: when nobody has come or asked for anything for a while, when the Mac closes the connection, or
+/// when it is told to.
 package struct LumiHolder {
-    /// Who has waited for so long for an answer has given up: the connection is of no use any more.
-    private static let answerLimit = Duration.seconds(40)
     /// For a write that the other side does not take.
     private static let writeLimit = 20
 
@@ -13,6 +12,7 @@ package struct LumiHolder {
     private let listener: Int32
     private let path: String
     private let idle: Duration
+    private let answerLimit: Duration
     private var relay: LumiRelay
     private var client: Int32?
     private var isOver = false
@@ -21,11 +21,21 @@ package struct LumiHolder {
     ///   - mac: The connected socket, with nothing under way.
     ///   - listener: A Unix socket that listens at a path.
     ///   - idle: For how long it waits for the next command.
-    package init(mac: Int32, listener: Int32, path: String, generation: LumiGeneration, idle: Duration) {
+    ///   - answerLimit: For how long it waits for an answer, and at least for a client that says nothing: whoever has
+    ///     waited for so long has given up.
+    package init(
+        mac: Int32,
+        listener: Int32,
+        path: String,
+        generation: LumiGeneration,
+        idle: Duration,
+        answerLimit: Duration = .seconds(40)
+    ) {
         self.mac = mac
         self.listener = listener
         self.path = path
         self.idle = idle
+        self.answerLimit = answerLimit
         relay = LumiRelay(generation: generation)
     }
 
@@ -37,7 +47,7 @@ package struct LumiHolder {
         let place = Self.file(path)
         var deadline = ContinuousClock.now + idle
         while !isOver {
-            let hadClient = client != nil
+            let unanswered = relay.unanswered
             var waiting = [pollfd(fd: mac, events: Int16(POLLIN), revents: 0)]
             // Nobody else may come while an answer is out.
             if let client {
@@ -45,7 +55,7 @@ package struct LumiHolder {
             } else if relay.unanswered == 0 {
                 waiting.append(pollfd(fd: listener, events: Int16(POLLIN), revents: 0))
             }
-            let count = poll(&waiting, nfds_t(waiting.count), client == nil ? Self.milliseconds(until: deadline) : -1)
+            let count = poll(&waiting, nfds_t(waiting.count), Self.milliseconds(until: deadline))
             if count == 0 || count < 0 && errno != EINTR { break }
             guard count > 0 else { continue }
             for place in waiting where place.revents != 0 {
@@ -55,8 +65,10 @@ package struct LumiHolder {
                 default: readClient()
                 }
             }
-            if client == nil, hadClient || relay.unanswered == 0 {
-                deadline = .now + (relay.unanswered > 0 ? Self.answerLimit : idle)
+            // What the Mac sends by itself prolongs nothing.
+            if relay.unanswered != unanswered || waiting.dropFirst().contains(where: { $0.revents != 0 }) {
+                let limit = client == nil ? idle : max(idle, answerLimit)
+                deadline = .now + (relay.unanswered > 0 ? answerLimit : limit)
             }
         }
         // Another holder may have the place meanwhile.

@@ -10,7 +10,8 @@ import SystemPackage
 /// directory. It learns `PAIRTOOL_CHAT_ID`, `PAIRTOOL_PROJECT` and, when not all tools are allowed,
 /// `PAIRTOOL_ALLOWED_TOOLS` (comma-separated, possibly empty) from its environment.
 ///
-/// Whatever it started ends with it, also what left its session: see ``AgentProcesses``. Otherwise the host cannot keep
+/// Whatever it started ends with it, also what left its session (see ``AgentProcesses``), and with the host, also where
+/// that is killed (see ``AgentGuard``). Otherwise the host cannot keep
 /// a command from doing anything: it is the owner's choice.
 package struct CommandAgent: Agent {
     /// How long a command may take to end after SIGTERM, before SIGKILL.
@@ -65,6 +66,7 @@ package struct CommandAgent: Agent {
         processes: AgentProcesses,
         emit: @escaping @Sendable (AgentEvent) -> Void
     ) async throws {
+        async let _: Void = AgentGuard.run(over: processes)
         // What the command printed to standard error last.
         let errors = NIOLockedValueBox<[String]>([])
         do {

@@ -36,7 +36,15 @@ extension CommandError {
     ///
     /// - Parameter number: The system's `errno`.
     static func unreadable(_ file: String, _ number: Int32) -> CommandError {
-        switch number {
+        guard !file.utf8.isEmpty else {
+            return CommandError(
+                .usage,
+                "usage",
+                "the name of a file is empty",
+                next: "name a file, or - for standard input"
+            )
+        }
+        return switch number {
         case ENOENT, ENOTDIR:
             CommandError(.nothingFound, "file.not_found", "\(file): there is no such file", next: nameHint(file))
         case EACCES, EPERM:

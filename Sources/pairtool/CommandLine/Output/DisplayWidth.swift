@@ -36,6 +36,19 @@ enum DisplayWidth {
         return result + "…"
     }
 
+    /// The first words of a text that fit, and always the first, with `…` where some were left out.
+    static func cutWords(_ text: String, to width: Int) -> String {
+        guard of(text) > width else { return text }
+        let words = text.parts(" ")
+        var result = words.first.map(String.init) ?? ""
+        for word in words.dropFirst() {
+            let longer = result + " " + word
+            guard of(longer) + 2 <= width else { break }
+            result = longer
+        }
+        return words.count > 1 ? result + " …" : result
+    }
+
     private static func of(_ character: Character) -> Int {
         guard character.utf8.count > 1, let first = character.unicodeScalars.first else { return 1 }
         // A variation selector turns a narrow symbol into an emoji.

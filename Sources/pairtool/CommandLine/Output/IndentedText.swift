@@ -1,36 +1,55 @@
-/// Text whose lines stand to the right of what belongs to the tool.
+/// Text whose lines stand to the right of what belongs to the tool, or are broken for a window.
 enum IndentedText {
     /// Indents every line that is not empty.
     ///
     /// - Parameters:
     ///   - text: What is shown, without control characters but line feeds and tabs: see ``TerminalText/block(_:)``.
-    ///   - indent: Columns. Default: 2.
-    ///   - columns: How wide the window is: longer lines are broken, for a terminal would go on with them in its first
-    ///     column. Nil if there is no window.
-    static func of(_ text: String, indent: Int = 2, columns: Int?) -> String {
+    ///   - first: Columns before a line. Default: as `indent`.
+    ///   - indent: Columns before the rest of a line that is broken. Default: 2.
+    ///   - columns: How wide the window is. Longer lines are broken, between words if possible: a terminal would break
+    ///     them anywhere, and go on in its first column. Nil if there is no window.
+    static func of(_ text: String, first: Int? = nil, indent: Int = 2, columns: Int?) -> String {
         let columns = columns.map { max($0, indent + 8) } ?? .max
-        let blanks = String(repeating: " ", count: indent).unicodeScalars
-        var result = String.UnicodeScalarView()
+        let blanks = [Unicode.Scalar](repeating: " ", count: indent)
+        var result: [Unicode.Scalar] = []
         var column = 0
+        var isBroken = false
+        // The last blank behind a word of the line, and whether there was a word.
+        var blank: Int?
+        var hasWord = false
+        func begin(broken: Bool) {
+            (column, isBroken, blank, hasWord) = (0, broken, nil, false)
+        }
         for scalar in text.unicodeScalars {
             guard scalar != "\n" else {
                 result.append(scalar)
-                column = 0
+                begin(broken: false)
                 continue
             }
-            let width = scalar == "\t" ? 8 - column % 8 : width(of: scalar)
+            var width: Int { scalar == "\t" ? 8 - column % 8 : Self.width(of: scalar) }
+            if column > 0, columns - column < width, scalar != " ", let place = blank {
+                result[place] = "\n"
+                let word = result[(place + 1)...]
+                result.insert(contentsOf: blanks, at: place + 1)
+                begin(broken: true)
+                (column, hasWord) = (word.reduce(indent) { $0 + Self.width(of: $1) }, !word.isEmpty)
+            }
             if column > 0, columns - column < width {
                 result.append("\n")
-                column = 0
+                begin(broken: true)
+                if scalar == " " { continue }
             }
             if column == 0 {
-                result.append(contentsOf: blanks)
-                column = indent
+                column = isBroken ? indent : first ?? indent
+                result += [Unicode.Scalar](repeating: " ", count: column)
             }
             result.append(scalar)
             column += width
+            if scalar != " " { hasWord = true } else if hasWord { blank = result.count - 1 }
         }
-        return String(result)
+        var text = String.UnicodeScalarView()
+        text.append(contentsOf: result)
+        return String(text)
     }
 
     /// The most columns that a terminal may give to a scalar: a line that is broken too early does no harm.

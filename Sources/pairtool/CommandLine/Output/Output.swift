@@ -68,10 +68,30 @@ struct Output: Sendable {
         context.stdout.write(text.ends(with: "\n") ? text : text + "\n")
     }
 
+    /// Lines of data as they fit a terminal: broken between words.
+    ///
+    /// - Parameter indent: Columns before the rest of a line that is broken.
+    func fitted(_ text: String, indent: Int = 2) -> String {
+        let columns = context.stdoutIsTerminal ? context.windowSize()?.columns : nil
+        return IndentedText.of(text, first: 0, indent: indent, columns: columns)
+    }
+
     /// A message for people, on standard error; not with `-q`.
     func say(_ text: String) {
         guard format != .quiet else { return }
-        context.stderr.write(TerminalText.block(text) + "\n")
+        context.stderr.write(wrapped(TerminalText.block(text), indent: 0) + "\n")
+    }
+
+    /// A message as it fits a terminal: broken between words.
+    private func wrapped(_ text: String, first: Int = 0, indent: Int = 2) -> String {
+        let columns = context.stderrIsTerminal ? context.windowSize()?.columns : nil
+        return IndentedText.of(text, first: first, indent: indent, columns: columns)
+    }
+
+    /// The next step. A command stays in one piece, which can be copied.
+    private func nextLine(_ next: String) -> String {
+        let line = "next: \(TerminalText.line(next))"
+        return (next.begins(with: "pairtool ") ? "  " + line : wrapped(line, first: 2, indent: 4)) + "\n"
     }
 
     /// A warning, on standard error, also with `-q`: as a sentence or, with `--json`, as an object.
@@ -79,9 +99,7 @@ struct Output: Sendable {
         if format == .json {
             info(WarningReport(warning: .init(code: code, message: message, next: next)))
         } else {
-            context.stderr.write(
-                "\(TerminalText.line(message))\n" + (next.map { "  next: \(TerminalText.line($0))\n" } ?? "")
-            )
+            context.stderr.write(wrapped(TerminalText.line(message)) + "\n" + (next.map(nextLine) ?? ""))
         }
     }
 
@@ -102,9 +120,9 @@ struct Output: Sendable {
             info(ErrorReport(error))
         } else {
             // A line each: a name with a line end in it must not pass for a line of ours.
-            var text = "pairtool: \(TerminalText.line(error.message))\n"
-            for detail in error.details { text += "  \(TerminalText.line(detail))\n" }
-            if let next = error.next { text += "  next: \(TerminalText.line(next))\n" }
+            var text = wrapped("pairtool: \(TerminalText.line(error.message))") + "\n"
+            for detail in error.details { text += wrapped(TerminalText.line(detail), first: 2, indent: 4) + "\n" }
+            if let next = error.next { text += nextLine(next) }
             context.stderr.write(text)
         }
     }

@@ -1,55 +1,110 @@
+import CompanionWire
+
 /// A column of a table.
 struct TableColumn<Item> {
+    /// What is left out of a cell on a narrow terminal.
+    enum Shrinking {
+        /// Nothing.
+        case none
+        /// The end of the text, but for its first 12 columns.
+        case text
+        /// Whole words at the end, but not the first: of several addresses, those behind it.
+        case words
+    }
+
     var title: String
-    /// Whether the column may be cut on a narrow terminal.
-    var shrinks: Bool
+    var shrinking: Shrinking
+    /// Where a terminal is too narrow for all columns, those of low rank are shown first. 0: in any case.
+    var rank: Int
     var value: (Item) -> String
 
-    init(_ title: String, shrinks: Bool = false, _ value: @escaping (Item) -> String) {
+    init(_ title: String, _ shrinking: Shrinking = .none, rank: Int = 1, _ value: @escaping (Item) -> String) {
         self.title = title
-        self.shrinks = shrinks
+        self.shrinking = shrinking
+        self.rank = rank
         self.value = value
+    }
+
+    init(_ title: String, shrinks: Bool, rank: Int = 1, _ value: @escaping (Item) -> String) {
+        self.init(title, shrinks ? .text : .none, rank: rank, value)
+    }
+
+    /// The width that the column needs.
+    fileprivate func leastWidth(of cells: [String]) -> Int {
+        switch shrinking {
+        case .none: Table.width(of: cells)
+        case .text: min(Table.width(of: cells), 12)
+        case .words: Table.width(of: [title] + cells.dropFirst().map { DisplayWidth.cutWords($0, to: 0) })
+        }
+    }
+
+    fileprivate func cut(_ cell: String, to width: Int) -> String {
+        shrinking == .words ? DisplayWidth.cutWords(cell, to: width) : DisplayWidth.cut(cell, to: width)
     }
 }
 
 /// Draws aligned columns under a line of titles.
 enum Table {
+    private static let gap = 2
+
     /// - Parameters:
     ///   - width: The columns of the terminal; nil leaves lines as long as they are.
     ///   - colour: Whether the titles are dimmed.
     static func render<Item>(_ items: [Item], columns: [TableColumn<Item>], width: Int?, colour: Bool) -> String {
-        let rows = items.map { item in columns.map { TerminalText.line($0.value(item)) } }
-        var widths = columns.indices.map { index in
-            ([columns[index].title] + rows.map { $0[index] }).map(DisplayWidth.of).max() ?? 0
+        var columns = columns
+        // Title and values of each column.
+        var cells = columns.map { column in [column.title] + items.map { TerminalText.line(column.value($0)) } }
+        var widths = cells.map(Self.width)
+        if let width {
+            let least = columns.indices.map { columns[$0].leastWidth(of: cells[$0]) }
+            let shown = choose(columns.map(\.rank), least, in: width)
+            (columns, cells) = (shown.map { columns[$0] }, shown.map { cells[$0] })
+            widths = shrunk(shown.map { widths[$0] }, least: shown.map { least[$0] }, to: width)
         }
-        if let width { shrink(&widths, columns: columns.map(\.shrinks), to: width) }
-        let titles = line(columns.map(\.title), widths)
-        return ([colour ? "\u{1B}[2m\(titles)\u{1B}[0m" : titles] + rows.map { line($0, widths) })
-            .map { $0 + "\n" }.joined()
+        var lines = (0...items.count).map { row in
+            line(columns.indices.map { columns[$0].cut(cells[$0][row], to: widths[$0]) }, widths)
+        }
+        if colour { lines[0] = "\u{1B}[2m\(lines[0])\u{1B}[0m" }
+        return lines.map { $0 + "\n" }.joined()
     }
 
-    private static let gap = 2
+    fileprivate static func width(of cells: [String]) -> Int {
+        cells.map(DisplayWidth.of).max() ?? 0
+    }
 
-    private static func shrink(_ widths: inout [Int], columns: [Bool], to width: Int) {
+    /// The columns for which there is room, by rank and then from the left.
+    private static func choose(_ ranks: [Int], _ least: [Int], in width: Int) -> [Int] {
+        var shown: [Int] = []
+        var used = -gap
+        for index in ranks.indices.sorted(by: { (ranks[$0], $0) < (ranks[$1], $1) }) {
+            guard ranks[index] == 0 || used + gap + least[index] <= width else { continue }
+            shown.append(index)
+            used += gap + least[index]
+        }
+        return shown.sorted()
+    }
+
+    /// Makes the widest columns narrower until all fit.
+    private static func shrunk(_ widths: [Int], least: [Int], to width: Int) -> [Int] {
+        var widths = widths
         var excess = widths.reduce(0, +) + gap * (widths.count - 1) - width
         while excess > 0 {
-            let candidates = widths.indices.filter { columns[$0] && widths[$0] > 8 }
+            let candidates = widths.indices.filter { widths[$0] > least[$0] }
             // On a very narrow terminal every column gives.
-            let last = widths.indices.filter { widths[$0] > 4 }
-            let pool = candidates.isEmpty ? last : candidates
-            guard let widest = pool.max(by: { widths[$0] < widths[$1] }) else { return }
+            let pool = candidates.isEmpty ? widths.indices.filter { widths[$0] > 4 } : candidates
+            guard let widest = pool.max(by: { widths[$0] < widths[$1] }) else { break }
             widths[widest] -= 1
             excess -= 1
         }
+        return widths
     }
 
     private static func line(_ cells: [String], _ widths: [Int]) -> String {
         var text = ""
         for (index, cell) in cells.enumerated() {
-            let cut = DisplayWidth.cut(cell, to: widths[index])
-            text += cut
+            text += cell
             guard index < cells.count - 1 else { break }
-            text += String(repeating: " ", count: widths[index] - DisplayWidth.of(cut) + gap)
+            text += String(repeating: " ", count: max(0, widths[index] - DisplayWidth.of(cell)) + gap)
         }
         while text.last == " " { text.removeLast() }
         return text

@@ -94,7 +94,10 @@ struct TerminalQR {
 
     private func rows(of page: Page) -> Int {
         guard let window else { return 0 }
-        return page.below.filter(isShown).reduce(0) { $0 + DisplayWidth.rows(of: $1.text, columns: window.columns) }
+        return page.below.filter(isShown).reduce(0) { rows, line in
+            let text = line.isTalk ? output.fitted(line.text, indent: 0) : line.text
+            return rows + DisplayWidth.rows(of: text, columns: window.columns)
+        }
     }
 
     /// Whether a line gets to the terminal.

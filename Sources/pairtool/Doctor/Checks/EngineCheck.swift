@@ -1,3 +1,4 @@
+import DBus
 import Discovery
 
 /// Whether the system bus and the Avahi daemon are up, and which engine that leads to.
@@ -5,12 +6,10 @@ struct EngineCheck: DoctorCheck {
     let name = CheckName.daemon
     let choice: DiscoveryEngineChoice
     let client: CompanionDiscoveryClient
-    /// `DBUS_SYSTEM_BUS_ADDRESS`.
-    let busAddress: String?
+    let bus: DBusAddress
 
     func findings() async throws -> [Finding] {
-        let address = busAddress
-        let report = try await BlockingCall.run { DaemonReport.ask(address: address, limit: .milliseconds(1500)) }
+        let report = try await DaemonReport.ask(bus, limit: .milliseconds(1500))
         return [Self.finding(report), await engine(report)]
     }
 
@@ -18,8 +17,7 @@ struct EngineCheck: DoctorCheck {
         switch report {
         case .noBus(let path):
             .note(.daemon, "there is no system bus at \(path), and so no Avahi daemon", .installDaemon)
-        case .busBroken(let path, let reason):
-            .problem(.daemon, "the system bus at \(path) does not work: \(reason)", .restartBus)
+        case .busBroken(let reason): .problem(.daemon, "the system bus does not work: \(reason)", .restartBus)
         case .noDaemon: .note(.daemon, "the system bus works, but no Avahi daemon is on it", .installDaemon)
         case .daemonBroken(let reason): .problem(.daemon, "the Avahi daemon does not work: \(reason)", .restartDaemon)
         case .daemon(let version, let hostName, .running): .ok(.daemon, "\(version) runs as \(hostName)")
@@ -38,9 +36,16 @@ struct EngineCheck: DoctorCheck {
         do {
             used = try await client.resolvedEngine()
         } catch {
-            // With `auto`, the embedded engine is the one that failed last.
-            let other = choice == .daemon ? "embedded" : "daemon"
-            return .problem(.engine, "\(choice.rawValue): \(error)", .chooseEngine, ["ENGINE": other])
+            // With `auto`, neither works.
+            let other: String? =
+                switch (choice, report) {
+                case (.daemon, _): "embedded"
+                case (.embedded, .daemon(_, _, .running)): "daemon"
+                default: nil
+                }
+            let text = "\(choice.rawValue): \(error)"
+            guard let other else { return .problem(.engine, text, .runAgain) }
+            return .problem(.engine, text, .chooseEngine, ["ENGINE": other])
         }
         switch (choice, used) {
         case (.auto, .daemon): why = "the Avahi daemon answers"

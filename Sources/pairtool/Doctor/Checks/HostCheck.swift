@@ -13,26 +13,13 @@ struct HostCheck: DoctorCheck {
 
     private static let timeouts = CompanionClientConfiguration.Timeouts(connect: .seconds(2), request: .seconds(4))
 
-    /// What was asked of the host and what came.
-    struct Answers: Sendable {
-        var health: CompanionHealthResponse
-        var status: Result<CompanionStatusResponse, CompanionClientError>
-        /// Absent if the host does not say.
-        var signedIn: Bool?
-        /// The host's clock minus ours.
-        var clockOffset: Duration?
-    }
-
     func findings() async throws -> [Finding] {
-        guard host.family == .copilotforge else {
-            return try await FamilyHostCheck(host: host, context: output.context, timeouts: Self.timeouts)
-                .findings()
-        }
+        let family = host.family.ways
         do {
-            let configuration = CompanionClientConfiguration(timeouts: Self.timeouts)
-            let answers = try await HostSession.with(host, output: output, configuration: configuration, Self.ask)
-            return Self.findings(host, answers)
-        } catch let error as CompanionClientError where [.unreachable, .timedOut].contains(error.code) {
+            return Self.findings(host, try await family.health(of: host, output: output, timeouts: Self.timeouts))
+        } catch let error as CompanionClientError
+            where family.isFollowed && [.unreachable, .timedOut].contains(error.code)
+        {
             let elsewhere = try await advertisedPlace()
             return [elsewhere.map { Self.moved(host, to: $0) } ?? Self.unreachable(host, error)]
         } catch let error as CompanionClientError {
@@ -40,19 +27,6 @@ struct HostCheck: DoctorCheck {
         } catch let error as CommandError {
             return [.problem(.host, about: host.name, error.message, .pairAgain)]
         }
-    }
-
-    private static func ask(_ session: HostSession) async throws -> Answers {
-        let client = try session.copilotForge
-        let health = try await client.health()
-        let status: Result<CompanionStatusResponse, CompanionClientError>
-        do {
-            status = .success(try await client.status())
-        } catch let error as CompanionClientError {
-            status = .failure(error)
-        }
-        let signedIn = try? await client.authStatus().authenticated
-        return Answers(health: health, status: status, signedIn: signedIn, clockOffset: client.clockOffset)
     }
 
     /// The new address of the host according to advertisements; nil if they have none. It was not contacted there.
@@ -86,28 +60,42 @@ struct HostCheck: DoctorCheck {
         case .pinMismatch: .problem(.host, about: host.name, evidence, .checkKey, values)
         case .notACompanion, .redirected, .badAnswer: .problem(.host, about: host.name, evidence, .findPort, values)
         case .unsupportedVersion: .problem(.version, about: host.name, evidence, .update, values)
-        default: .problem(.host, about: host.name, evidence, .reach, values)
+        default:
+            .problem(.host, about: host.name, evidence, host.family.ways.isAdvertised ? .reach : .reachDaemon, values)
         }
     }
 
-    static func findings(_ host: PairedHost, _ answers: Answers) -> [Finding] {
-        guard answers.health.isCompanion else {
-            let evidence = "at \(host.endpoint): \(answers.health.service ?? "another service") answers"
+    static func findings(_ host: PairedHost, _ health: HostHealth) -> [Finding] {
+        let values = ["HOST": host.name, "URL": host.url]
+        guard !health.isForeign else {
+            let evidence = "at \(host.endpoint): \(health.service ?? "another service") answers"
             return [.problem(.host, about: host.name, evidence, .findPort)]
         }
+        let answers = "answers at \(health.place) (trust: \(host.trust.rawValue))"
+        let place: Finding =
+            if let trouble = health.trouble {
+                .warning(.host, about: host.name, "\(answers), but is \(trouble)", .lookAfter, values)
+            } else if health.place != "\(host.endpoint)" {
+                .warning(.host, about: host.name, "\(answers), not at \(host.endpoint)", .reachDaemon, values)
+            } else {
+                .ok(.host, about: host.name, answers)
+            }
         return [
-            .ok(.host, about: host.name, "answers at \(host.endpoint) (trust: \(host.trust.rawValue))"),
-            version(host, answers.health),
-            signIn(host, answers.signedIn),
-            pairing(host, answers.status),
-            clock(host, answers.clockOffset),
-        ]
+            place, version(host, health), signIn(host, health, values), pairing(host, health, values),
+            health.protocolVersions != nil ? clock(host, health.clockOffset) : nil,
+        ].compactMap(\.self)
     }
 
-    private static func version(_ host: PairedHost, _ health: CompanionHealthResponse) -> Finding {
-        let versions = health.protocolVersions ?? [1]
-        let program = "\(health.service ?? "?") \(health.version ?? "")".trimmingBlanks()
-        let evidence = "\(program), protocol \(versions.map(String.init).joined(separator: " and "))"
+    /// - Returns: Nil where the host says nothing of what it is.
+    private static func version(_ host: PairedHost, _ health: HostHealth) -> Finding? {
+        let program = [health.service, health.version, health.generation.map { "(\($0))" }].compactMap(\.self)
+        guard let versions = health.protocolVersions else {
+            guard !program.isEmpty else { return nil }
+            let text = program.joined(separator: " ") + (health.limits.map { ": \($0)" } ?? "")
+            return .ok(.version, about: host.name, text)
+        }
+        let evidence =
+            "\(program.joined(separator: " ")), protocol \(versions.map(String.init).joined(separator: " and "))"
         let needed = host.trust == .verified ? 2 : 1
         guard versions.contains(needed) else {
             return .problem(
@@ -129,28 +117,29 @@ struct HostCheck: DoctorCheck {
         return .ok(.version, about: host.name, evidence)
     }
 
-    private static func signIn(_ host: PairedHost, _ signedIn: Bool?) -> Finding {
-        switch signedIn {
-        case true?: .ok(.signIn, about: host.name, "the assistant's account is signed in")
-        case false?:
+    /// - Returns: Nil where its assistant is well, or where the host does not say and need not.
+    private static func signIn(_ host: PairedHost, _ health: HostHealth, _ values: [String: String]) -> Finding? {
+        switch (health.hasAssistant, host.family.ways.needsAccount) {
+        case (true?, true): .ok(.signIn, about: host.name, "the assistant's account is signed in")
+        case (false?, true):
+            .problem(.signIn, about: host.name, "the assistant's account is not signed in", .signIn, values)
+        case (nil, true): .skipped(.signIn, about: host.name, "the host does not say")
+        case (false?, false):
             .problem(
                 .signIn,
                 about: host.name,
-                "the assistant's account is not signed in",
-                .signIn,
-                ["HOST": host.name]
+                "the assistant's program does not answer there",
+                .startAssistant,
+                values
             )
-        case nil: .skipped(.signIn, about: host.name, "the host does not say")
+        default: nil
         }
     }
 
-    private static func pairing(
-        _ host: PairedHost,
-        _ status: Result<CompanionStatusResponse, CompanionClientError>
-    ) -> Finding {
-        let values = ["HOST": host.name]
-        switch status {
-        case .failure(let error):
+    /// - Returns: Nil where hosts of the family know no devices, and nothing speaks against this one.
+    private static func pairing(_ host: PairedHost, _ health: HostHealth, _ values: [String: String]) -> Finding? {
+        guard let standing = health.standing else { return nil }
+        if let error = standing.failure {
             switch error.code {
             case .revoked: return .problem(.pairing, about: host.name, "\(error)", .newCode, values)
             case .unsupportedVersion: return .problem(.pairing, about: host.name, "\(error)", .update, values)
@@ -158,19 +147,21 @@ struct HostCheck: DoctorCheck {
                 return .problem(.pairing, about: host.name, "\(error)", .pairAgain)
             default: return .problem(.pairing, about: host.name, "\(error)", .runAgain)
             }
-        case .success(let status):
-            let named = host.trust == .verified ? status.device?.id : status.connectedDevice?.id
-            if named == host.deviceID {
-                let until = status.expiresAt.map { " until \(CompanionTimestamp.string(from: $0))" } ?? ""
-                return .ok(.pairing, about: host.name, "this device is connected\(until)")
-            }
-            // By protocol 1 the host has one device at a time.
-            if host.trust == .legacy, let other = status.connectedDevice {
-                let evidence = "this device was replaced by \(other.name) (\(other.id))"
-                return .problem(.pairing, about: host.name, evidence, .pairAgain)
-            }
-            return .problem(.pairing, about: host.name, "the host does not know this device", .pairAgain)
         }
+        guard !host.family.ways.codes.contains(.token) else {
+            let evidence = "the host does not take this device's token any more"
+            return standing.isConnected ? nil : .problem(.pairing, about: host.name, evidence, .newToken, values)
+        }
+        if standing.isConnected {
+            let until = standing.expiresAt.map { " until \(CompanionTimestamp.string(from: $0))" } ?? ""
+            return .ok(.pairing, about: host.name, "this device is connected\(until)")
+        }
+        // By protocol 1 the host has one device at a time.
+        if host.trust == .legacy, let other = standing.connectedDevice {
+            let evidence = "this device was replaced by \(other.name) (\(other.id))"
+            return .problem(.pairing, about: host.name, evidence, .pairAgain)
+        }
+        return .problem(.pairing, about: host.name, "the host does not know this device", .pairAgain)
     }
 
     /// The limits of companion-v2, Signed commands: `issuedAt` may be 60 s ahead of the host's clock, and a command is

@@ -36,7 +36,7 @@ struct CancelCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await host.withSession(options) { session in
-            try session.requireCommands("cancel turns")
+            let commands = try session.commands(to: "cancel turns")
             let chatID = try await session.chat(chat).chat.id
             let turns = LastTurns(context: session.context)
             guard let turnID = try turn ?? turns.last(chatID: chatID, host: session.host) else {
@@ -47,7 +47,7 @@ struct CancelCommand: AsyncParsableCommand {
                     next: "name the turn: pairtool cancel \(chatID.prefix(8)) TURN"
                 )
             }
-            let result = try await session.copilotForge.cancelTurn(chatID: chatID, turnID: turnID)
+            let result = try await commands.cancelTurn(chatID: chatID, turnID: turnID)
             let row = Row(chatId: chatID, turnId: turnID, state: result["state"]?.string)
             session.output.result(row, id: turnID) {
                 let state = row.state ?? "ended"

@@ -42,11 +42,11 @@ struct ChatsCommand: AsyncParsableCommand {
             }
             let now = session.context.now()
             var columns: [TableColumn<ChatRow>] = [
-                TableColumn("TITLE", shrinks: true) { $0.title },
+                TableColumn("TITLE", shrinks: true, rank: 0) { $0.title },
                 TableColumn("UPDATED") { TimeText.ago($0.lastUpdatedAt, now: now) },
-                TableColumn("ID") { String($0.id.prefix(8)) },
+                TableColumn("ID", rank: 0) { String($0.id.prefix(8)) },
             ]
-            if projects.count > 1 { columns.append(TableColumn("PROJECT", shrinks: true) { $0.projectName }) }
+            if projects.count > 1 { columns.append(TableColumn("PROJECT", shrinks: true, rank: 2) { $0.projectName }) }
             session.output.list(chats.map(ChatRow.init), columns: columns, id: \.id)
         }
     }

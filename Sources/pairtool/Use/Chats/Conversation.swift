@@ -9,7 +9,7 @@ struct Conversation: Sendable {
     private(set) var chatID: String
     let title: String
     let isNew: Bool
-    /// Where a verified host shall make the chat; nil once it is there, and where the first prompt makes it.
+    /// Where the chat shall be made for the first prompt; nil once it is there.
     private var unmadeIn: MergedProject?
     /// The agent's working directory: only ever a path that the host listed.
     let projectPath: String?
@@ -18,8 +18,6 @@ struct Conversation: Sendable {
     /// Pictures that go with the next prompt.
     var images: [TurnImage] = []
     var allowedTools: [String]?
-    /// Where the chat's history went to before the last turn.
-    private var position = HistoryPosition.start
     /// The answer to the last prompt.
     private(set) var lastAnswer = ""
 
@@ -52,13 +50,13 @@ struct Conversation: Sendable {
         let project = try await session.projectForNewChat(project)
         return Conversation(
             session: session,
-            chatID: UUID().uuidString.lowercased(),
+            chatID: "",
             title: "new chat in \(project.project.name)",
             isNew: true,
             projectPath: project.project.localPath,
             model: try await session.model(model),
             allowedTools: allowedTools,
-            unmadeIn: session.isVerified || session.offer.turns != nil ? project : nil
+            unmadeIn: project
         )
     }
 
@@ -89,18 +87,13 @@ struct Conversation: Sendable {
     mutating func prepare(for prompt: String) async throws {
         if !images.isEmpty { try checkTakesImages() }
         guard let project = unmadeIn else { return }
-        let title = ChatTitle.of(prompt)
-        if let turns = session.offer.turns {
-            chatID = try await turns.makeChat(projectID: project.id, title: title)
-        } else {
-            chatID = try await session.copilotForge.createChat(projectID: project.id, title: title).id
-        }
+        chatID = try await session.turns.makeChat(projectID: project.id, title: ChatTitle.of(prompt))
         unmadeIn = nil
     }
 
     /// Sends a prompt and shows the answer as it comes.
     mutating func send(_ prompt: String) async throws {
-        try await session.requireOwnPlace()
+        let turns = try session.turns
         try await prepare(for: prompt)
         let request = TurnRequest(
             prompt: prompt,
@@ -110,36 +103,23 @@ struct Conversation: Sendable {
             images: images
         )
         images = []
-        let (session, chatID, earlier) = (session, chatID, position)
-        (position, lastAnswer) = try await TurnLock.with(
+        let (session, chatID) = (session, chatID)
+        lastAnswer = try await TurnLock.with(
             chatID: chatID,
             host: session.host,
             output: session.output,
             waitForEarlier: { begun in
-                // Hosts with turns of their own do not tell who has not followed one how it ended.
-                if session.offer.turns == nil { try await waitForAnswer(begun: begun) }
+                try await turns.waitForEarlierTurn(chatID: chatID, begun: begun) { session.output.say($0) }
             }
         ) {
             var writer = TurnWriter(output: session.output, chatID: chatID)
             defer { writer.endLine() }
-            var reached = earlier
             do {
-                if let turns = session.offer.turns {
-                    for try await output in turns.turn(chatID: chatID, request) { writer.write(output) }
-                } else if session.isVerified {
-                    try await Self.follow(ContinueChatRequest(request), in: chatID, session, &writer)
-                } else {
-                    let turn = ChatTurn(
-                        client: try session.copilotForge,
-                        chatID: chatID,
-                        request: ContinueChatRequest(request),
-                        position: earlier,
-                        clock: session.context.clock
-                    )
-                    for try await output in turn.run() {
-                        writer.write(output)
-                        if case .finished(let summary) = output { reached = summary.position }
+                for try await output in turns.turn(chatID: chatID, request) {
+                    if case .begun(let turnID) = output {
+                        try LastTurns(context: session.context).remember(turnID, chatID: chatID, host: session.host)
                     }
+                    writer.write(output)
                 }
             } catch let error as CompanionClientError where error.code == .streamInterrupted {
                 var failure = CommandError(describing: error)
@@ -148,7 +128,7 @@ struct Conversation: Sendable {
             }
             // A cancelled wait ends the loop without an error.
             try Task.checkCancellation()
-            return (reached, writer.answer)
+            return writer.answer
         }
     }
 
@@ -163,72 +143,17 @@ struct Conversation: Sendable {
         )
     }
 
-    /// Starts a turn with a signed command and shows it. The turn continues whether it is followed or not.
-    private static func follow(
-        _ request: ContinueChatRequest,
-        in chatID: String,
-        _ session: HostSession,
-        _ writer: inout TurnWriter
-    ) async throws {
-        let companion = try session.copilotForge
-        let turnID = try await companion.startTurn(chatID: chatID, request)
-        try LastTurns(context: session.context).remember(turnID, chatID: chatID, host: session.host)
-        writer.begin(turnID: turnID)
-        let turn = try FollowedTurn(client: companion, chatID: chatID, turnID: turnID, clock: session.context.clock)
-        for try await output in turn { writer.write(output) }
-    }
-
     /// Ends the last turn that this machine began in the chat.
     func cancelTurn() async throws {
-        try session.requireCommands("cancel turns")
+        let commands = try session.commands(to: "cancel turns")
         guard unmadeIn == nil,
             let turnID = try LastTurns(context: session.context).last(chatID: chatID, host: session.host)
         else {
             session.output.say("No turn was started in this chat.")
             return
         }
-        let turn = try await session.copilotForge.cancelTurn(chatID: chatID, turnID: turnID)
+        let turn = try await commands.cancelTurn(chatID: chatID, turnID: turnID)
         session.output.say(TerminalText.line("Turn \(turnID.prefix(8)): \(turn["state"]?.string ?? "ended")"))
-    }
-
-    /// How long an unfinished turn is waited for before it counts as lost, where the host does not say how long it lets
-    /// one take.
-    private static let longestTurn = Duration.seconds(600)
-
-    /// Waits until the last prompt of the chat has its answer: two turns at a time would mix theirs.
-    private func waitForAnswer(begun: Date) async throws {
-        let companion = try session.copilotForge
-        let pause = Duration.seconds(1)
-        var age = Duration.seconds(session.context.now().timeIntervalSince(begun))
-        var hasSaid = false
-        while true {
-            let last = try await session.chats.lastMessages(chatID: chatID, count: 1).last
-            guard let last, last.role == .user else { return }
-            let health = try await companion.health()
-            // Both times are the host's, but for a host that says no times: then they are right to about a second.
-            let asked = last.createdAt ?? begun.addingTimeInterval(companion.clockOffset.map { $0 / .seconds(1) } ?? 0)
-            guard !health.began(after: asked) else {
-                session.output.say("The host was restarted before it answered the last prompt. That answer is lost.")
-                return
-            }
-            guard age < health.turnLimit ?? Self.longestTurn else { return }
-            if !hasSaid { session.output.say("The host is still answering the last prompt. Waiting for it to end.") }
-            hasSaid = true
-            try await session.context.clock.sleep(for: pause)
-            age += pause
-        }
-    }
-}
-
-extension ContinueChatRequest {
-    /// A request to a CopilotForge host, which takes no pictures.
-    fileprivate init(_ request: TurnRequest) {
-        self.init(
-            prompt: request.prompt,
-            projectPath: request.projectPath,
-            model: request.model,
-            allowedTools: request.allowedTools
-        )
     }
 }
 

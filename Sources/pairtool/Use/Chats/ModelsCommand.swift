@@ -26,7 +26,7 @@ struct ModelsCommand: AsyncParsableCommand {
             session.output.list(
                 models,
                 columns: [
-                    TableColumn("ID") { $0.id },
+                    TableColumn("ID", rank: 0) { $0.id },
                     TableColumn("NAME", shrinks: true) { $0.name },
                     TableColumn("VISION") { $0.capabilities?.supports?.vision.map { $0 ? "yes" : "no" } ?? "–" },
                 ],

@@ -16,21 +16,6 @@ struct NewCommand: AsyncParsableCommand {
     )
 }
 
-extension HostSession {
-    /// Requires a host that accepts signed commands.
-    ///
-    /// - Throws: ``CommandError`` with exit code 12 for a legacy host: protocol 1 has no such command.
-    func requireCommands(_ what: String) throws {
-        guard !isVerified else { return }
-        throw CommandError(
-            .versionMismatch,
-            "host.legacy",
-            "\(host.name) was paired with protocol 1, which cannot \(what)",
-            next: "if the host supports protocol 2, pair again: pairtool pair"
-        )
-    }
-}
-
 struct NewProjectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "project",
@@ -57,8 +42,8 @@ struct NewProjectCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await host.withSession(options) { session in
-            try session.requireCommands("create projects")
-            let project = try await session.copilotForge.createProject(name: name.trimmingBlanks(), localPath: path)
+            let commands = try session.commands(to: "create projects")
+            let project = try await commands.createProject(name: name.trimmingBlanks(), localPath: path)
             let row = ProjectRow(MergedProject(project: project, ids: [project.id]))
             session.output.result(row, id: project.id) {
                 TerminalText.line("Project \(project.name) (\(project.id)) at \(project.localPath)")
@@ -93,13 +78,13 @@ struct NewSessionCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await host.withSession(options) { session in
-            if session.offer.sessions == nil { try session.requireCommands("start sessions") }
+            let commands = session.offer.sessions == nil ? try session.commands(to: "start sessions") : nil
             let project = try await session.project(project)
             let id =
-                if let sessions = session.offer.sessions {
-                    try await sessions.beginSession(in: project.project.localPath)
+                if let commands {
+                    try await commands.createSession(projectID: project.id)
                 } else {
-                    try await session.copilotForge.createSession(projectID: project.id)
+                    try await session.sessions.beginSession(in: project.project.localPath)
                 }
             session.output.result(Row(sessionId: id, projectId: project.id), id: id) {
                 TerminalText.line("Session \(id) in \(project.project.name)")
@@ -133,9 +118,9 @@ struct NewChatCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await host.withSession(options) { session in
-            try session.requireCommands("create empty chats")
+            let commands = try session.commands(to: "create empty chats")
             let project = try await session.project(project)
-            let chat = try await session.copilotForge.createChat(projectID: project.id, title: title)
+            let chat = try await commands.createChat(projectID: project.id, title: title)
             session.output.result(ChatRow(ChatInProject(chat: chat, project: project)), id: chat.id) {
                 TerminalText.line(
                     "Chat \(chat.title.isEmpty ? "" : "“\(chat.title)” ")(\(chat.id)) in \(project.project.name)"

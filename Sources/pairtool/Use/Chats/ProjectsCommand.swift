@@ -28,9 +28,9 @@ struct ProjectsCommand: AsyncParsableCommand {
             session.output.list(
                 projects.map(ProjectRow.init),
                 columns: [
-                    TableColumn("NAME", shrinks: true) { $0.name },
-                    TableColumn("UPDATED") { TimeText.ago($0.lastUpdatedAt, now: now) },
-                    TableColumn("ID") { String($0.id.prefix(8)) },
+                    TableColumn("NAME", shrinks: true, rank: 0) { $0.name },
+                    TableColumn("UPDATED", rank: 2) { TimeText.ago($0.lastUpdatedAt, now: now) },
+                    TableColumn("ID", rank: 0) { String($0.id.prefix(8)) },
                     TableColumn("PATH", shrinks: true) { $0.localPath },
                 ],
                 id: \.id

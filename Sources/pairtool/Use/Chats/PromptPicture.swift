@@ -7,8 +7,13 @@ enum PromptPicture {
     static func read(_ path: String) async throws -> TurnImage {
         let limit = PictureFile.sizeLimit
         let bytes = try await BlockingCall.run { try InputFile.read(path, limit: limit) }
-        guard let bytes else { throw ProviderError(.image, nil, "The picture has more than \(limit) bytes.") }
-        return try PictureFile.image(bytes)
+        do {
+            guard let bytes else { throw ProviderError(.image, nil, "The picture has more than \(limit) bytes.") }
+            return try PictureFile.image(bytes)
+        } catch var error as ProviderError {
+            error.message = "\(path): \(error.message)"
+            throw error
+        }
     }
 
     static func read(_ paths: [String]) async throws -> [TurnImage] {

@@ -52,10 +52,10 @@ struct SearchCommand: AsyncParsableCommand {
             Array(rows.prefix(limit)),
             columns: [
                 TableColumn("CHAT", shrinks: true) { $0.chatTitle },
-                TableColumn("WHO") { $0.role == "user" ? "you" : $0.role },
-                TableColumn("WHEN") { TimeText.ago($0.createdAt, now: now) },
-                TableColumn("TEXT", shrinks: true) { $0.excerpt },
-                TableColumn("ID") { String($0.chatId.prefix(8)) },
+                TableColumn("WHO", rank: 2) { $0.role == "user" ? "you" : $0.role },
+                TableColumn("WHEN", rank: 3) { TimeText.ago($0.createdAt, now: now) },
+                TableColumn("TEXT", shrinks: true, rank: 0) { $0.excerpt },
+                TableColumn("ID", rank: 0) { String($0.chatId.prefix(8)) },
             ],
             id: \.messageId
         )

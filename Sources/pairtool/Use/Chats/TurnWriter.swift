@@ -32,12 +32,6 @@ struct TurnWriter {
         var recovered: Bool?
     }
 
-    /// Tells scripts which turn began.
-    func begin(turnID: String) {
-        guard output.format == .json else { return }
-        output.json(Event(type: "turn", chatId: chatID, turnId: turnID))
-    }
-
     mutating func write(_ turn: TurnOutput) {
         if case .finished(let summary) = turn { answer = summary.answer }
         switch output.format {
@@ -49,6 +43,7 @@ struct TurnWriter {
 
     private mutating func writeText(_ turn: TurnOutput) {
         switch turn {
+        case .begun: break
         case .text(let text):
             guard !text.isEmpty else { return }
             lastNotice = nil
@@ -89,6 +84,7 @@ struct TurnWriter {
     private func writeJSON(_ turn: TurnOutput) {
         let event: Event =
             switch turn {
+            case .begun(let turnID): Event(type: "turn", chatId: chatID, turnId: turnID)
             case .text(let text): Event(type: "text", text: text)
             case .status(let label): Event(type: "status", text: label)
             case .toolStart(let name, let id): Event(type: "tool_start", toolName: name, toolCallId: id)

@@ -33,13 +33,8 @@ struct WatchCommand: AsyncParsableCommand {
         let progress = LiveProgress()
         try await host.withSessions(options) { session in
             let writer = LiveWriter(output: session.output)
-            if session.isVerified {
-                let client = try session.copilotForge
-                try await LiveEventStream(client: client, patience: HostOptions.patience, progress: progress).run {
-                    writer.write($0)
-                }
-            } else {
-                try await LegacyWatch(session: session, interval: interval.duration).run { writer.write($0) }
+            try await session.events.run(every: interval.duration, progress: progress, patience: HostOptions.patience) {
+                writer.write($0)
             }
         }
     }
@@ -59,6 +54,8 @@ struct LiveWriter: Sendable {
         switch (live, output.format) {
         case (.event(let event), .json): output.json(event)
         case (.event(let event), .quiet): output.data(TerminalText.line(event.type.rawValue))
+        case (.event(let event), .text) where event.type == .hello:
+            output.say("Connected; what happens at the host is printed here. Ctrl-C ends it.")
         case (.event(let event), .text): output.data(TerminalText.line(text(event)))
         case (.interrupted(let reason), .json): report("interrupted", reason)
         case (.resumed(let text), .json): report("resumed", text)
@@ -78,7 +75,9 @@ struct LiveWriter: Sendable {
         if let turn = event.turnId { words.append("turn \(turn.prefix(8))") }
         if let ok = event.ok { words.append(ok ? "ok" : "failed") }
         if let address = event.address { words.append("from \(address)") }
-        if let left = event.triesLeft { words.append(left == 1 ? "1 try left" : "\(left) tries left") }
+        if let left = event.triesLeft {
+            words.append(left == 0 ? "last try" : left == 1 ? "1 try left" : "\(left) tries left")
+        }
         return words.joined(separator: "  ")
     }
 }

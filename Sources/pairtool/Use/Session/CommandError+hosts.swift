@@ -28,6 +28,7 @@ extension CommandError {
             case .forbidden: (.permissionDenied, "pair again from this machine: pairtool pair")
             case .revoked: (.permissionDenied, "show a new code on the host, then: pairtool pair")
             case .sessionExpired: (.notPaired, "pairtool pair")
+            case .superseded: (.notPaired, "show a new code on the host, then: pairtool pair")
             case .pinMismatch:
                 (
                     .failed,
@@ -147,7 +148,7 @@ extension CommandError {
     static func host(_ error: CompanionHostError) -> CommandError {
         switch error.code {
         case .invalidProject:
-            CommandError(.usage, "host.\(error.code)", error.message, next: "pairtool host --project DIR")
+            CommandError(.nothingFound, "host.\(error.code)", error.message, next: "pairtool host --project DIR")
         case .agentNotFound: CommandError(.hostUnavailable, "host.\(error.code)", error.message)
         case .databaseInUse:
             CommandError(

@@ -171,7 +171,7 @@ extension HostFinder {
             error = CommandError(
                 .unreachable,
                 error.code,
-                "\(host.title) was not found: \(telling.error.message)",
+                "\(host.title) was not found",
                 next: "check that the host is on and on this network (pairtool discover --probe), or name its address: "
                     + "--host ADDRESS"
             )

@@ -40,7 +40,7 @@ extension PairedHostSelection {
                 "host.cannot",
                 "\(host.name) is a \(host.family.displayName) host; \(Self.works(matter)) only with \(family.displayName) hosts",
                 next: relatives.first.map { "name one with --host: \($0.name)" }
-                    ?? "pair with one: \(family.pairCommand)"
+                    ?? "pair with one: \(family.ways.pairCommand)"
             )
         }
         return host
@@ -72,7 +72,7 @@ extension PairedHostSelection {
                 .notPaired,
                 "host.none_paired",
                 "no \(family.displayName) host is paired yet",
-                next: family.pairCommand
+                next: family.ways.pairCommand
             )
         }
         guard relatives.count == 1 else {

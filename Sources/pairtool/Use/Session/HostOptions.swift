@@ -30,8 +30,7 @@ struct HostOptions: ParsableArguments {
     ) async throws -> R {
         let output = options.output
         let context = output.context
-        let hosts = try PairedHostStore(directory: context.paths.data).load()
-        let selected = try await locate(in: hosts, output: output)
+        let selected = try await selected(output)
         return try await HostSession.with(selected, output: output, configuration: configuration) { session in
             let result = try await body(session)
             // What was pulled from a host says nothing of when it was last there.
@@ -55,12 +54,13 @@ struct HostOptions: ParsableArguments {
     }
 
     /// Between two searches for a host that is nowhere.
-    private static let pause = Duration.seconds(5)
+    static let pause = Duration.seconds(5)
     /// How many connections may fail in a row before a watched host is looked for elsewhere.
     static let patience = 2
 
     /// The selected host, with the address at which it answers now.
-    private func locate(in hosts: PairedHosts, output: Output) async throws -> PairedHost {
+    func selected(_ output: Output) async throws -> PairedHost {
+        let hosts = try PairedHostStore(directory: output.context.paths.data).load()
         let environment = output.context.hostVariable
         var selected: PairedHost
         var places: [CompanionEndpoint]?
@@ -70,14 +70,14 @@ struct HostOptions: ParsableArguments {
             let usual = try? PairedHostSelection.select(host == nil ? nil : environment, in: hosts)
             let found = try await HostPlaceResolver(place: place, hosts: hosts, usual: usual).resolve()
             (selected, places) = found
-            guard selected.family == .copilotforge || found.endpoints.contains(selected.endpoint) else {
+            guard selected.family.ways.isFollowed || found.endpoints.contains(selected.endpoint) else {
                 throw PairedHostSelection.unknown(place)
             }
         } else {
             selected = try PairedHostSelection.select(host ?? environment, in: hosts)
         }
         try require?.check(selected)
-        guard selected.family == .copilotforge else { return selected }
+        guard selected.family.ways.isFollowed else { return selected }
         return try await HostFinder(
             host: selected,
             output: output,

@@ -48,9 +48,11 @@ extension HostSession {
     func model(_ named: String?) async throws -> String? {
         guard let models = offer.models else { return named }
         if let named {
+            // Verified hosts accept what they list and nothing else.
+            if isVerified { return try Self.model(named, in: try await models.models(), isWhole: true) }
             // A list that cannot be read is no reason to refuse a model.
             guard let listed = try? await models.models() else { return named }
-            return try Self.model(named, in: listed)
+            return try Self.model(named, in: listed, isWhole: false)
         }
         guard let first = try await models.models().first else {
             throw CommandError(
@@ -63,20 +65,25 @@ extension HostSession {
         return first.id
     }
 
-    /// The model that a word names. Hosts may know more models than they list: a word that is not near any of those is
-    /// theirs to judge.
+    /// The model that a word names. Legacy hosts may know more models than they list: a word that is not near any of
+    /// those is theirs to judge.
     ///
-    /// - Throws: ``CommandError`` with exit code 3 for a word that looks like a typing error.
-    private static func model(_ word: String, in models: [CompanionModel]) throws -> String {
+    /// - Parameter isWhole: Whether the host has no other models than these.
+    /// - Throws: ``CommandError`` with exit code 3 for a model that the host does not have, and for a word that looks like
+    ///   a typing error.
+    private static func model(_ word: String, in models: [CompanionModel], isWhole: Bool) throws -> String {
         if models.contains(where: { $0.id.isSame(as: word) }) { return word }
         let lowered = word.lowercased()
         let names = models.filter { $0.id.lowercased() == lowered || $0.name.lowercased() == lowered }
         if let model = names.first, names.count == 1 { return model.id }
-        guard let near = NearestWord.of(word, in: models.map(\.id)) else { return word }
+        let near = NearestWord.of(word, in: models.map(\.id))
+        guard near != nil || isWhole else { return word }
+        let hint =
+            near.map { "did you mean “\($0)”?" } ?? "it has \(models.prefix(5).map(\.id).joined(separator: ", "))"
         throw CommandError(
             .nothingFound,
             "model.unknown",
-            "the host has no model “\(word)”; did you mean “\(near)”?",
+            "the host has no model “\(word)”" + (models.isEmpty ? "" : "; \(hint)"),
             next: "pairtool models"
         )
     }

@@ -8,8 +8,6 @@ struct HostSession: Sendable {
     /// What hosts of every family offer.
     let offer: HostClient
     let output: Output
-    /// The client of a CopilotForge host; nil with other families.
-    private let companion: CompanionAPIClient?
 
     var context: CommandContext { output.context }
     /// Whether commands are signed and turns can be followed (protocol v2).
@@ -23,51 +21,11 @@ struct HostSession: Sendable {
         _ body: (HostSession) async throws -> R
     ) async throws -> R {
         do {
-            return try await open(host, output: output, configuration: configuration, body)
+            return try await host.family.ways.open(host, output: output, configuration: configuration) { offer in
+                try await body(HostSession(host: host, offer: offer, output: output))
+            }
         } catch let error as CompanionClientError {
             throw error.naming(host)
-        }
-    }
-
-    private static func open<R>(
-        _ host: PairedHost,
-        output: Output,
-        configuration: CompanionClientConfiguration,
-        _ body: (HostSession) async throws -> R
-    ) async throws -> R {
-        switch host.family {
-        case .copilotforge:
-            try await CompanionAPIClient.withClient(
-                endpoint: host.endpoint,
-                security: try host.security(),
-                credentials: host.trust == .verified ? PairedCredentials(host: host, context: output.context) : nil,
-                configuration: configuration,
-                logger: LoggingSetup.logger("client", context: output.context),
-                clock: output.context.clock
-            ) { client in
-                let session = HostSession(host: host, offer: HostClient(client), output: output, companion: client)
-                // Before an error is reported, which may be about the missing items.
-                let result: Result<R, any Error>
-                do {
-                    result = .success(try await body(session))
-                } catch {
-                    result = .failure(error)
-                }
-                client.leftOut.report(to: output)
-                return try result.get()
-            }
-        case .jarvis:
-            try await JarvisSessions.with(host, output: output, configuration: configuration) { offer in
-                try await body(HostSession(host: host, offer: offer, output: output, companion: nil))
-            }
-        case .aicli:
-            try await AICLISessions.with(host, output: output, configuration: configuration) { aicli in
-                try await body(HostSession(host: host, offer: aicli.hostClient, output: output, companion: nil))
-            }
-        case .lumi:
-            try await AgentSessions.with(host, output: output) { offer in
-                try await body(HostSession(host: host, offer: offer, output: output, companion: nil))
-            }
         }
     }
 }
@@ -75,13 +33,6 @@ struct HostSession: Sendable {
 // MARK: What is asked of a host
 
 extension HostSession {
-    /// The client of a CopilotForge host.
-    ///
-    /// - Throws: ``CommandError`` with the code `host.cannot` for a host of another family.
-    var copilotForge: CompanionAPIClient {
-        get throws { try offered(companion, "this") }
-    }
-
     var devices: any DeviceManaging {
         get throws { try offered(offer.devices, "a list of devices") }
     }
@@ -96,6 +47,32 @@ extension HostSession {
 
     var chats: any ChatBrowsing {
         get throws { try offered(offer.chats, "chats") }
+    }
+
+    var turns: any TurnRunning {
+        get throws { try offered(offer.turns, "answers to prompts") }
+    }
+
+    var sessions: any SessionBeginning {
+        get throws { try offered(offer.sessions, "sessions") }
+    }
+
+    var events: any EventReporting {
+        get throws { try offered(offer.events, "events") }
+    }
+
+    /// What verified hosts do on a signed command.
+    ///
+    /// - Parameter what: Such as `cancel turns`.
+    /// - Throws: ``CommandError`` with exit code 12 for a legacy host: protocol 1 has no such command.
+    func commands(to what: String) throws -> CompanionAPIClient {
+        if let commands = offer.commands { return commands.client }
+        throw CommandError(
+            .versionMismatch,
+            "host.legacy",
+            "\(host.name) was paired with protocol 1, which cannot \(what)",
+            next: "if the host supports protocol 2, pair again: pairtool pair"
+        )
     }
 
     private func offered<Capability>(_ capability: Capability?, _ what: String) throws -> Capability {

@@ -1,3 +1,5 @@
+import DBus
+
 /// The desktop's notifications (freedesktop.org, Desktop Notifications Specification 1.2).
 struct NotificationService: Sendable {
     /// A notification that is shown: its number, and the program that shows it.
@@ -15,8 +17,10 @@ struct NotificationService: Sendable {
 
     private static let name = "org.freedesktop.Notifications"
     private static let path = "/org/freedesktop/Notifications"
+    private static let interface = DBusInterface(name, path: path, service: name)
 
-    private let bus: DesktopBus
+    private let bus: DBusConnection
+    private let signals: AsyncStream<DBusMessage>
     private let capabilities: Set<String>
 
     /// Whether notifications can have buttons.
@@ -24,24 +28,24 @@ struct NotificationService: Sendable {
 
     /// Runs `body` with the service of the user's desktop.
     ///
-    /// - Throws: ``DesktopBus/Failure`` if there is no bus, or nothing on it that shows notifications.
+    /// - Throws: ``DBusError`` if there is no bus, or nothing on it that shows notifications.
     static func with<R>(
         environment: [String: String],
         isolation: isolated (any Actor)? = #isolation,
         _ body: (NotificationService) async throws -> R
     ) async throws -> R {
-        guard let path = DesktopBus.path(environment: environment) else {
-            throw DesktopBus.Failure(description: "there is no desktop's message bus here")
-        }
-        return try await DesktopBus.with(path: path) { bus in
-            try await bus.listen(to: name, of: name, path: Self.path)
-            let answer = try await bus.call(
-                .call("GetCapabilities", interface: name, path: Self.path, destination: name)
+        guard let address = DBusAddress.session(environment: environment) else {
+            throw DBusError(
+                name: "org.freedesktop.DBus.Error.NotSupported",
+                "there is no desktop's message bus here"
             )
-            guard case .strings(let capabilities)? = answer.body.first else {
-                throw DesktopBus.Failure(description: "\(name) does not say what it can do")
+        }
+        return try await DBusConnection.with(address) { bus in
+            let signals = try await bus.signals(of: name, from: name, path: path)
+            guard let capabilities = try await bus.call("GetCapabilities", of: interface).values.first?.strings else {
+                throw DBusError.wrongReply("\(name) does not say what it can do")
             }
-            return try await body(NotificationService(bus: bus, capabilities: Set(capabilities)))
+            return try await body(NotificationService(bus: bus, signals: signals, capabilities: Set(capabilities)))
         }
     }
 
@@ -57,45 +61,32 @@ struct NotificationService: Sendable {
         actions: [(action: String, label: String)] = [],
         isUrgent: Bool = false
     ) async throws -> Shown {
-        let answer = try await bus.call(
-            .call(
-                "Notify",
-                interface: Self.name,
-                path: Self.path,
-                destination: Self.name,
-                [
-                    .string("pairtool"), .number(0), .string("dialog-question"), .string(TerminalText.line(title)),
-                    .string(text(body)), .strings(hasActions ? actions.flatMap { [$0.action, $0.label] } : []),
-                    .hints(["urgency": .byte(isUrgent ? 2 : 1), "category": .string("im.received")]), .signed(-1),
-                ]
-            )
+        let reply = try await bus.call(
+            "Notify",
+            of: Self.interface,
+            [
+                .string("pairtool"), .uint32(0), .string("dialog-question"), .string(TerminalText.line(title)),
+                .string(text(body)), .strings(hasActions ? actions.flatMap { [$0.action, $0.label] } : []),
+                .dictionary(["urgency": .byte(isUrgent ? 2 : 1), "category": .string("im.received")]), .int32(-1),
+            ]
         )
-        guard let number = answer.body.first?.number, let service = answer.sender else {
-            throw DesktopBus.Failure(description: "\(Self.name) gives its notification no number")
+        guard let number = reply.values.first?.uint32, let service = reply.sender else {
+            throw DBusError.wrongReply("\(Self.name) gives its notification no number")
         }
         return Shown(number: number, service: service)
     }
 
     /// Removes a notification. It is not an error if it is already gone.
     func close(_ shown: Shown) async {
-        _ = try? await bus.call(
-            .call(
-                "CloseNotification",
-                interface: Self.name,
-                path: Self.path,
-                destination: Self.name,
-                [.number(shown.number)]
-            )
-        )
+        _ = try? await bus.call("CloseNotification", of: Self.interface, [.uint32(shown.number)])
     }
 
     /// What happens to the notifications, until the bus disconnects.
     var events: some AsyncSequence<Event, Never> & Sendable {
-        bus.signals.compactMap { signal in
-            guard signal.interface == Self.name, let service = signal.sender, let number = signal.body.first?.number
-            else { return nil }
+        signals.compactMap { signal in
+            guard let service = signal.sender, let number = signal.values.first?.uint32 else { return nil }
             let shown = Shown(number: number, service: service)
-            switch (signal.member, signal.body.dropFirst().first) {
+            switch (signal.member, signal.values.dropFirst().first) {
             case ("ActionInvoked", .string(let action)): return .chosen(shown, action: action)
             case ("NotificationClosed", _): return .closed(shown)
             default: return nil

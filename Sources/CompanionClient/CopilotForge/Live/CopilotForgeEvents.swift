@@ -1,12 +1,33 @@
-import CompanionClient
-import CompanionWire
-import FoundationEssentials
-import PairingAgent
+package import CompanionWire
+package import FoundationEssentials
 
-/// Polls a host that sends no events, and reports the differences as events.
-struct LegacyWatch: Sendable {
-    let session: HostSession
-    let interval: Duration
+/// What happens at a host of protocol v2, as it happens.
+package struct LiveEvents: EventReporting {
+    private let client: CompanionAPIClient
+
+    package init(client: CompanionAPIClient) {
+        self.client = client
+    }
+
+    package func run(
+        every interval: Duration,
+        progress: LiveProgress,
+        patience: Int?,
+        _ take: (LiveEventStream.Output) async throws -> Void
+    ) async throws {
+        try await LiveEventStream(client: client, patience: patience, progress: progress, clock: client.clock).run(take)
+    }
+}
+
+/// Polls a host of protocol v1, which sends no events, and reports the differences as events.
+package struct PolledEvents: EventReporting {
+    private let client: CompanionAPIClient
+    private let now: @Sendable () -> Date
+
+    package init(client: CompanionAPIClient, now: @escaping @Sendable () -> Date) {
+        self.client = client
+        self.now = now
+    }
 
     private struct Snapshot: Equatable {
         var device: ConnectedCompanionDevice?
@@ -15,38 +36,43 @@ struct LegacyWatch: Sendable {
         var chats: [String: [String: Date]] = [:]
     }
 
-    func run(_ take: (LiveEventStream.Output) -> Void) async throws {
+    package func run(
+        every interval: Duration,
+        progress: LiveProgress,
+        patience: Int?,
+        _ take: (LiveEventStream.Output) async throws -> Void
+    ) async throws {
         var last: Snapshot?
         var hasFailed = false
         while true {
             do {
-                let now = try await look(last)
-                let events = last.map { changes(from: $0, to: now) } ?? []
+                let current = try await look(last)
+                let events = last.map { changes(from: $0, to: current) } ?? []
                 if hasFailed {
                     let what = events.isEmpty ? "nothing has changed" : "changes follow"
-                    take(.resumed("\(session.host.name) answers again; \(what)."))
+                    try await take(.resumed("\(client.endpoint) answers again; \(what)."))
                 }
-                events.forEach { take(.event($0)) }
-                last = now
+                for event in events { try await take(.event(event)) }
+                last = current
                 hasFailed = false
             } catch let error as CompanionClientError where [.unreachable, .timedOut].contains(error.code) {
-                if !hasFailed { take(.interrupted(error.message)) }
+                if !hasFailed { try await take(.interrupted(error.message)) }
                 hasFailed = true
             }
-            try await ContinuousClock().sleep(for: interval)
+            try await client.clock.sleep(for: interval)
         }
     }
 
     /// Asks for the chats of those projects only that have changed.
     private func look(_ last: Snapshot?) async throws -> Snapshot {
-        var snapshot = Snapshot(device: try await session.devices.status().connectedDevice)
-        for project in try await session.projects.projects() {
+        var snapshot = Snapshot(device: try await client.status().connectedDevice)
+        for project in try await client.projects() {
             let changed = project.lastUpdatedAt ?? .distantPast
             snapshot.projects[project.id] = changed
             if let chats = last?.chats[project.id], last?.projects[project.id] == changed {
                 snapshot.chats[project.id] = chats
             } else {
-                let chats = try await session.projects.chats(projectID: project.id)
+                let chats = try await client.chats(projectID: project.id)
                 snapshot.chats[project.id] = Dictionary(
                     chats.map { ($0.id, $0.lastUpdatedAt ?? .distantPast) },
                     uniquingKeysWith: max
@@ -57,7 +83,7 @@ struct LegacyWatch: Sendable {
     }
 
     private func changes(from old: Snapshot, to new: Snapshot) -> [LiveEvent] {
-        let now = session.context.now()
+        let now = now()
         var events: [LiveEvent] = []
         if old.device?.id != new.device?.id {
             if let gone = old.device {

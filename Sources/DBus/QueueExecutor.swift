@@ -1,20 +1,20 @@
 import Dispatch
 
 /// Runs an actor on a serial dispatch queue: its blocking calls stay off the cooperative thread pool.
-final class QueueExecutor: SerialExecutor {
-    private let queue: DispatchQueue
+package final class QueueExecutor: SerialExecutor {
+    let queue: DispatchQueue
 
-    init(label: String) {
+    package init(label: String) {
         queue = DispatchQueue(label: label)
     }
 
-    func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         // The closure keeps the executor alive while the last job, an actor's deinitialiser, runs on it.
         queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 
-    func checkIsolated() {
+    package func checkIsolated() {
         dispatchPrecondition(condition: .onQueue(queue))
     }
 }

@@ -1,0 +1,147 @@
+package import CompanionWire
+package import FoundationEssentials
+import NIOConcurrencyHelpers
+
+/// Turns at a host of protocol v1: the request that carries the prompt streams the answer.
+package struct StreamedTurns: TurnRunning {
+    private let client: CompanionAPIClient
+    private let deviceID: String
+    private let now: @Sendable () -> Date
+    /// Where the history of each chat went to when its last turn began.
+    private let positions = NIOLockedValueBox<[String: HistoryPosition]>([:])
+
+    /// - Parameter deviceID: What this device is called there.
+    package init(client: CompanionAPIClient, deviceID: String, now: @escaping @Sendable () -> Date) {
+        self.client = client
+        self.deviceID = deviceID
+        self.now = now
+    }
+
+    package var takesImages: Bool { false }
+
+    /// The host makes the chat when the first prompt comes.
+    package func makeChat(projectID: String, title: String) -> String {
+        UUID().uuidString.lowercased()
+    }
+
+    package func waitForEarlierTurn(
+        chatID: String,
+        begun: Date,
+        say: @Sendable (String) -> Void
+    ) async throws {
+        try await client.waitForAnswer(chatID: chatID, begun: begun, now: now, say: say)
+    }
+
+    package func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs {
+        TurnOutputs { emit in
+            try await requireOwnPlace()
+            let turn = ChatTurn(
+                client: client,
+                chatID: chatID,
+                request: ContinueChatRequest(request),
+                position: positions.withLockedValue { $0[chatID] } ?? .start,
+                clock: client.clock
+            )
+            for try await output in turn.run() {
+                if case .finished(let summary) = output {
+                    positions.withLockedValue { $0[chatID] = summary.position }
+                }
+                emit(output)
+            }
+        }
+    }
+
+    /// Makes sure that the host still has this device connected.
+    ///
+    /// Such a host has one device at a time, and its requests carry no credentials: it continues to serve a device that
+    /// another one has superseded (protocol v1, Pairing), so that one's user would not know.
+    ///
+    /// - Throws: ``CompanionClientError/Code/superseded``. A host without any device says so itself.
+    private func requireOwnPlace() async throws {
+        guard let other = try await client.status().connectedDevice, other.id != deviceID else { return }
+        throw CompanionClientError(
+            .superseded,
+            "\(client.endpoint) is now connected to another device, “\(other.name)”, and accepts only one; nothing was sent",
+            delivery: .notSent
+        )
+    }
+}
+
+/// Turns at a host of protocol v2: a signed command starts one, which runs whether it is followed or not.
+package struct CommandedTurns: TurnRunning {
+    private let client: CompanionAPIClient
+    private let now: @Sendable () -> Date
+
+    package init(client: CompanionAPIClient, now: @escaping @Sendable () -> Date) {
+        self.client = client
+        self.now = now
+    }
+
+    package var takesImages: Bool { false }
+
+    package func makeChat(projectID: String, title: String) async throws -> String {
+        try await client.createChat(projectID: projectID, title: title).id
+    }
+
+    package func waitForEarlierTurn(
+        chatID: String,
+        begun: Date,
+        say: @Sendable (String) -> Void
+    ) async throws {
+        try await client.waitForAnswer(chatID: chatID, begun: begun, now: now, say: say)
+    }
+
+    package func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs {
+        TurnOutputs { emit in
+            let turnID = try await client.startTurn(chatID: chatID, ContinueChatRequest(request))
+            emit(.begun(turnID: turnID))
+            let turn = try FollowedTurn(client: client, chatID: chatID, turnID: turnID, clock: client.clock)
+            for try await output in turn { emit(output) }
+        }
+    }
+}
+
+extension CompanionAPIClient {
+    /// How long an unfinished turn is waited for before it counts as lost, where the host does not say how long it lets
+    /// one take.
+    private static var longestTurn: Duration { .seconds(600) }
+
+    /// Waits until the last prompt of a chat has its answer.
+    fileprivate func waitForAnswer(
+        chatID: String,
+        begun: Date,
+        now: () -> Date,
+        say: (String) -> Void
+    ) async throws {
+        let pause = Duration.seconds(1)
+        var age = Duration.seconds(now().timeIntervalSince(begun))
+        var hasSaid = false
+        while true {
+            let last = try await lastMessages(chatID: chatID, count: 1).last
+            guard let last, last.role == .user else { return }
+            let health = try await health()
+            // Both times are the host's, but for a host that says no times: then they are right to about a second.
+            let asked = last.createdAt ?? begun.addingTimeInterval(clockOffset.map { $0 / .seconds(1) } ?? 0)
+            guard !health.began(after: asked) else {
+                return say("The host was restarted before it answered the last prompt. That answer is lost.")
+            }
+            guard age < health.turnLimit ?? Self.longestTurn else { return }
+            if !hasSaid { say("The host is still answering the last prompt. Waiting for it to end.") }
+            hasSaid = true
+            try await clock.sleep(for: pause)
+            age += pause
+        }
+    }
+}
+
+extension ContinueChatRequest {
+    /// A request to a CopilotForge host, which takes no pictures.
+    fileprivate init(_ request: TurnRequest) {
+        self.init(
+            prompt: request.prompt,
+            projectPath: request.projectPath,
+            model: request.model,
+            allowedTools: request.allowedTools
+        )
+    }
+}

@@ -1,0 +1,39 @@
+import Subprocess
+import SystemPackage
+
+/// A process beside an agent's command that ends the run's processes if the host itself ends without doing so, as it
+/// does by SIGKILL.
+///
+/// The kernel could kill a child with its parent (PR_SET_PDEATHSIG), but only the child itself can ask for that, and
+/// what the child has started would stay.
+enum AgentGuard {
+    /// Waits until its standard input is closed, which the kernel does for a killed host, and then ends whatever has the
+    /// run's mark in its environment. Signals of the terminal and of a service manager are not for it.
+    private static let script = """
+        trap '' HUP INT QUIT TERM
+        read -r line
+        for signal in TERM KILL KILL; do
+            for file in $(grep -lszxF -- "$0" /proc/[0-9]*/environ); do
+                process=${file#/proc/}
+                kill -s $signal ${process%/*}
+            done
+            sleep 1
+        done
+        """
+
+    /// Stands by until the task is cancelled.
+    static func run(over processes: AgentProcesses) async {
+        // In this session: orphans in another one are taken for an agent's.
+        _ = try? await Subprocess.run(
+            .path("/bin/sh"),
+            arguments: ["-c", script, "\(AgentProcesses.variable)=\(processes.mark)"],
+            workingDirectory: "/",
+            input: .inputWriter,
+            output: .sequence,
+            error: .discarded
+        ) { guardian in
+            // It prints nothing: its output ends with it.
+            for try await _ in guardian.standardOutput {}
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import CompanionClient
+import CompanionWire
+import Discovery
+import PairingAgent
+
+/// AICLI servers.
+struct AICLIFamily: Family {
+    let name = HostFamily.aicli
+    let usualPort = AICLIPayload.defaultPort
+    // Where hosts of CopilotForge are in sight, a pairing is with those, unless another one is named.
+    let pairCommand = "pairtool pair NAME, as pairtool discover shows it"
+    let firstCommand = "pairtool projects"
+    let codes: Set<PairingCodeKind> = [.token]
+    let hasGenerations = true
+    let trustsKeyOnFirstUse = true
+
+    func clients(of host: PairedHost) -> [Any.Type] { [AICLIHost.self] }
+
+    func capabilities(of host: PairedHost, health: HostHealth?) -> FamilyCapabilities {
+        let auto =
+            health?.limits.map { HostCapability.cannot("auto", "auto mode", $0) }
+            ?? .can("auto", "auto mode", "chat", "--auto MODE")
+        return FamilyCapabilities(
+            notes: ["chats": "one for each project", "messages": "from this machine; the server stores none"],
+            reasons: health?.limits.map { ["prompts": $0] } ?? ["models": "the server chooses"],
+            own: [
+                auto, .can("sessions", "list, end and clean up sessions", "aicli sessions"),
+                .can("outbox", "queue prompts while it is off", "aicli outbox"),
+            ]
+        )
+    }
+
+    /// A server speaks TLS or not, at the one port that it has.
+    func transports(
+        of host: DiscoveredHost,
+        _ endpoints: [DiscoveredEndpoint]
+    ) -> (plain: [CompanionEndpoint], secure: [CompanionEndpoint]) {
+        let all = endpoints.map(\.endpoint).unique
+        return host.txt["tls"] == "enabled" ? ([], all) : (all, [])
+    }
+
+    func look(at place: HostPlace, paired: PairedHosts) async throws -> DiscoveredRow {
+        let endpoint = place.endpoint(usualPort)
+        let timeouts = HostFinder.timeouts
+        let health: HostHealth
+        do {
+            health = try await self.health(at: endpoint, speaksTLS: false, timeouts: timeouts)
+        } catch let error as CompanionClientError where error.code != .unreachable {
+            health = try await self.health(at: endpoint, speaksTLS: true, timeouts: timeouts)
+        }
+        return DiscoveredRow(name, at: endpoint, health, paired: paired)
+    }
+
+    func pair(_ pairing: FamilyPairing) async throws {
+        try pairing.requireNoPicture()
+        let isUnanswered =
+            pairing.token == nil && !pairing.output.context.canAsk && !pairing.consent.isGiven
+            && pairing.consent.required == nil && pairing.pin == nil
+        if isUnanswered {
+            throw CommandError(
+                .usage,
+                "pairing.no_code",
+                "no token for \(pairing.target.name) was given, and there is no terminal to ask for one",
+                next:
+                    "give the token: pairtool pair --token-file FILE (- for standard input). If the server needs none: --allow-legacy"
+            )
+        }
+        if pairing.target.secureEndpoints.isEmpty { try pairing.requireNoPin() }
+        try await pairing.consent.ask(about: pairing.target, known: pairing.known)
+        try await AICLIPairing(pairing).run()
+    }
+
+    func health(
+        at endpoint: CompanionEndpoint,
+        speaksTLS: Bool,
+        timeouts: CompanionClientConfiguration.Timeouts
+    ) async throws -> HostHealth {
+        let configuration = CompanionClientConfiguration(timeouts: timeouts)
+        // What is asked needs no token, and gets none: an advertisement may be anyone's.
+        let security: HostSecurity =
+            speaksTLS
+            ? .pinned(try await PinnedTLS.certificate(of: endpoint, expecting: nil, configuration: configuration))
+            : .plain
+        return try await AICLIClient.withClient(
+            endpoint: endpoint,
+            security: security,
+            token: nil,
+            deviceID: "",
+            configuration: configuration
+        ) { HostHealth(try await $0.aicliHealth(), at: endpoint) }
+    }
+
+    func health(
+        of host: PairedHost,
+        output: Output,
+        timeouts: CompanionClientConfiguration.Timeouts
+    ) async throws -> HostHealth {
+        let configuration = CompanionClientConfiguration(timeouts: timeouts)
+        return try await AICLISessions.withClient(of: host, context: output.context, configuration: configuration) {
+            client in
+            var health = HostHealth(try await client.aicliHealth(), at: host.endpoint)
+            do {
+                try await client.checkToken()
+                health.standing = HostHealth.Standing(isConnected: true)
+            } catch let error as CompanionClientError where error.code == .notPaired {
+                health.standing = HostHealth.Standing(isConnected: false)
+            } catch let error as CompanionClientError {
+                // It is up: what is wrong with it besides is not its token.
+                health.trouble = health.trouble ?? error.description
+            }
+            return health
+        }
+    }
+
+    func open<R>(
+        _ host: PairedHost,
+        output: Output,
+        configuration: CompanionClientConfiguration,
+        _ body: (HostClient) async throws -> R
+    ) async throws -> R {
+        try await AICLISessions.with(host, output: output, configuration: configuration) {
+            try await body($0.hostClient)
+        }
+    }
+
+    func forget(_ host: PairedHost, context: CommandContext) throws {
+        try HostSecretStore(directory: context.paths.data).forget(hostID: host.id)
+        try AICLISessions.store(of: host.id, context: context).removeAll()
+    }
+}
+
+extension HostHealth {
+    fileprivate init(_ health: AICLIHealth, at endpoint: CompanionEndpoint) {
+        self.init(
+            service: "aicli",
+            version: health.version,
+            place: "\(endpoint)",
+            trouble: ["healthy", "ok", "running"].contains(health.status.lowercased()) ? nil : health.status,
+            generation: health.generation.rawValue,
+            hasAssistant: health.assistantAvailable,
+            limits: health.generation.limits
+        )
+    }
+}

@@ -1,0 +1,183 @@
+import CompanionClient
+import CompanionWire
+import PairingAgent
+
+/// Hosts of CopilotForge, by protocol v1 (legacy) and v2 (verified).
+struct CopilotForgeFamily: Family {
+    let name = HostFamily.copilotforge
+    let usualPort = CompanionEndpoint.defaultPort
+    let pairCommand = "pairtool pair"
+    let firstCommand = "pairtool projects"
+    let codes: Set<PairingCodeKind> = [.digits, .picture]
+    let goesFirst = true
+    let canBeVerified = true
+    let isFollowed = true
+    let needsAccount = true
+
+    func clients(of host: PairedHost) -> [Any.Type] {
+        host.trust == .verified
+            ? [CompanionAPIClient.self, CommandedTurns.self, LiveEvents.self, SignedCommands.self]
+            : [CompanionAPIClient.self, StreamedTurns.self, PolledEvents.self]
+    }
+
+    func capabilities(of host: PairedHost, health: HostHealth?) -> FamilyCapabilities {
+        guard host.trust != .verified else { return FamilyCapabilities() }
+        let old = "needs protocol 2: update the host, then pair again"
+        return FamilyCapabilities(
+            notes: ["events": "polled every few seconds (protocol 1)"],
+            reasons: ["create": old, "cancel": old]
+        )
+    }
+
+    func pair(_ pairing: FamilyPairing) async throws {
+        try await CopilotForgePairing(pairing).run()
+    }
+
+    func forget(_ host: PairedHost, context: CommandContext) throws {
+        try SessionTokenStore(directory: context.paths.data).forget(hostID: host.id)
+    }
+
+    func open<R>(
+        _ host: PairedHost,
+        output: Output,
+        configuration: CompanionClientConfiguration,
+        _ body: (HostClient) async throws -> R
+    ) async throws -> R {
+        let now = output.context.now
+        return try await withClient(of: host, output: output, configuration: configuration) { client in
+            var offer = HostClient(
+                family: .copilotforge,
+                health: client,
+                devices: client,
+                models: client,
+                projects: client,
+                chats: client
+            )
+            if host.trust == .verified {
+                offer.turns = CommandedTurns(client: client, now: now)
+                offer.commands = SignedCommands(client: client)
+                offer.events = LiveEvents(client: client)
+            } else {
+                offer.turns = StreamedTurns(client: client, deviceID: host.deviceID, now: now)
+                offer.events = PolledEvents(client: client, now: now)
+            }
+            // Before an error is reported, which may be about the missing items.
+            let result: Result<R, any Error>
+            do {
+                result = .success(try await body(offer))
+            } catch {
+                result = .failure(error)
+            }
+            client.leftOut.report(to: output)
+            return try result.get()
+        }
+    }
+
+    private func withClient<R>(
+        of host: PairedHost,
+        output: Output,
+        configuration: CompanionClientConfiguration,
+        _ body: (CompanionAPIClient) async throws -> R
+    ) async throws -> R {
+        try await CompanionAPIClient.withClient(
+            endpoint: host.endpoint,
+            security: try host.security(),
+            credentials: host.trust == .verified ? PairedCredentials(host: host, context: output.context) : nil,
+            configuration: configuration,
+            logger: LoggingSetup.logger("client", context: output.context),
+            clock: output.context.clock,
+            body
+        )
+    }
+}
+
+// MARK: How it is
+
+extension CopilotForgeFamily {
+    func health(
+        at endpoint: CompanionEndpoint,
+        speaksTLS: Bool,
+        timeouts: CompanionClientConfiguration.Timeouts
+    ) async throws -> HostHealth {
+        let configuration = CompanionClientConfiguration(timeouts: timeouts)
+        let security: HostSecurity =
+            speaksTLS
+            ? .pinned(try await PinnedTLS.certificate(of: endpoint, expecting: nil, configuration: configuration))
+            : .plain
+        return try await CompanionAPIClient.withClient(
+            endpoint: endpoint,
+            security: security,
+            configuration: configuration
+        ) { HostHealth(try await $0.health(), at: endpoint) }
+    }
+
+    func health(
+        of host: PairedHost,
+        output: Output,
+        timeouts: CompanionClientConfiguration.Timeouts
+    ) async throws -> HostHealth {
+        let configuration = CompanionClientConfiguration(timeouts: timeouts)
+        return try await withClient(of: host, output: output, configuration: configuration) { client in
+            var health = HostHealth(try await client.health(), at: host.endpoint)
+            do {
+                health.standing = HostHealth.Standing(try await client.status(), of: host)
+            } catch let error as CompanionClientError {
+                health.standing = HostHealth.Standing(isConnected: false, failure: error)
+            }
+            health.hasAssistant = try? await client.authStatus().authenticated
+            health.clockOffset = client.clockOffset
+            return health
+        }
+    }
+
+    /// A verified host tells when something changes; a legacy one is asked again and again.
+    func whenChanged(
+        _ host: PairedHost,
+        every interval: Duration,
+        output: Output,
+        _ body: (_ interruption: String?) async throws -> Void
+    ) async throws {
+        guard host.trust == .verified else {
+            while true {
+                try await body(nil)
+                try await ContinuousClock().sleep(for: interval)
+            }
+        }
+        try await body(nil)
+        try await withClient(of: host, output: output, configuration: .default) { client in
+            try await LiveEventStream(client: client, patience: HostOptions.patience).run { output in
+                switch output {
+                case .event, .resumed: try await body(nil)
+                case .interrupted(let reason): try await body(reason)
+                }
+            }
+        }
+    }
+}
+
+extension HostHealth {
+    fileprivate init(_ health: CompanionHealthResponse, at endpoint: CompanionEndpoint) {
+        self.init(
+            service: health.service,
+            version: health.version,
+            place: "\(endpoint)",
+            isForeign: !health.isCompanion,
+            protocolVersions: health.protocolVersions ?? [1]
+        )
+    }
+}
+
+extension HostHealth.Standing {
+    /// - Parameter status: What the host says of its devices.
+    fileprivate init(_ status: CompanionStatusResponse, of host: PairedHost) {
+        // Several devices of protocol 2 are connected at a time: what counts is that the host knows this one.
+        let known = host.trust == .verified ? status.device?.id : status.connectedDevice?.id
+        self.init(
+            isConnected: known == host.deviceID,
+            connectedDevice: status.connectedDevice,
+            deviceName: status.device?.name,
+            permissions: status.permissions,
+            expiresAt: status.expiresAt
+        )
+    }
+}

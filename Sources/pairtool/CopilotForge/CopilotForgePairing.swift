@@ -1,0 +1,63 @@
+import CompanionWire
+import PairingAgent
+
+/// The pairing with a CopilotForge host, by protocol v2 or, where the user consents, v1.
+struct CopilotForgePairing: Sendable {
+    private let pairing: FamilyPairing
+
+    init(_ pairing: FamilyPairing) {
+        self.pairing = pairing
+    }
+
+    func run() async throws {
+        try pairing.requireNoPin()
+        try pairing.requireNoToken()
+        let (payload, output) = (pairing.payload, pairing.output)
+        let context = output.context
+        guard payload != nil || context.canAsk else { throw CommandError.noPairingCode }
+        let (target, route) = try await findRoute()
+        if case .legacy = route { try await pairing.consent.ask(about: target, known: pairing.known) }
+        let job = PairingJob(
+            target: target,
+            identity: pairing.identity,
+            deviceName: pairing.deviceName,
+            permissions: pairing.permissions,
+            output: output
+        )
+        // People mistype: three tries, as many as a careful host allows.
+        var unused = payload
+        for attempt in 1... {
+            let current: PairingPayload
+            if let unused {
+                current = unused
+            } else {
+                let code = try await Question(context: context).pairingCode(of: target.name)
+                current = PairingPayload(code: code, token: nil, expiresAt: nil)
+            }
+            unused = nil
+            do {
+                return job.show(try await job.run(current, route))
+            } catch let error as PairingError
+                where error.code == .wrongCode && payload == nil && context.canAsk && attempt < 3
+            {
+                output.say("\(TerminalText.line(error.message)). Try again.")
+            }
+        }
+    }
+
+    /// Where the host is paired with, and how.
+    private func findRoute() async throws -> (PairingTarget, PairingRoute) {
+        do throws(PairingError) {
+            return (pairing.target, try await PairingRouter(target: pairing.target, payload: pairing.payload).route())
+        } catch {
+            // An address that does not lead there may be one of another network: the advertisement may know better.
+            guard let findElsewhere = pairing.findElsewhere else { throw error }
+            let found: PairingTarget
+            do { found = try await findElsewhere() } catch let other {
+                if other is CancellationError { throw other }
+                throw error
+            }
+            return (found, try await PairingRouter(target: found, payload: pairing.payload).route())
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import CompanionClient
+import CompanionWire
+import PairingAgent
+
+/// Jarvis daemons, which have nothing but requests for approval.
+struct JarvisFamily: Family {
+    let name = HostFamily.jarvis
+    let usualPort = JarvisBase.defaultPort
+    var pairCommand: String { HostFamily.jarvis.pairCommand(at: "http://127.0.0.1:\(usualPort)") }
+    let firstCommand = "pairtool approvals"
+    let codes: Set<PairingCodeKind> = [.token]
+    let isAdvertised = false
+    let hasFallbackURL = true
+
+    func clients(of host: PairedHost) -> [Any.Type] { [JarvisClient.self] }
+
+    func capabilities(of host: PairedHost, health: HostHealth?) -> FamilyCapabilities {
+        FamilyCapabilities(
+            commands: ["health": "jarvis health"],
+            own: [
+                .can(
+                    "approvals",
+                    "ask for approvals",
+                    "approvals",
+                    host.fallbackURL == nil ? nil : "also at a second base URL"
+                )
+            ]
+        )
+    }
+
+    func pair(_ pairing: FamilyPairing) async throws {
+        try pairing.requireNoPicture()
+        try pairing.requireNoPin()
+        try await pairing.consent.ask(about: pairing.target, known: pairing.known)
+        try await JarvisPairing(pairing).run()
+    }
+
+    func health(
+        at endpoint: CompanionEndpoint,
+        speaksTLS: Bool,
+        timeouts: CompanionClientConfiguration.Timeouts
+    ) async throws -> HostHealth {
+        let configuration = CompanionClientConfiguration(timeouts: timeouts)
+        return try await JarvisClient.withClient(endpoint: endpoint, configuration: configuration) {
+            HostHealth(try await $0.daemonHealth(), at: $0.base)
+        }
+    }
+
+    /// Anybody may ask a daemon how it is.
+    func health(
+        of host: PairedHost,
+        output: Output,
+        timeouts: CompanionClientConfiguration.Timeouts
+    ) async throws -> HostHealth {
+        try await JarvisClient.withClient(
+            endpoint: host.endpoint,
+            fallback: host.fallbackURL.flatMap { JarvisBase(fallback: $0) },
+            token: try JarvisSessions.token(of: host.id, output.context),
+            configuration: CompanionClientConfiguration(timeouts: timeouts)
+        ) { HostHealth(try await $0.daemonHealth(), at: $0.base) }
+    }
+
+    func open<R>(
+        _ host: PairedHost,
+        output: Output,
+        configuration: CompanionClientConfiguration,
+        _ body: (HostClient) async throws -> R
+    ) async throws -> R {
+        try await JarvisSessions.withClient(host, output: output, configuration: configuration) { client in
+            try await body(HostClient(family: .jarvis, health: client))
+        }
+    }
+
+    func forget(_ host: PairedHost, context: CommandContext) throws {
+        try HostSecretStore(directory: context.paths.data).forget(hostID: host.id)
+    }
+}
+
+extension HostHealth {
+    fileprivate init(_ health: JarvisHealth, at base: JarvisBase) {
+        self.init(
+            service: "jarvis",
+            version: health.version,
+            place: "\(base)",
+            trouble: health.isHealthy ? nil : health.status
+        )
+    }
+}

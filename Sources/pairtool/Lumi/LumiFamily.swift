@@ -1,0 +1,85 @@
+import CompanionClient
+import CompanionWire
+import PairingAgent
+
+/// Lumi Macs. What was pulled from one is read, and its agents are asked, without it.
+struct LumiFamily: Family {
+    let name = HostFamily.lumi
+    let usualPort = LumiConfiguration.port
+    // Where hosts of CopilotForge are in sight, a pairing is with those, unless another one is named.
+    let pairCommand = "pairtool pair NAME, as pairtool discover shows it"
+    let firstCommand = "pairtool lumi sync"
+    let codes: Set<PairingCodeKind> = [.digits]
+    let speaksHTTP = false
+
+    func clients(of host: PairedHost) -> [Any.Type] { [LumiStore.self, AgentChat.self] }
+
+    func capabilities(of host: PairedHost, health: HostHealth?) -> FamilyCapabilities {
+        FamilyCapabilities(
+            notes: [
+                "projects": "as last pulled", "chats": "as last pulled",
+                "messages": "as last pulled, and from this machine",
+                "prompts": "this machine asks the agent's provider itself",
+            ],
+            reasons: ["models": "each agent has its own"],
+            own: [
+                .can("remote", "be controlled remotely", "lumi remote", "its user accepts each connection"),
+                .can("screenshot", "take a screenshot", "lumi remote screenshot"),
+                .can("sync", "share agents, conversations and automations", "lumi sync", "not with very old hosts"),
+                .can("agents", "list agents", "lumi agents", "as last pulled"),
+                .can("search", "search messages", "search"),
+                .can("keys", "use API keys of providers", "lumi keys set"),
+                .can("automations", "list automations", "lumi automations"),
+            ]
+        )
+    }
+
+    func pair(_ pairing: FamilyPairing) async throws {
+        try pairing.requireNoToken()
+        try pairing.requireNoPicture()
+        try pairing.requireNoPin()
+        try await pairing.consent.ask(about: pairing.target, known: pairing.known)
+        try await LumiPairing(pairing).run()
+    }
+
+    func health(
+        at endpoint: CompanionEndpoint,
+        speaksTLS: Bool,
+        timeouts: CompanionClientConfiguration.Timeouts
+    ) async throws -> HostHealth {
+        try await TCPProbe.connect(to: endpoint, timeouts: timeouts)
+        return HostHealth(place: "\(endpoint)")
+    }
+
+    func health(
+        of host: PairedHost,
+        output: Output,
+        timeouts: CompanionClientConfiguration.Timeouts
+    ) async throws -> HostHealth {
+        try await health(at: host.endpoint, speaksTLS: false, timeouts: timeouts)
+    }
+
+    func open<R>(
+        _ host: PairedHost,
+        output: Output,
+        configuration: CompanionClientConfiguration,
+        _ body: (HostClient) async throws -> R
+    ) async throws -> R {
+        let context = output.context
+        let store = LumiStore(data: context.paths.data, hostID: host.id)
+        let settings = ProviderSettings(
+            environment: context.environment,
+            store: ProviderKeyStore(directory: context.paths.data),
+            synced: try store.loadAPIKeys()
+        )
+        return try await ProviderClient.withClient(logger: LoggingSetup.logger("providers", context: context)) {
+            client in
+            let turns = AgentChat(store: store, settings: settings, client: client, now: context.now)
+            return try await body(HostClient(family: .lumi, projects: store, chats: store, turns: turns))
+        }
+    }
+
+    func forget(_ host: PairedHost, context: CommandContext) throws {
+        try LumiSessions.forget(host, context: context)
+    }
+}

@@ -215,6 +215,7 @@ let tests: [Target] = [
             "Discovery",
             "PairingAgent", "QRCodec",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             .product(name: "Subprocess", package: "swift-subprocess"),

@@ -40,6 +40,13 @@ package struct TestCertificate: Sendable {
         self.key = Array(key.derRepresentation)
     }
 
+    /// What a host's own file holds: its key, then the certificate, in PEM.
+    package var hostFile: String {
+        [("PRIVATE KEY", key), ("CERTIFICATE", der)].map {
+            PEMDocument(type: $0, derBytes: $1).pemString + "\n"
+        }.joined()
+    }
+
     private static func pin(of key: P256.Signing.PrivateKey) -> String {
         Data(SHA256.hash(data: key.publicKey.derRepresentation)).base64EncodedString()
             .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")

@@ -64,9 +64,11 @@ extension HostSession {
     /// What verified hosts do on a signed command.
     ///
     /// - Parameter what: Such as `cancel turns`.
-    /// - Throws: ``CommandError`` with exit code 12 for a legacy host: protocol 1 has no such command.
+    /// - Throws: ``CommandError`` with exit code 12 for a legacy host whose family has protocol 2, else with the code
+    ///   `host.cannot`.
     func commands(to what: String) throws -> CompanionAPIClient {
         if let commands = offer.commands { return commands.client }
+        guard host.family.ways.canBeVerified else { throw refusal("cannot \(what)") }
         throw CommandError(
             .versionMismatch,
             "host.legacy",
@@ -77,10 +79,14 @@ extension HostSession {
 
     private func offered<Capability>(_ capability: Capability?, _ what: String) throws -> Capability {
         if let capability { return capability }
-        throw CommandError(
+        throw refusal("do not offer \(what)")
+    }
+
+    private func refusal(_ what: String) -> CommandError {
+        CommandError(
             .failed,
             "host.cannot",
-            "\(host.name) is a \(host.family.displayName) host, and such hosts do not offer \(what)",
+            "\(host.name) is a \(host.family.displayName) host, and such hosts \(what)",
             next: "see what it can do: pairtool capabilities --host \(host.id.prefix(8))"
         )
     }

@@ -34,7 +34,13 @@ struct StatusCommand: AsyncParsableCommand {
             let selected = try await host.selected(output)
             let (report, health) = try await HostStatusReport.read(selected, output)
             show(report)
-            if let failure = report.failure(health) { throw output.ended(by: failure) }
+            if let failure = report.failure(health) {
+                // Where the host names a device, the lines say why.
+                if output.format == .text, report.connectedDevice == nil {
+                    output.say(TerminalText.line(failure.message))
+                }
+                throw output.ended(by: failure)
+            }
             return try host.noteContact(with: selected, output.context)
         }
         try await follow(try await host.selected(output))

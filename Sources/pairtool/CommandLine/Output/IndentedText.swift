@@ -8,7 +8,14 @@ enum IndentedText {
     ///   - indent: Columns before the rest of a line that is broken. Default: 2.
     ///   - columns: How wide the window is. Longer lines are broken, between words if possible: a terminal would break
     ///     them anywhere, and go on in its first column. Nil if there is no window.
-    static func of(_ text: String, first: Int? = nil, indent: Int = 2, columns: Int?) -> String {
+    ///   - breaksWords: Whether a word that is longer than a line is broken too. Default: true.
+    static func of(
+        _ text: String,
+        first: Int? = nil,
+        indent: Int = 2,
+        columns: Int?,
+        breaksWords: Bool = true
+    ) -> String {
         let columns = columns.map { max($0, indent + 8) } ?? .max
         let blanks = [Unicode.Scalar](repeating: " ", count: indent)
         var result: [Unicode.Scalar] = []
@@ -34,7 +41,7 @@ enum IndentedText {
                 begin(broken: true)
                 (column, hasWord) = (word.reduce(indent) { $0 + Self.width(of: $1) }, !word.isEmpty)
             }
-            if column > 0, columns - column < width {
+            if column > 0, columns - column < width, breaksWords || scalar == " " {
                 result.append("\n")
                 begin(broken: true)
                 if scalar == " " { continue }

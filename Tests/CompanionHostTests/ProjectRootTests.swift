@@ -68,15 +68,18 @@ struct ProjectRootTests {
         return Array(bytes[..<count])
     }
 
-    @Test("Whatever a path is made of, what is opened lies below the project", arguments: ProjectRoot.Way.allCases)
-    func generated(way: ProjectRoot.Way) async throws {
-        try #require(way == .byName || ProjectRoot.Way.usual == .kernel, "this kernel has no openat2")
+    @Test(
+        "Whatever a path is made of, what is opened lies below the project",
+        arguments: ProjectRoot.PathResolution.allCases
+    )
+    func generated(resolution: ProjectRoot.PathResolution) async throws {
+        try #require(resolution == .byName || ProjectRoot.PathResolution.usual == .kernel, "this kernel has no openat2")
         try await withTemporaryDirectory { directory in
             var numbers = Numbers()
             let root = directory + "/project"
             let paths = try Self.fill(directory, &numbers)
-            let files = try ProjectFiles(path: root, way: way)
-            let opener = try ProjectRoot(path: root, way: way)
+            let files = try ProjectFiles(path: root, by: resolution)
+            let opener = try ProjectRoot(path: root, by: resolution)
             let inside = Array((root + "/").utf8)
             var opened = Set<[UInt8]>()
             func check(_ descriptor: Int32, _ text: String) throws {
@@ -108,10 +111,10 @@ struct ProjectRootTests {
 
     @Test(
         "A link that leads out is not followed, wherever it stands in a path",
-        arguments: ProjectRoot.Way.allCases,
+        arguments: ProjectRoot.PathResolution.allCases,
         ["..", "/", "../..", "../secret", "/proc/self/root", "/proc/self/cwd", "in/../..", "absolute"]
     )
-    func links(way: ProjectRoot.Way, target: String) async throws {
+    func links(resolution: ProjectRoot.PathResolution, target: String) async throws {
         try await withTemporaryDirectory { directory in
             let root = directory + "/project"
             try write("secret", to: directory + "/secret")
@@ -119,7 +122,7 @@ struct ProjectRootTests {
             // What lies inside by an absolute path is not followed either: the kernel starts at its own root.
             try link(target == "absolute" ? root + "/in" : target, at: root + "/door")
             try link("door", at: root + "/second")
-            let opener = try ProjectRoot(path: root, way: way)
+            let opener = try ProjectRoot(path: root, by: resolution)
             for names in [["door"], ["second"], ["door", "secret"], ["in", "file"].map { _ in "door" }] {
                 for flags in [O_RDONLY | O_NONBLOCK, O_RDONLY | O_DIRECTORY] {
                     #expect(throws: ProjectRoot.Failure.self, "\(names)") { try opener.open(names, flags) }

@@ -196,7 +196,7 @@ struct CommandMomentTests {
         try await HostParts.with { name, _ in
             enter.finish()
             for await _ in opens {}
-            return ProjectMaker.Made(project: ProjectCatalog.Project(madeAt: "/slow", name: name))
+            return ProjectMaker.NewProject(project: ProjectCatalog.Project(madeAt: "/slow", name: name))
         } _: { parts in
             let command = try parts.sign(.projectCreate(name: "slow", localPath: nil))
             try await withThrowingTaskGroup(of: CommandResponse.self) { group in

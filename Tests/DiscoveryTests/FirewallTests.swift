@@ -52,9 +52,9 @@ private let accept = #"{"accept": null}"#
     @Test("A rule that drops the port is found, with its place")
     func port() throws {
         let rules = try ruleset(#"\#(match(udpPort, "5353")), {"counter": {"packets": 0, "bytes": 0}}, \#(drop)"#)
-        #expect(rules.fate(of: inward) == .dropped(by: "the rule with handle 3 of chain c in table inet t"))
-        #expect(rules.fate(of: inward6) == .dropped(by: "the rule with handle 3 of chain c in table inet t"))
-        #expect(rules.fate(of: outward) == .passes)
+        #expect(rules.verdict(of: inward) == .dropped(by: "the rule with handle 3 of chain c in table inet t"))
+        #expect(rules.verdict(of: inward6) == .dropped(by: "the rule with handle 3 of chain c in table inet t"))
+        #expect(rules.verdict(of: outward) == .passes)
     }
 
     @Test(
@@ -69,7 +69,7 @@ private let accept = #"{"accept": null}"#
         ]
     )
     func others(condition: String) throws {
-        #expect(try ruleset("\(condition), \(drop)").fate(of: inward) == .passes)
+        #expect(try ruleset("\(condition), \(drop)").verdict(of: inward) == .passes)
     }
 
     @Test(
@@ -90,31 +90,31 @@ private let accept = #"{"accept": null}"#
         ]
     )
     func same(condition: String) throws {
-        #expect(try ruleset("\(condition), \(drop)").fate(of: inward) != .passes)
+        #expect(try ruleset("\(condition), \(drop)").verdict(of: inward) != .passes)
     }
 
     @Test("A policy drops what no rule lets through, and an earlier rule saves it")
     func policy() throws {
         #expect(
-            try ruleset(policy: "drop").fate(of: inward) == .dropped(by: "the policy of chain c in table inet t")
+            try ruleset(policy: "drop").verdict(of: inward) == .dropped(by: "the policy of chain c in table inet t")
         )
         let open = try ruleset(policy: "drop", "\(match(udpPort, "5353")), \(accept)", drop)
-        #expect(open.fate(of: inward) == .passes)
+        #expect(open.verdict(of: inward) == .passes)
     }
 
     @Test("What depends on the sender is a suspicion, not a finding")
     func unknown() throws {
         let sender = match(#"{"payload": {"protocol": "ip", "field": "saddr"}}"#, #""10.0.0.9""#)
         #expect(
-            try ruleset("\(sender), \(drop)").fate(of: inward)
+            try ruleset("\(sender), \(drop)").verdict(of: inward)
                 == .perhapsDropped(by: "the rule with handle 3 of chain c in table inet t")
         )
         #expect(
-            try ruleset(policy: "drop", "\(sender), \(accept)").fate(of: inward)
+            try ruleset(policy: "drop", "\(sender), \(accept)").verdict(of: inward)
                 == .perhapsDropped(by: "the policy of chain c in table inet t")
         )
         let named = match(udpPort, #""@allowed""#)
-        #expect(try ruleset("\(named), \(accept)", drop).fate(of: inward) != .passes)
+        #expect(try ruleset("\(named), \(accept)", drop).verdict(of: inward) != .passes)
     }
 
     @Test("Other chains are followed, and come back")
@@ -122,13 +122,13 @@ private let accept = #"{"accept": null}"#
         let jump = #"{"jump": {"target": "other"}}"#
         let dropping = try ruleset(jump, chain: "\(match(udpPort, "5353")), \(drop)")
         #expect(
-            dropping.fate(of: inward)
+            dropping.verdict(of: inward)
                 == .dropped(by: "the rule with handle 50 (“no mdns”) of chain other in table inet t")
         )
         let returning = try ruleset(jump, drop, chain: #"{"return": null}"#)
-        #expect(returning.fate(of: inward) == .dropped(by: "the rule with handle 4 of chain c in table inet t"))
+        #expect(returning.verdict(of: inward) == .dropped(by: "the rule with handle 4 of chain c in table inet t"))
         let loop = try ruleset(jump, chain: #"{"jump": {"target": "other"}}"#)
-        #expect(loop.fate(of: inward) == .passes)
+        #expect(loop.verdict(of: inward) == .passes)
     }
 
     @Test("A map from the state of a connection is read")
@@ -139,17 +139,17 @@ private let accept = #"{"accept": null}"#
              ["new", {"\#(verdict)": null}]]}}}
             """#
         }
-        #expect(try ruleset(choice("drop")).fate(of: inward) != .passes)
-        #expect(try ruleset(policy: "drop", choice("accept")).fate(of: inward) == .passes)
+        #expect(try ruleset(choice("drop")).verdict(of: inward) != .passes)
+        #expect(try ruleset(policy: "drop", choice("accept")).verdict(of: inward) == .passes)
     }
 
     @Test("A table for IPv4 says nothing of IPv6, and a chain for the way out nothing of the way in")
     func scope() throws {
-        #expect(try ruleset(family: "ip", drop).fate(of: inward6) == .passes)
-        #expect(try ruleset(family: "ip6", drop).fate(of: inward6) != .passes)
-        #expect(try ruleset(hook: "output", drop).fate(of: inward) == .passes)
-        #expect(try ruleset(hook: "output", drop).fate(of: outward) != .passes)
-        #expect(try ruleset(hook: "forward", drop).fate(of: outward) == .passes)
+        #expect(try ruleset(family: "ip", drop).verdict(of: inward6) == .passes)
+        #expect(try ruleset(family: "ip6", drop).verdict(of: inward6) != .passes)
+        #expect(try ruleset(hook: "output", drop).verdict(of: inward) == .passes)
+        #expect(try ruleset(hook: "output", drop).verdict(of: outward) != .passes)
+        #expect(try ruleset(hook: "forward", drop).verdict(of: outward) == .passes)
     }
 
     @Test("Tables that iptables looks after are left to it, and what is no list is none")
@@ -192,8 +192,8 @@ private let accept = #"{"accept": null}"#
         ]
     )
     func dropped(rule: String) {
-        #expect(rules(rule).fate(of: inward) == .dropped(by: "iptables rule \(rule)"))
-        #expect(rules(rule).fate(of: inward6) == .passes)
+        #expect(rules(rule).verdict(of: inward) == .dropped(by: "iptables rule \(rule)"))
+        #expect(rules(rule).verdict(of: inward6) == .passes)
     }
 
     @Test(
@@ -205,20 +205,20 @@ private let accept = #"{"accept": null}"#
         ]
     )
     func passes(rule: String) {
-        #expect(rules(rule).fate(of: inward) == .passes)
+        #expect(rules(rule).verdict(of: inward) == .passes)
     }
 
     @Test("A policy, another chain and a sender that is not known")
     func more() {
         let policy = "the policy of chain INPUT in table filter of iptables"
-        #expect(rules("", policy: "DROP").fate(of: inward) == .dropped(by: policy))
+        #expect(rules("", policy: "DROP").verdict(of: inward) == .dropped(by: policy))
         #expect(
             rules("-A INPUT -j ufw-before\n-A ufw-before -p udp -m udp --dport 5353 -j ACCEPT", policy: "DROP")
-                .fate(of: inward) == .passes
+                .verdict(of: inward) == .passes
         )
         #expect(
-            rules("-A INPUT -s 10.0.0.0/8 -j ACCEPT", policy: "DROP").fate(of: inward) == .perhapsDropped(by: policy)
+            rules("-A INPUT -s 10.0.0.0/8 -j ACCEPT", policy: "DROP").verdict(of: inward) == .perhapsDropped(by: policy)
         )
-        #expect(rules("", policy: "DROP", isIPv6: true).fate(of: inward6) != .passes)
+        #expect(rules("", policy: "DROP", isIPv6: true).verdict(of: inward6) != .passes)
     }
 }

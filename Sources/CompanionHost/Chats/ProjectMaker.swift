@@ -7,7 +7,7 @@ import PairingAgent
 /// directory inside a project that is listed already. Nothing else of the file system can be reached.
 struct ProjectMaker: Sendable {
     /// A project, before anybody lists it.
-    struct Made: Sendable {
+    struct NewProject: Sendable {
         var project: ProjectCatalog.Project
         /// Removes a directory that was made for it.
         var discard: @Sendable () async -> Void = {}
@@ -24,13 +24,13 @@ struct ProjectMaker: Sendable {
 
     /// - Throws: ``HostError``: `request.invalid` for an unusable name and for a directory that exists already,
     ///   `request.forbidden` for a path outside of the listed projects.
-    func make(name: String, localPath: String?, catalog: ProjectCatalog) async throws -> Made {
+    func make(name: String, localPath: String?, catalog: ProjectCatalog) async throws -> NewProject {
         let (project, isNew) = try await blocking {
             try makeNow(name: name, localPath: localPath, catalog: catalog)
         }
-        guard isNew else { return Made(project: project) }
+        guard isNew else { return NewProject(project: project) }
         // What is not empty stays.
-        return Made(project: project) { _ = try? await blocking { rmdir(project.path) } }
+        return NewProject(project: project) { _ = try? await blocking { rmdir(project.path) } }
     }
 
     private func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {

@@ -25,7 +25,7 @@ struct SignedCommandService: Sendable {
     let gate: DeviceGate
     let store: CompanionHostStore
     /// Makes or finds the directory of a project that a device asks for by a name and, perhaps, a path.
-    let makeProject: @Sendable (_ name: String, _ localPath: String?) async throws -> ProjectMaker.Made
+    let makeProject: @Sendable (_ name: String, _ localPath: String?) async throws -> ProjectMaker.NewProject
     let turns: TurnRunner
     let quotas: DeviceQuotas
     let agent: any Agent

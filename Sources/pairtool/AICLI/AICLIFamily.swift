@@ -41,7 +41,7 @@ struct AICLIFamily: Family {
 
     func look(at place: HostPlace, paired: PairedHosts) async throws -> DiscoveredRow {
         let endpoint = place.endpoint(usualPort)
-        let timeouts = HostFinder.timeouts
+        let timeouts = CompanionClientConfiguration.Timeouts.lookup
         let health: HostHealth
         do {
             health = try await self.health(at: endpoint, speaksTLS: false, timeouts: timeouts)

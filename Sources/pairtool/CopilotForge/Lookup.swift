@@ -28,7 +28,7 @@ extension CopilotForgeFamily {
     }
 
     private var configuration: CompanionClientConfiguration {
-        CompanionClientConfiguration(timeouts: HostFinder.timeouts)
+        CompanionClientConfiguration(timeouts: .lookup)
     }
 
     private func health(

@@ -120,7 +120,7 @@ extension Family {
 
     func look(at place: HostPlace, paired: PairedHosts) async throws -> DiscoveredRow {
         let endpoint = place.endpoint(usualPort)
-        let health = try await health(at: endpoint, speaksTLS: false, timeouts: HostFinder.timeouts)
+        let health = try await health(at: endpoint, speaksTLS: false, timeouts: .lookup)
         return DiscoveredRow(name, at: endpoint, health, paired: paired)
     }
 
@@ -135,4 +135,9 @@ extension Family {
             try await ContinuousClock().sleep(for: interval)
         }
     }
+}
+
+extension CompanionClientConfiguration.Timeouts {
+    /// A host on the same network answers within milliseconds; a host that is gone should not delay a command.
+    static let lookup = Self(connect: .seconds(2), request: .seconds(3))
 }

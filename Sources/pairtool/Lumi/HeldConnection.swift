@@ -5,7 +5,7 @@ import PairingAgent
 
 /// A connection that a Lumi host has accepted, kept for the commands that follow, because newer Macs ask for each one.
 ///
-/// A process of its own has it (``RemoteHoldCommand``), behind a socket of mode 0600 in a directory of mode 0700. It ends
+/// A process of its own has it (`pairtool lumi remote hold`), behind a socket of mode 0600 in a directory of mode 0700. It ends
 /// by itself.
 struct HeldConnection: Sendable {
     let path: String
@@ -22,6 +22,9 @@ struct HeldConnection: Sendable {
         self.context = context
     }
 
+    /// The descriptors of the sockets in the process that has them.
+    static let connection: Int32 = 3
+    static let listener: Int32 = 4
     /// The name of the variable that says for how many seconds.
     static let variable = "PAIRTOOL_REMOTE_KEEP"
     /// Seconds, by default.
@@ -143,8 +146,8 @@ struct HeldConnection: Sendable {
         for (number, mode) in [(STDIN_FILENO, O_RDONLY), (STDOUT_FILENO, O_WRONLY), (STDERR_FILENO, O_WRONLY)] {
             posix_spawn_file_actions_addopen(&actions, number, "/dev/null", mode, 0)
         }
-        posix_spawn_file_actions_adddup2(&actions, connection, RemoteHoldCommand.connection)
-        posix_spawn_file_actions_adddup2(&actions, listener, RemoteHoldCommand.listener)
+        posix_spawn_file_actions_adddup2(&actions, connection, Self.connection)
+        posix_spawn_file_actions_adddup2(&actions, listener, Self.listener)
         for number in Self.inheritable { posix_spawn_file_actions_addclose(&actions, number) }
         let words = [
             program, "lumi", "remote", "hold", "--socket", path, "--generation", "\(generation.rawValue)", "--seconds",
@@ -173,7 +176,7 @@ struct HeldConnection: Sendable {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) {
                 String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
             }
-            guard let number = Int32(name), number > RemoteHoldCommand.listener else { continue }
+            guard let number = Int32(name), number > Self.listener else { continue }
             if fcntl(number, F_GETFD) & FD_CLOEXEC == 0 { numbers.append(number) }
         }
         return numbers

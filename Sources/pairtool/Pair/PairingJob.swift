@@ -80,7 +80,7 @@ struct PairingJob: Sendable {
         let host = PairedHost(
             id: outcome.hostID,
             name: outcome.hostName,
-            family: .copilotforge,
+            family: .usual,
             trust: .verified,
             endpoint: endpoint,
             deviceID: identity.deviceID,

@@ -35,10 +35,9 @@ struct StatusCommand: AsyncParsableCommand {
             let (report, health) = try await HostStatusReport.read(selected, output)
             show(report)
             if let failure = report.failure(health) {
-                // Where the host names a device, the lines say why.
-                if output.format == .text, report.connectedDevice == nil {
-                    output.say(TerminalText.line(failure.message))
-                }
+                // What the report does not say.
+                let isUnsaid = health.trouble != nil || !report.connected && report.connectedDevice == nil
+                if output.format != .json, isUnsaid { output.say(TerminalText.line(failure.message)) }
                 throw output.ended(by: failure)
             }
             return try host.noteContact(with: selected, output.context)

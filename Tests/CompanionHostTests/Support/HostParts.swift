@@ -53,7 +53,7 @@ struct HostParts: Sendable {
     static func with<Result: Sendable>(
         agent: any Agent = TestAgent(),
         clock: HostClock = .system,
-        makeProject: (@Sendable (String, String?) async throws -> ProjectMaker.Made)? = nil,
+        makeProject: (@Sendable (String, String?) async throws -> ProjectMaker.NewProject)? = nil,
         _ body: (HostParts) async throws -> Result
     ) async throws -> Result {
         try await withTemporaryDirectory { directory in
@@ -70,7 +70,7 @@ struct HostParts: Sendable {
     private init(
         _ agent: any Agent,
         _ clock: HostClock,
-        _ makeProject: (@Sendable (String, String?) async throws -> ProjectMaker.Made)?,
+        _ makeProject: (@Sendable (String, String?) async throws -> ProjectMaker.NewProject)?,
         _ directory: String
     ) async throws {
         self.directory = directory

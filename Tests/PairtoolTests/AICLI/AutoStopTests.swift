@@ -20,7 +20,7 @@ import Testing
                 let (_, result) = try await user.follow(Self.command, stdin: "go\n") { chat in
                     try await server.reached("turn")
                     try chat.interrupt()
-                    try await chat.talk.has("Auto mode stops after this answer")
+                    try await chat.messages.has("Auto mode stops after this answer")
                     try await body(server, chat)
                 }
                 return (server, result)
@@ -51,7 +51,7 @@ import Testing
                         try chat.interrupt()
                     }
                 }
-                group.addTask { try await chat.talk.has("Stopped waiting. The host finishes the answer") }
+                group.addTask { try await chat.messages.has("Stopped waiting. The host finishes the answer") }
                 try await group.next()
             }
         }

@@ -27,7 +27,7 @@ import Testing
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         let auto = ["auto", "--watch", directory, "--name", "desk"] + Self.network
         return try await user.follow(auto + arguments, environment: environment) { process in
-            try await process.talk.has("Looking for codes")
+            try await process.messages.has("Looking for codes")
             return try await body(process)
         }.result
     }
@@ -72,7 +72,7 @@ import Testing
                 let payload = try await events.payload.text
                 let code = try picture(payload)
                 let result = try await attending(user, ["--", "projects", "--json"]) { process in
-                    try await process.talk.has(Self.shed)
+                    try await process.messages.has(Self.shed)
                     _ = try user.file("shots/code.png", code)
                 }
                 #expect(result.status == 0, "\(result)")
@@ -146,8 +146,8 @@ import Testing
                 try await Sandbox.with { user in
                     let code = try picture(try await two.payload.text)
                     let result = try await attending(user, ["--json"]) { process in
-                        try await process.talk.has(Self.aster)
-                        try await process.talk.has(Self.briar)
+                        try await process.messages.has(Self.aster)
+                        try await process.messages.has(Self.briar)
                         _ = try user.file("shots/code.png", code)
                     }
                     #expect(result.status == 0, "\(result)")
@@ -166,16 +166,16 @@ import Testing
                     let code = plain(try await one.payload)
                     let both = ["--only", Self.aster, "--only", Self.briar]
                     let held = try await attending(user, ["--json"] + both) { process in
-                        try await process.talk.has("In sight: \(Self.aster), \(Self.briar).")
+                        try await process.messages.has("In sight: \(Self.aster), \(Self.briar).")
                         _ = try user.file("shots/code.json", Array(code.utf8))
-                        try await process.talk.has("auto.ambiguous")
+                        try await process.messages.has("auto.ambiguous")
                         try process.interrupt()
                     }
                     #expect(held.status == 130)
                     #expect(await !one.hasAny("paired", "wrong_code"))
                     #expect(await !two.hasAny("paired", "wrong_code"))
                     let paired = try await attending(user, ["--json", "--only", Self.aster.lowercased()]) { process in
-                        try await process.talk.has("In sight: \(Self.aster).")
+                        try await process.messages.has("In sight: \(Self.aster).")
                         _ = try user.file("shots/again.json", Array(code.utf8))
                     }
                     #expect(paired.status == 0, "\(paired)")
@@ -194,9 +194,9 @@ import Testing
                     let payload = try await real.payload
                     let code = plain(payload)
                     let held = try await attending(user, ["--json", "--only", Self.shed]) { process in
-                        try await process.talk.has("In sight: \(Self.shed), \(Self.shed).")
+                        try await process.messages.has("In sight: \(Self.shed), \(Self.shed).")
                         _ = try user.file("shots/code.json", Array(code.utf8))
-                        try await process.talk.has("auto.ambiguous")
+                        try await process.messages.has("auto.ambiguous")
                         try process.interrupt()
                     }
                     #expect(held.status == 130)
@@ -241,7 +241,7 @@ import Testing
                     try await Sandbox.with { user in
                         let picture = try picture(payload.text)
                         let paired = try await attending(user, ["--json"]) { process in
-                            try await process.talk.has(Self.shed)
+                            try await process.messages.has(Self.shed)
                             _ = try user.file("shots/code.png", picture)
                         }
                         #expect(paired.status == 0, "\(paired)")
@@ -263,9 +263,9 @@ import Testing
                 let pictures = (try picture(payload.text), try picture(old.text))
                 let held = try await attending(user, ["--json", "--only", "Barn"]) { process in
                     _ = try user.file("shots/old.png", pictures.1)
-                    try await process.talk.has("auto.expired")
+                    try await process.messages.has("auto.expired")
                     _ = try user.file("shots/code.png", pictures.0)
-                    try await process.talk.has("auto.excluded")
+                    try await process.messages.has("auto.excluded")
                     try process.interrupt()
                 }
                 #expect(held.status == 130)
@@ -285,7 +285,7 @@ import Testing
                 // The host writes its next code into the same file.
                 try await withRunningHost(host, arguments + ["--qr-file", shots + "/code.png"]) { events in
                     _ = try await events.first("paired")
-                    try await process.talk.has("is paired already")
+                    try await process.messages.has("is paired already")
                 }
                 try process.interrupt()
             }
@@ -305,7 +305,7 @@ import Testing
                 for strict in [[], ["--require", "verified"], ["--allow-legacy", "--read-only"]] {
                     let refused = try await attending(user, auto + strict) { process in
                         _ = try user.file("shots/\(strict.count).png", picture)
-                        try await process.talk.has("auto.legacy_refused")
+                        try await process.messages.has("auto.legacy_refused")
                         try process.interrupt()
                     }
                     #expect(refused.status == 130)

@@ -24,7 +24,7 @@ import Testing
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
             try before(user)
             return try await user.follow(["scan", "--watch", directory, "--json"] + arguments) { process in
-                try await process.talk.has("Watching")
+                try await process.messages.has("Watching")
                 try await body(user, directory, process)
             }.result
         }
@@ -95,9 +95,9 @@ import Testing
             _ = try user.file("shots/blank.pgm", Array("P5 8 8 255\n".utf8) + [UInt8](repeating: 255, count: 64))
             _ = try user.file("shots/notes.txt", Array("milk".utf8))
             _ = try user.file("shots/web.png", foreign)
-            try await process.talk.has("blank.pgm: no QR code")
-            try await process.talk.has("notes.txt")
-            try await process.talk.has("red.png")
+            try await process.messages.has("blank.pgm: no QR code")
+            try await process.messages.has("notes.txt")
+            try await process.messages.has("red.png")
             _ = try user.file("shots/good.png", good)
         }
         #expect(result.status == 0, "\(result)")
@@ -145,9 +145,9 @@ import Testing
                 try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
                 let pair = ["pair", "--watch", directory, "--name", "desk", "--json"]
                 let result = try await user.follow(pair) { process in
-                    try await process.talk.has("Waiting for a picture")
+                    try await process.messages.has("Waiting for a picture")
                     _ = try user.file("shots/web.png", try QRSymbol(bytes: Array("https://example.org/".utf8)).png())
-                    try await process.talk.has("no pairing code")
+                    try await process.messages.has("no pairing code")
                     _ = try user.file("shots/code.png", try QRSymbol(bytes: Array(payload.utf8)).png())
                 }.result
                 #expect(result.status == 0, "\(result)")

@@ -217,7 +217,7 @@ import Testing
                             auto + ["--interface", "lo", "--engine", "embedded"],
                             environment: server.environment.merging(desktop.environment) { $1 }
                         ) { process in
-                            try await process.talk.has("Looking for codes (the screen)")
+                            try await process.messages.has("Looking for codes (the screen)")
                             try await server.show(payload, in: user)
                         }.result
                         #expect(result.status == 0, "\(result)")

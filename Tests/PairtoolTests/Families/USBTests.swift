@@ -45,7 +45,7 @@ import Testing
                 ["discover", "--timeout", "100"] + look,
                 environment: environment
             ) { discovery in
-                try await discovery.talk.has("USB bus")
+                try await discovery.messages.has("USB bus")
                 try discovery.interrupt()
             }
             #expect(followed.result.status == 130, "\(followed.result)")

@@ -10,14 +10,14 @@ struct Follower: Sendable {
     /// Its standard output: a line of JSON an event.
     let events: HostEvents
     /// Its standard error.
-    let talk: Talk
+    let messages: MessageLog
     let pid: Int32
     /// Asks it to end, as Ctrl-C does.
     let interrupt: @Sendable () throws -> Void
 }
 
 /// The lines that a process has said to people, to be waited for.
-actor Talk {
+actor MessageLog {
     private var lines: [String] = []
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private var hasEnded = false
@@ -80,7 +80,7 @@ extension Sandbox {
             error: .sequence
         ) { process in
             let events = HostEvents()
-            let talk = Talk()
+            let messages = MessageLog()
             return try await withThrowingTaskGroup(of: Piece.self) { group in
                 group.addTask {
                     var text = ""
@@ -100,16 +100,16 @@ extension Sandbox {
                     var text = ""
                     for try await line in process.standardError.strings() {
                         text += line.hasSuffix("\n") ? line : line + "\n"
-                        await talk.take(line)
+                        await messages.take(line)
                     }
-                    await talk.end()
+                    await messages.end()
                     return .err(text)
                 }
                 let value: R
                 do {
                     let pid = process.processIdentifier.value
                     value = try await body(
-                        Follower(events: events, talk: talk, pid: pid) { try process.send(signal: .interrupt) }
+                        Follower(events: events, messages: messages, pid: pid) { try process.send(signal: .interrupt) }
                     )
                 } catch {
                     try? process.send(signal: .kill)

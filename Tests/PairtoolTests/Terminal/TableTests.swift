@@ -62,7 +62,7 @@ import Testing
         #expect(IndentedText.of("    indented text", indent: 2, columns: 16) == "      indented\n  text")
         let address = "at http://a-very-long-name.example:7878 now"
         #expect(
-            IndentedText.of(address, first: 0, columns: 20, breaksWords: false)
+            IndentedText.of(address, first: 0, columns: 20, keepsWords: true)
                 == "at\n  http://a-very-long-name.example:7878\n  now",
             "what is to be copied stays whole"
         )

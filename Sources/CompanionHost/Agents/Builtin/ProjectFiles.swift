@@ -48,10 +48,10 @@ final class ProjectFiles {
     private let rootPath: String
 
     /// - Parameter path: Absolute, without symbolic links.
-    init(path: String, way: ProjectRoot.Way = .usual) throws(Refusal) {
+    init(path: String, by resolution: ProjectRoot.PathResolution = .usual) throws(Refusal) {
         rootPath = path
         do {
-            root = try ProjectRoot(path: path, way: way)
+            root = try ProjectRoot(path: path, by: resolution)
         } catch {
             throw Refusal(text: "The project's directory cannot be read.")
         }

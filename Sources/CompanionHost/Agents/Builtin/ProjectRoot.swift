@@ -7,12 +7,12 @@ import Glibc
 /// symbolic links that stay below the directory. Where the call is missing, or a seccomp filter forbids it, the path is
 /// walked name by name with `O_NOFOLLOW`: then no link is followed.
 final class ProjectRoot {
-    /// Who keeps to the directory.
-    enum Way: Sendable, CaseIterable {
+    /// Who resolves paths, and keeps to the directory.
+    enum PathResolution: Sendable, CaseIterable {
         case kernel, byName
 
         /// The kernel where it can.
-        static let usual: Way = {
+        static let usual: PathResolution = {
             let root = Glibc.open("/", ProjectRoot.lookOnly | O_DIRECTORY | O_CLOEXEC)
             defer { close(root) }
             let file = pairtool_open_beneath(root, ".", ProjectRoot.lookOnly | O_DIRECTORY)
@@ -32,12 +32,12 @@ final class ProjectRoot {
     static let lookOnly = pairtool_o_path
 
     let descriptor: Int32
-    private let way: Way
+    private let resolution: PathResolution
 
     /// - Parameter path: Absolute, without symbolic links.
-    init(path: String, way: Way = .usual) throws(Failure) {
+    init(path: String, by resolution: PathResolution = .usual) throws(Failure) {
         descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
-        self.way = way
+        self.resolution = resolution
         guard descriptor >= 0 else { throw Failure(code: errno) }
     }
 
@@ -53,7 +53,7 @@ final class ProjectRoot {
     /// - Returns: A descriptor that the caller closes.
     func open(_ names: some Collection<String>, _ flags: Int32) throws(Failure) -> Int32 {
         guard names.allSatisfy(Self.isName) else { throw Failure(code: EINVAL) }
-        switch way {
+        switch resolution {
         case .kernel: return try openBeneath(names.isEmpty ? "." : names.joined(separator: "/"), flags)
         case .byName: return try walk(Array(names), flags)
         }

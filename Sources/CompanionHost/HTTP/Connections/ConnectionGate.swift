@@ -124,7 +124,7 @@ final class ConnectionGate: Sendable {
         note(reason, of: held.peer)
     }
 
-    private func log(_ reason: String, _ line: PeerLogLimiter.Rest) {
+    private func log(_ reason: String, _ line: PeerLogLimiter.Suppressed) {
         logger.notice(
             "connection",
             metadata: .event(

@@ -9,7 +9,7 @@ struct PeerLogLimiter: Sendable {
     static let peers = 1024
 
     /// A line that says how many were left out.
-    struct Rest: Sendable, Hashable {
+    struct Suppressed: Sendable, Hashable {
         var peer: String
         var count: Int
     }
@@ -26,7 +26,7 @@ struct PeerLogLimiter: Sendable {
     /// Asks whether a line about a peer may be written.
     ///
     /// - Returns: What the line names as the peer, and how many were left out before it; nil when it is left out.
-    mutating func note(_ peer: String, now: Date) -> Rest? {
+    mutating func note(_ peer: String, now: Date) -> Suppressed? {
         let key = entries[peer] != nil || entries.count < Self.peers ? peer : "others"
         if let entry = entries[key], now.timeIntervalSince(entry.writtenAt) < Self.interval {
             entries[key]?.leftOut += 1
@@ -34,16 +34,16 @@ struct PeerLogLimiter: Sendable {
         }
         let leftOut = entries[key]?.leftOut ?? 0
         entries[key] = Entry(writtenAt: now)
-        return Rest(peer: key, count: leftOut)
+        return Suppressed(peer: key, count: leftOut)
     }
 
     /// Forgets peers whose minute is over.
     ///
     /// - Returns: Those of which something was left out: a line is due.
-    mutating func takeOver(now: Date) -> [Rest] {
+    mutating func takeOver(now: Date) -> [Suppressed] {
         let over = entries.filter { now.timeIntervalSince($0.value.writtenAt) >= Self.interval }
         for key in over.keys { entries[key] = nil }
-        return over.filter { $0.value.leftOut > 0 }.map { Rest(peer: $0.key, count: $0.value.leftOut) }
+        return over.filter { $0.value.leftOut > 0 }.map { Suppressed(peer: $0.key, count: $0.value.leftOut) }
             .sorted { $0.peer < $1.peer }
     }
 }

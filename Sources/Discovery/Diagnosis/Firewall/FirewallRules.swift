@@ -126,7 +126,7 @@ struct FirewallEntry: Sendable, Hashable {
 /// A set of rules that packets pass one chain after another.
 package struct FirewallRules: Sendable, Hashable {
     /// What becomes of a packet.
-    package enum Fate: Sendable, Hashable {
+    package enum Verdict: Sendable, Hashable {
         case passes
         /// A rule, or the policy of a chain, drops it.
         case dropped(by: String)

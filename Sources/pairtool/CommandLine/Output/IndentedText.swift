@@ -8,13 +8,14 @@ enum IndentedText {
     ///   - indent: Columns before the rest of a line that is broken. Default: 2.
     ///   - columns: How wide the window is. Longer lines are broken, between words if possible: a terminal would break
     ///     them anywhere, and go on in its first column. Nil if there is no window.
-    ///   - breaksWords: Whether a word that is longer than a line is broken too. Default: true.
+    ///   - keepsWords: Whether a word that is wider than the window, such as a fingerprint, stays in one piece, which
+    ///     can be copied. Default: false.
     static func of(
         _ text: String,
         first: Int? = nil,
         indent: Int = 2,
         columns: Int?,
-        breaksWords: Bool = true
+        keepsWords: Bool = false
     ) -> String {
         let columns = columns.map { max($0, indent + 8) } ?? .max
         let blanks = [Unicode.Scalar](repeating: " ", count: indent)
@@ -41,7 +42,7 @@ enum IndentedText {
                 begin(broken: true)
                 (column, hasWord) = (word.reduce(indent) { $0 + Self.width(of: $1) }, !word.isEmpty)
             }
-            if column > 0, columns - column < width, breaksWords || scalar == " " {
+            if column > 0, columns - column < width, !keepsWords || scalar == " " {
                 result.append("\n")
                 begin(broken: true)
                 if scalar == " " { continue }

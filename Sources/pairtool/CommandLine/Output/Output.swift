@@ -73,7 +73,7 @@ struct Output: Sendable {
     /// - Parameter indent: Columns before the rest of a line that is broken.
     func fitted(_ text: String, indent: Int = 2) -> String {
         let columns = context.stdoutIsTerminal ? context.windowSize()?.columns : nil
-        return IndentedText.of(text, first: 0, indent: indent, columns: columns, breaksWords: false)
+        return IndentedText.of(text, first: 0, indent: indent, columns: columns, keepsWords: true)
     }
 
     /// A message for people, on standard error; not with `-q`.
@@ -85,7 +85,7 @@ struct Output: Sendable {
     /// A message as it fits a terminal: broken between words.
     private func wrapped(_ text: String, first: Int = 0, indent: Int = 2) -> String {
         let columns = context.stderrIsTerminal ? context.windowSize()?.columns : nil
-        return IndentedText.of(text, first: first, indent: indent, columns: columns, breaksWords: false)
+        return IndentedText.of(text, first: first, indent: indent, columns: columns, keepsWords: true)
     }
 
     /// The next step. A command stays in one piece, which can be copied.

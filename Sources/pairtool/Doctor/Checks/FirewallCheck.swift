@@ -51,7 +51,7 @@ struct FirewallCheck: DoctorCheck {
                     let packet = FirewallPacket(isIncoming: isIncoming, interface: interface.name, isIPv6: isIPv6)
                     let place = "\(isIPv6 ? "IPv6" : "IPv4") \(isIncoming ? "from" : "to") \(interface.name)"
                     for set in rules {
-                        switch set.fate(of: packet) {
+                        switch set.verdict(of: packet) {
                         case .passes: break
                         case .dropped(let rule): note(rule, place, in: &certain)
                         case .perhapsDropped(let rule): note(rule, place, in: &possible)

@@ -118,10 +118,6 @@ struct RemoteHoldCommand: AsyncParsableCommand {
         shouldDisplay: false
     )
 
-    /// The descriptors of the sockets.
-    static let connection: Int32 = 3
-    static let listener: Int32 = 4
-
     @Option(help: .hidden)
     var socket: String
 
@@ -133,7 +129,7 @@ struct RemoteHoldCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard LumiGeneration(rawValue: generation) != nil, (1...HeldConnection.mostKeep).contains(seconds),
-            Self.isSocket(Self.connection), Self.isSocket(Self.listener)
+            Self.isSocket(HeldConnection.connection), Self.isSocket(HeldConnection.listener)
         else { throw ValidationError("pairtool itself runs this command.") }
     }
 
@@ -147,12 +143,12 @@ struct RemoteHoldCommand: AsyncParsableCommand {
         // No directory is in use because of it.
         guard chdir("/") == 0 else { return }
         for number in [SIGTERM, SIGINT] { signal(number, SIG_DFL) }
-        for number in [Self.connection, Self.listener] { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
+        for number in [HeldConnection.connection, HeldConnection.listener] { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
         let (socket, seconds) = (socket, seconds)
         try await BlockingCall.run {
             var holder = LumiHolder(
-                mac: Self.connection,
-                listener: Self.listener,
+                mac: HeldConnection.connection,
+                listener: HeldConnection.listener,
                 path: socket,
                 generation: generation,
                 idle: .seconds(seconds)

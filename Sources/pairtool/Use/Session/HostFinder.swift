@@ -14,8 +14,6 @@ struct HostFinder: Sendable {
     /// Whether a legacy host may be at another address without a question.
     let allowsLegacy: Bool
 
-    /// A host on the same network answers within milliseconds; a host that is gone should not delay a command.
-    static let timeouts = CompanionClientConfiguration.Timeouts(connect: .seconds(2), request: .seconds(3))
     /// How long advertisements are waited for where the engine does not say that all are in.
     static let browseLimit = Duration.seconds(6)
 
@@ -54,14 +52,14 @@ struct HostFinder: Sendable {
 
     /// What an address has to do to count.
     private func prover() throws -> @Sendable (CompanionEndpoint) async throws -> Void {
-        let configuration = CompanionClientConfiguration(timeouts: Self.timeouts)
+        let configuration = CompanionClientConfiguration(timeouts: .lookup)
         if let pin = try host.security().certificate?.spki {
             return { _ = try await PinnedTLS.certificate(of: $0, expecting: pin, configuration: configuration) }
         }
         return { [host] endpoint in
             // Where it was it is spoken to as ever; elsewhere it should at least be a companion.
             guard endpoint != host.endpoint else {
-                return try await TCPProbe.connect(to: endpoint, timeouts: Self.timeouts)
+                return try await TCPProbe.connect(to: endpoint, timeouts: .lookup)
             }
             try await CompanionAPIClient.withClient(endpoint: endpoint, configuration: configuration) {
                 _ = try await $0.requireCompanion()

@@ -1,7 +1,7 @@
 extension FirewallRules {
     /// What becomes of a packet: it has to pass every chain that is entered by itself.
-    package func fate(of packet: FirewallPacket) -> Fate {
-        var fate = Fate.passes
+    package func verdict(of packet: FirewallPacket) -> Verdict {
+        var verdict = Verdict.passes
         for entry in entries
         where entry.isIncoming == packet.isIncoming && (entry.isIPv6 ?? packet.isIPv6) == packet.isIPv6 {
             var walk = Walk(rules: self, packet: packet)
@@ -11,12 +11,12 @@ extension FirewallRules {
             case .passedOn:
                 if entry.dropsByPolicy {
                     let text = "the policy of \(entry.place)"
-                    if walk.isUncertain { fate = .perhapsDropped(by: text) } else { return .dropped(by: text) }
+                    if walk.isUncertain { verdict = .perhapsDropped(by: text) } else { return .dropped(by: text) }
                 }
             }
-            if case .passes = fate, let text = walk.perhapsDropped { fate = .perhapsDropped(by: text) }
+            if case .passes = verdict, let text = walk.perhapsDropped { verdict = .perhapsDropped(by: text) }
         }
-        return fate
+        return verdict
     }
 
     /// A packet's way through one chain and those that it calls.

@@ -87,7 +87,9 @@ struct Finding: Encodable, Sendable, Hashable {
         let about = TerminalText.line((subject.map { "\($0): " } ?? "") + evidence)
         // The room of the two words before it is left out again.
         let place = word.utf8.count + 14
-        let fitted = IndentedText.of(about, first: place, indent: 9, columns: columns).dropFirst(place)
+        let fitted = IndentedText.of(about, first: place, indent: 9, columns: columns, keepsWords: true).dropFirst(
+            place
+        )
         let line = "\(shown) \(Self.padded(check.rawValue, to: 12)) \(fitted)\n"
         return advice.map { line + "         → \(TerminalText.line($0))\n" } ?? line
     }

@@ -20,8 +20,8 @@ enum ExitCleanup {
     }
 
     /// Ends the process without a tidy end.
-    static func exit(by signal: Int32) -> Never {
+    static func exit(_ status: ExitStatus) -> Never {
         prepare()
-        _exit(ExitStatus.interrupted.number(endedBy: signal))
+        _exit(status.rawValue)
     }
 }

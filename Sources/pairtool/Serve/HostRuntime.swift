@@ -25,13 +25,13 @@ struct HostRuntime: Sendable {
         let (ports, portFound) = AsyncStream.makeStream(of: (plain: Int, secure: Int).self)
         let services = ServiceGroup(services: [server, admin], logger: LoggingSetup.logger("lifecycle"))
         let wasAsked = NIOLockedValueBox(false)
-        let stop: Interrupts.Handler = { signal in
+        let stop: Interrupts.Handler = { _ in
             let again = wasAsked.withLockedValue { asked in
                 defer { asked = true }
                 return asked
             }
             // A second signal does not wait for a tidy end.
-            if again { ExitCleanup.exit(by: signal) }
+            if again { ExitCleanup.exit(.interrupted) }
             Task { await services.triggerGracefulShutdown() }
             return true
         }

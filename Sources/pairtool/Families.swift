@@ -14,3 +14,13 @@ extension HostFamily {
         }
     }
 }
+
+extension PairingSymbol {
+    /// The family of the host that it is for.
+    var family: HostFamily {
+        switch self {
+        case .companion: .copilotforge
+        case .aicli: .aicli
+        }
+    }
+}

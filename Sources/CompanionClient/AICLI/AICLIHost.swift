@@ -24,7 +24,7 @@ package struct AICLIHost: Sendable {
 
     /// What commands see of it.
     package var hostClient: HostClient {
-        HostClient(family: .aicli, health: client, projects: self, chats: self, turns: self, sessions: self)
+        HostClient(health: client, projects: self, chats: self, turns: self, sessions: self)
     }
 }
 

@@ -44,6 +44,10 @@ package protocol TurnRunning: Sendable {
     var takesImages: Bool { get }
     /// Whether an answer ends when nobody reads it any more. Default: no, the host goes on.
     var endsWithReader: Bool { get }
+    /// Makes sure that the host has not given this device's place to another one. Default: it keeps no places.
+    ///
+    /// - Throws: ``CompanionClientError/Code/superseded``.
+    func requireOwnPlace() async throws
     /// Waits until a turn has ended that nobody has followed to its end, for two at a time would mix their answers.
     /// Default: nothing is waited for.
     ///
@@ -63,6 +67,8 @@ package protocol TurnRunning: Sendable {
 
 extension TurnRunning {
     package var endsWithReader: Bool { false }
+
+    package func requireOwnPlace() async throws {}
 
     package func waitForEarlierTurn(chatID: String, begun: Date, say: @Sendable (String) -> Void) async throws {}
 }

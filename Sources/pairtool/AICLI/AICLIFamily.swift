@@ -20,9 +20,11 @@ struct AICLIFamily: Family {
         let auto =
             health?.limits.map { HostCapability.cannot("auto", "auto mode", $0) }
             ?? .can("auto", "auto mode", "chat", "--auto MODE")
+        var reasons = ["models": "the server chooses", "create": "only sessions: pairtool new session"]
+        reasons["prompts"] = health?.limits
         return FamilyCapabilities(
             notes: ["chats": "one for each project", "messages": "from this machine; the server stores none"],
-            reasons: health?.limits.map { ["prompts": $0] } ?? ["models": "the server chooses"],
+            reasons: reasons,
             own: [
                 auto, .can("sessions", "list, end and clean up sessions", "aicli sessions"),
                 .can("outbox", "queue prompts while it is off", "aicli outbox"),

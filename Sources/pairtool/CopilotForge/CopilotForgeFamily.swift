@@ -46,7 +46,6 @@ struct CopilotForgeFamily: Family {
         let now = output.context.now
         return try await withClient(of: host, output: output, configuration: configuration) { client in
             var offer = HostClient(
-                family: .copilotforge,
                 health: client,
                 devices: client,
                 models: client,
@@ -117,38 +116,40 @@ extension CopilotForgeFamily {
         timeouts: CompanionClientConfiguration.Timeouts
     ) async throws -> HostHealth {
         let configuration = CompanionClientConfiguration(timeouts: timeouts)
-        return try await withClient(of: host, output: output, configuration: configuration) { client in
-            var health = HostHealth(try await client.health(), at: host.endpoint)
-            do {
-                health.standing = HostHealth.Standing(try await client.status(), of: host)
-            } catch let error as CompanionClientError {
-                health.standing = HostHealth.Standing(isConnected: false, failure: error)
-            }
-            health.hasAssistant = try? await client.authStatus().authenticated
-            health.clockOffset = client.clockOffset
-            return health
+        return try await withClient(of: host, output: output, configuration: configuration) {
+            try await health(of: host, $0)
         }
     }
 
+    private func health(of host: PairedHost, _ client: CompanionAPIClient) async throws -> HostHealth {
+        var health = HostHealth(try await client.health(), at: host.endpoint)
+        do {
+            health.standing = HostHealth.Standing(try await client.status(), of: host)
+        } catch let error as CompanionClientError {
+            health.standing = HostHealth.Standing(isConnected: false, failure: error)
+        }
+        health.hasAssistant = try? await client.authStatus().authenticated
+        health.clockOffset = client.clockOffset
+        return health
+    }
+
     /// A verified host tells when something changes; a legacy one is asked again and again.
-    func whenChanged(
-        _ host: PairedHost,
+    func watchHealth(
+        of host: PairedHost,
         every interval: Duration,
         output: Output,
-        _ body: (_ interruption: String?) async throws -> Void
+        _ take: (Result<HostHealth, CompanionClientError>) async throws -> Void
     ) async throws {
-        guard host.trust == .verified else {
-            while true {
-                try await body(nil)
-                try await ContinuousClock().sleep(for: interval)
-            }
-        }
-        try await body(nil)
         try await withClient(of: host, output: output, configuration: .default) { client in
-            try await LiveEventStream(client: client, patience: HostOptions.patience).run { output in
-                switch output {
-                case .event, .resumed: try await body(nil)
-                case .interrupted(let reason): try await body(reason)
+            guard host.trust == .verified else {
+                return try await poll(every: interval, take) { try await health(of: host, client) }
+            }
+            try await take(.success(try await health(of: host, client)))
+            try await LiveEventStream(client: client, patience: HostOptions.patience).run { event in
+                switch event {
+                case .event, .resumed: try await take(.success(try await health(of: host, client)))
+                case .interrupted(let reason):
+                    try await take(.failure(CompanionClientError(.unreachable, reason, delivery: .unknown)))
                 }
             }
         }

@@ -70,15 +70,16 @@ protocol Family: Sendable {
         output: Output,
         timeouts: CompanionClientConfiguration.Timeouts
     ) async throws -> HostHealth
-    /// Runs a body whenever the state of a host may have changed: at once, then until it is cancelled or the host is
-    /// gone from its address. Default: every `interval`.
+    /// Asks a paired host how it is at once, and then whenever that may have changed, until the task is cancelled or the
+    /// host is gone from its address. Default: every `interval`.
     ///
-    /// - Parameter body: Gets why the connection to the host is interrupted; nil where it stands.
-    func whenChanged(
-        _ host: PairedHost,
+    /// - Parameter take: Gets the answer, or why there is none for now.
+    /// - Throws: ``CompanionClientError`` for what another try cannot mend; what `take` throws.
+    func watchHealth(
+        of host: PairedHost,
         every interval: Duration,
         output: Output,
-        _ body: (_ interruption: String?) async throws -> Void
+        _ take: (Result<HostHealth, CompanionClientError>) async throws -> Void
     ) async throws
     /// Runs a body with what a paired host offers.
     func open<R>(
@@ -124,14 +125,29 @@ extension Family {
         return DiscoveredRow(name, at: endpoint, health, paired: paired)
     }
 
-    func whenChanged(
-        _ host: PairedHost,
+    func watchHealth(
+        of host: PairedHost,
         every interval: Duration,
         output: Output,
-        _ body: (_ interruption: String?) async throws -> Void
+        _ take: (Result<HostHealth, CompanionClientError>) async throws -> Void
+    ) async throws {
+        try await poll(every: interval, take) { try await health(of: host, output: output, timeouts: .init()) }
+    }
+
+    /// Asks again and again, until the task is cancelled.
+    func poll(
+        every interval: Duration,
+        _ take: (Result<HostHealth, CompanionClientError>) async throws -> Void,
+        _ ask: () async throws -> HostHealth
     ) async throws {
         while true {
-            try await body(nil)
+            let answer: Result<HostHealth, CompanionClientError>
+            do {
+                answer = .success(try await ask())
+            } catch let error as CompanionClientError {
+                answer = .failure(error)
+            }
+            try await take(answer)
             try await ContinuousClock().sleep(for: interval)
         }
     }

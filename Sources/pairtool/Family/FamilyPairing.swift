@@ -33,8 +33,8 @@ struct FamilyPairing: Sendable {
             .usage,
             "pairing.code_format",
             "\(target.name) is a \(target.family.displayName) host, which uses six digits instead of a token; nothing was sent",
-            next: "leave out the token: \(target.family.pairCommand(at: target.url)), or name the kind of host: "
-                + HostFamily.aicli.pairCommand(at: "http://ADDRESS:3001")
+            next:
+                "leave out the token: \(target.family.pairCommand(at: target.url)), or name the kind of host with --family"
         )
     }
 

@@ -28,6 +28,9 @@ struct FamilyCapabilities: Sendable {
     var notes: [String: String] = [:]
     /// Why a host has no such capability, by its word; of one that its clients conform to, that its generation has none.
     var reasons: [String: String] = [:]
+    /// Why a host has none of the capabilities without a reason of their own. Default: hosts of the family do not offer
+    /// it.
+    var otherwise: String?
     /// Where the command for a capability is the family's own, by its word.
     var commands: [String: String] = [:]
     /// What hosts of other families do not have.
@@ -68,7 +71,7 @@ extension HostCapability {
         let family = host.family.ways
         let clients = family.clients(of: host)
         let words = family.capabilities(of: host, health: health)
-        let none = "\(host.family.displayName) hosts do not offer it"
+        let none = words.otherwise ?? "\(host.family.displayName) hosts do not offer it"
         let rows = general.map { general in
             guard clients.contains(where: general.isOffered), words.reasons[general.word] == nil else {
                 return cannot(general.word, general.text, words.reasons[general.word] ?? none)

@@ -16,6 +16,7 @@ struct JarvisFamily: Family {
 
     func capabilities(of host: PairedHost, health: HostHealth?) -> FamilyCapabilities {
         FamilyCapabilities(
+            otherwise: "a Jarvis daemon only has approvals",
             commands: ["health": "jarvis health"],
             own: [
                 .can(
@@ -67,7 +68,7 @@ struct JarvisFamily: Family {
         _ body: (HostClient) async throws -> R
     ) async throws -> R {
         try await JarvisSessions.withClient(host, output: output, configuration: configuration) { client in
-            try await body(HostClient(family: .jarvis, health: client))
+            try await body(HostClient(health: client))
         }
     }
 

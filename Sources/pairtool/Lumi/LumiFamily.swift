@@ -75,7 +75,7 @@ struct LumiFamily: Family {
         return try await ProviderClient.withClient(logger: LoggingSetup.logger("providers", context: context)) {
             client in
             let turns = AgentChat(store: store, settings: settings, client: client, now: context.now)
-            return try await body(HostClient(family: .lumi, projects: store, chats: store, turns: turns))
+            return try await body(HostClient(projects: store, chats: store, turns: turns))
         }
     }
 

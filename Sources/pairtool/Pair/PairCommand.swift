@@ -98,7 +98,6 @@ struct PairCommand: AsyncParsableCommand {
     mutating func run() async throws {
         let output = options.output
         let context = output.context
-        let known = try PairedHostStore(directory: context.paths.data).load()
         let given = try await givenCode(context)
         let payload = given.payload
         if let payload { try checkExpiry(of: payload, now: context.now()) }
@@ -108,7 +107,7 @@ struct PairCommand: AsyncParsableCommand {
         try await target.family.ways.pair(
             FamilyPairing(
                 target: target,
-                known: known,
+                known: try PairedHostStore(directory: context.paths.data).load(),
                 identity: identity,
                 deviceName: pairing.deviceName,
                 permissions: pairing.wanted,
@@ -148,10 +147,8 @@ extension PairCommand {
     private struct GivenCode {
         var payload: PairingPayload?
         var token: String?
-        /// Where the QR code of an AICLI server leads.
-        var endpoint: CompanionEndpoint?
-        /// Whether that code says that TLS is spoken there.
-        var isSecure = false
+        /// The host that a QR code with a token names. The token goes nowhere else.
+        var target: PairingTarget?
 
         init(payload: PairingPayload? = nil, token: String? = nil) {
             self.payload = payload
@@ -161,7 +158,13 @@ extension PairCommand {
         init(_ symbol: PairingSymbol) {
             switch symbol {
             case .companion(let payload): self.payload = payload
-            case .aicli(let payload): (token, endpoint, isSecure) = (payload.token, payload.endpoint, payload.isSecure)
+            case .aicli(let payload):
+                token = payload.token
+                target = PairingTarget(
+                    endpoint: payload.endpoint,
+                    family: symbol.family,
+                    isSecure: payload.isSecure
+                )
             }
         }
     }
@@ -219,7 +222,7 @@ extension PairCommand {
     /// The selected host.
     private func findTarget(_ given: GivenCode, output: Output) async throws -> PairingTarget {
         let payload = given.payload
-        if let endpoint = given.endpoint { return try target(at: endpoint, isSecure: given.isSecure) }
+        if let target = given.target { return try required(target) }
         if let url {
             return try PairingTarget(local: url, family: family ?? .usual)
         }
@@ -236,14 +239,15 @@ extension PairCommand {
         return try await finder.find(host, among: families, expiresAt: payload?.expiresAt)
     }
 
-    /// The AICLI server that a QR code names. Its token goes nowhere else.
-    private func target(at endpoint: CompanionEndpoint, isSecure: Bool) throws -> PairingTarget {
-        let target = PairingTarget(endpoint: endpoint, family: .aicli, isSecure: isSecure)
-        guard host.map(target.matches) ?? true, url.map({ $0.endpoint(of: target.family) == endpoint }) ?? true else {
+    /// The host that a QR code names, unless the user named another one.
+    private func required(_ target: PairingTarget) throws -> PairingTarget {
+        let isNamed = url.map { target.allEndpoints == [$0.endpoint(of: target.family)] } ?? true
+        guard host.map(target.matches) ?? true, isNamed else {
             throw CommandError(
                 .usage,
                 "pairing.foreign_host",
-                "the QR code is for the AICLI host at \(endpoint), but you named another host; nothing was sent",
+                "the QR code is for the \(target.family.displayName) host at \(target.name), but you named another host; "
+                    + "nothing was sent",
                 next: "do not name a host: pairtool pair --qr FILE"
             )
         }

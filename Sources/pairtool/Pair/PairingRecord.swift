@@ -27,22 +27,12 @@ struct PairingRecord: Sendable {
         }
     }
 
-    /// Keeps a host and shows it as the command's result.
+    /// Keeps a host without a word.
     ///
     /// - Parameters:
     ///   - deviceName: What the host calls this device.
     ///   - clockOffset: The host's clock minus ours; nil if it is not known.
     ///   - earlier: The record that the new one takes the place of.
-    func keep(
-        _ new: PairedHost,
-        as deviceName: String,
-        clockOffset: Duration? = nil,
-        replacing earlier: (PairedHosts) throws -> PairedHost?
-    ) throws {
-        show(try store(new, as: deviceName, clockOffset: clockOffset, replacing: earlier))
-    }
-
-    /// Keeps a host without a word; see ``keep(_:as:clockOffset:replacing:)``.
     func store(
         _ new: PairedHost,
         as deviceName: String,

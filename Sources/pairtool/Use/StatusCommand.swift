@@ -32,7 +32,14 @@ struct StatusCommand: AsyncParsableCommand {
         let output = options.output
         guard watch else {
             let selected = try await host.selected(output)
-            let (report, health) = try await HostStatusReport.read(selected, output)
+            let health: HostHealth
+            do {
+                health = try await selected.family.ways.health(of: selected, output: output, timeouts: .init())
+                if let failure = health.standing?.failure { throw failure }
+            } catch let error as CompanionClientError {
+                throw error.naming(selected)
+            }
+            let report = HostStatusReport(selected, health)
             show(report)
             if let failure = report.failure(health) {
                 // What the report does not say.
@@ -56,20 +63,25 @@ struct StatusCommand: AsyncParsableCommand {
     private func follow(_ host: PairedHost) async throws {
         let output = options.output
         var last: HostStatusReport?
-        try await host.family.ways.whenChanged(host, every: interval.duration, output: output) { interruption in
+        func take(_ answer: Result<HostHealth, CompanionClientError>) throws {
             let report: HostStatusReport
-            do {
-                report =
-                    if let interruption {
-                        HostStatusReport(host, problem: interruption)
-                    } else {
-                        try await HostStatusReport.read(host, output).report
-                    }
-            } catch let error as CompanionClientError where host.trust != .verified {
-                report = HostStatusReport(host, problem: error.description)
+            switch answer {
+            case .failure(let error): report = HostStatusReport(host, problem: error.naming(host).description)
+            case .success(let health):
+                if let failure = health.standing?.failure {
+                    guard host.trust != .verified else { throw failure }
+                    report = HostStatusReport(host, problem: failure.naming(host).description)
+                } else {
+                    report = HostStatusReport(host, health)
+                }
             }
             if report != last { show(report) }
             last = report
+        }
+        do {
+            try await host.family.ways.watchHealth(of: host, every: interval.duration, output: output, take)
+        } catch let error as CompanionClientError {
+            throw error.naming(host)
         }
     }
 
@@ -94,9 +106,9 @@ struct HostStatusReport: Encodable, Equatable {
     var version: String?
     /// The generation of its family, if it says so.
     var generation: String?
-    /// Whether the assistant's account is signed in on the host.
+    /// Whether the assistant's account is signed in on the host, or its program answers there.
     var signedIn: Bool?
-    /// Whether this device is connected. Of other families than CopilotForge's: whether the host answers.
+    /// Whether this device is connected, or its token accepted. True where hosts of the family know neither.
     var connected: Bool
     var connectedDevice: ConnectedCompanionDevice?
     /// What the host lists this device as; of verified hosts only.
@@ -121,31 +133,20 @@ struct HostStatusReport: Encodable, Equatable {
         self.problem = problem
     }
 
-    /// Asks a host how it is.
-    ///
-    /// - Throws: ``CompanionClientError``; also where the host does not tell this device how they stand.
-    static func read(_ host: PairedHost, _ output: Output) async throws -> (report: HostStatusReport, HostHealth) {
-        let health: HostHealth
-        do {
-            health = try await host.family.ways.health(of: host, output: output, timeouts: .init())
-            if let failure = health.standing?.failure { throw failure }
-        } catch let error as CompanionClientError {
-            throw error.naming(host)
-        }
-        var report = HostStatusReport(host, problem: health.trouble)
-        report.address = health.place
-        report.reachable = true
-        report.service = health.service
-        report.version = health.version
-        report.generation = health.generation
-        report.signedIn = health.hasAssistant
-        report.clockOffsetSeconds = health.clockOffset?.components.seconds
-        report.connected = health.standing?.isConnected ?? true
-        report.connectedDevice = health.standing?.connectedDevice
-        report.deviceName = health.standing?.deviceName
-        report.permissions = health.standing?.permissions
-        report.expiresAt = health.standing?.expiresAt
-        return (report, health)
+    init(_ host: PairedHost, _ health: HostHealth) {
+        self.init(host, problem: health.trouble)
+        address = health.place
+        reachable = true
+        service = health.service
+        version = health.version
+        generation = health.generation
+        signedIn = health.hasAssistant
+        clockOffsetSeconds = health.clockOffset?.components.seconds
+        connected = health.standing?.isConnected ?? true
+        connectedDevice = health.standing?.connectedDevice
+        deviceName = health.standing?.deviceName
+        permissions = health.standing?.permissions
+        expiresAt = health.standing?.expiresAt
     }
 
     var text: String {

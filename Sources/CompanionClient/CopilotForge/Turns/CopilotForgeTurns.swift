@@ -34,7 +34,6 @@ package struct StreamedTurns: TurnRunning {
 
     package func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs {
         TurnOutputs { emit in
-            try await requireOwnPlace()
             let turn = ChatTurn(
                 client: client,
                 chatID: chatID,
@@ -57,7 +56,7 @@ package struct StreamedTurns: TurnRunning {
     /// another one has superseded (protocol v1, Pairing), so that one's user would not know.
     ///
     /// - Throws: ``CompanionClientError/Code/superseded``. A host without any device says so itself.
-    private func requireOwnPlace() async throws {
+    package func requireOwnPlace() async throws {
         guard let other = try await client.status().connectedDevice, other.id != deviceID else { return }
         throw CompanionClientError(
             .superseded,

@@ -188,6 +188,7 @@ struct ChatLoop {
         async throws
     {
         let session = conversation.session
+        guard !conversation.chatID.isEmpty else { return session.output.say("This chat has no messages yet.") }
         let writer = MessageWriter(output: session.output)
         for message in try await session.chats.lastMessages(chatID: conversation.chatID, count: count) {
             writer.write(message)

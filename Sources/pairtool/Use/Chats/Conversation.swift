@@ -6,6 +6,7 @@ import PairingAgent
 /// A chat that prompts are sent to: an existing one, or a new one that the first prompt makes.
 struct Conversation: Sendable {
     let session: HostSession
+    /// Empty as long as the chat is not made.
     private(set) var chatID: String
     let title: String
     let isNew: Bool
@@ -94,6 +95,11 @@ struct Conversation: Sendable {
     /// Sends a prompt and shows the answer as it comes.
     mutating func send(_ prompt: String) async throws {
         let turns = try session.turns
+        do {
+            try await turns.requireOwnPlace()
+        } catch let error as CompanionClientError {
+            throw error.naming(session.host)
+        }
         try await prepare(for: prompt)
         let request = TurnRequest(
             prompt: prompt,

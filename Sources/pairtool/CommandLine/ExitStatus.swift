@@ -15,12 +15,12 @@ enum ExitStatus: Int32, Sendable {
     case versionMismatch = 12
     case legacyRefused = 13
     case streamInterrupted = 14
-    /// By SIGINT; ``number(endedBy:)`` has other signals.
+    /// Ended by SIGINT; for other signals see ``number(endedBy:)``.
     case interrupted = 130
 
-    /// The number that the program ends with.
+    /// The exit code of the process.
     ///
-    /// - Parameter signal: What interrupted it: as in a shell, it is added to 128.
+    /// - Parameter signal: The signal that interrupted it. As in a shell, the exit code is then 128 plus its number.
     func number(endedBy signal: Int32) -> Int32 { self == .interrupted ? 128 + signal : rawValue }
 }
 

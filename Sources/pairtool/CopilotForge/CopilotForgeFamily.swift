@@ -2,7 +2,7 @@ import CompanionClient
 import CompanionWire
 import PairingAgent
 
-/// Hosts of CopilotForge, by protocol v1 (legacy) and v2 (verified).
+/// Hosts of CopilotForge: protocol v1 (legacy) and v2 (verified).
 struct CopilotForgeFamily: Family {
     let name = HostFamily.copilotforge
     let usualPort = CompanionEndpoint.defaultPort
@@ -60,7 +60,7 @@ struct CopilotForgeFamily: Family {
                 offer.turns = StreamedTurns(client: client, deviceID: host.deviceID, now: now)
                 offer.events = PolledEvents(client: client, now: now)
             }
-            // Before an error is reported, which may be about the missing items.
+            // Runs before the error is reported, because the error may be about the missing items.
             let result: Result<R, any Error>
             do {
                 result = .success(try await body(offer))
@@ -90,7 +90,7 @@ struct CopilotForgeFamily: Family {
     }
 }
 
-// MARK: How it is
+// MARK: Health
 
 extension CopilotForgeFamily {
     func health(
@@ -169,9 +169,9 @@ extension HostHealth {
 }
 
 extension HostHealth.Standing {
-    /// - Parameter status: What the host says of its devices.
+    /// - Parameter status: What the host reports about its devices.
     fileprivate init(_ status: CompanionStatusResponse, of host: PairedHost) {
-        // Several devices of protocol 2 are connected at a time: what counts is that the host knows this one.
+        // With protocol v2 several devices are connected at a time, so it counts whether the host knows this one.
         let known = host.trust == .verified ? status.device?.id : status.connectedDevice?.id
         self.init(
             isConnected: known == host.deviceID,

@@ -129,10 +129,10 @@ struct PairCommand: AsyncParsableCommand {
     }
 }
 
-// MARK: What is sent, and to whom
+// MARK: Code and target
 
 extension PairCommand {
-    /// Refuses a code that has expired, before any host is looked for.
+    /// Refuses an expired code before it looks for a host.
     private func checkExpiry(of payload: PairingPayload, now: Date) throws {
         guard let end = payload.expiresAt, end <= now else { return }
         throw CommandError(
@@ -143,7 +143,7 @@ extension PairCommand {
         )
     }
 
-    /// What was given with the command; all nil when it is to be typed.
+    /// The code that was given with the command; all nil if the user types it later.
     private struct GivenCode {
         var payload: PairingPayload?
         var token: String?
@@ -181,8 +181,8 @@ extension PairCommand {
         }
         if let tokenFile { return GivenCode(token: try await context.token(in: tokenFile)) }
         guard codeStdin else {
-            // Hosts of some families need none, but consent. Which family one is of is known once it is found, if it was
-            // named.
+            // Hosts of some families need consent instead of a code. If the user named the host, its family is known
+            // only once the host is found.
             let needsCode = url == nil ? host == nil : (family ?? .usual).ways.canBeVerified
             guard context.canAsk || pairing.allowLegacy || !needsCode else { throw CommandError.noPairingCode }
             return GivenCode()
@@ -192,7 +192,7 @@ extension PairCommand {
         return GivenCode(payload: try Self.payload(typed: line))
     }
 
-    /// The first code of which a picture is saved in a directory.
+    /// Waits for the first picture of a code that is saved to a directory.
     private func savedSymbol(in directory: String, output: Output) async throws -> PairingSymbol {
         var found: PairingSymbol?
         let watch = PictureWatch(directory: directory, existing: places.existing, context: output.context)
@@ -219,7 +219,6 @@ extension PairCommand {
         return PairingPayload(code: code, token: nil, expiresAt: nil)
     }
 
-    /// The selected host.
     private func findTarget(_ given: GivenCode, output: Output) async throws -> PairingTarget {
         let payload = given.payload
         if let target = given.target { return try required(target) }
@@ -231,7 +230,7 @@ extension PairCommand {
         if let hostID = namedHostID(payload) {
             return try await finder.find(hostID: hostID, expiresAt: payload?.expiresAt)
         }
-        // Six digits that were typed may be anyone's.
+        // Typed digits may be for a host of any family.
         let shown: PairingCodeKind? = given.token != nil ? .token : qr == nil && places.count == 0 ? nil : .picture
         let families = HostFamily.allCases.filter { family in
             shown.map { family.ways.codes.contains($0) && family.ways.isAdvertised } ?? true
@@ -254,7 +253,7 @@ extension PairCommand {
         return target
     }
 
-    /// Looks for the host of a QR code with an address by what it advertises.
+    /// Looks for the advertised address of the host in a QR code, in case the address in the code does not lead to it.
     private func elsewhere(
         _ payload: PairingPayload?,
         _ output: Output
@@ -264,7 +263,7 @@ extension PairCommand {
         return { try await finder.find(hostID: hostID, expiresAt: payload.expiresAt) }
     }
 
-    /// The host that a QR code names with its key, where the user has named none.
+    /// The id of the host that a QR code names with its key, if the user named no host.
     private func namedHostID(_ payload: PairingPayload?) -> String? {
         url == nil && host == nil && payload?.spki != nil ? payload?.host : nil
     }

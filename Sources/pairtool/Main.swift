@@ -6,14 +6,14 @@ enum Main {
     static func main() async {
         StandardDescriptors.open()
         ProcessMemory.keepPrivate()
-        // Writes to a closed pipe or socket are errors where they happen, not signals.
+        // Writing to a closed pipe or socket returns an error instead of raising a signal.
         signal(SIGPIPE, SIG_IGN)
         let arguments = Array(CommandLine.arguments.dropFirst())
         let command = Task { await CommandRunner.run(arguments) }
         let last = NIOLockedValueBox(SIGINT)
         let signals = Interrupts.shared.install { signal in
             last.withLockedValue { $0 = signal }
-            // A second signal does not wait for a tidy end.
+            // A second signal ends the process without a graceful shutdown.
             if command.isCancelled { ExitCleanup.exit(by: signal) }
             command.cancel()
             return true

@@ -5,7 +5,7 @@ enum Main {
     static func main() async {
         StandardDescriptors.open()
         ProcessMemory.keepPrivate()
-        // Writes to a closed pipe or socket are errors where they happen, not signals.
+        // Writing to a closed pipe or socket returns an error instead of raising a signal.
         signal(SIGPIPE, SIG_IGN)
         let arguments = Array(CommandLine.arguments.dropFirst())
         let command = Task { await CommandRunner.run(arguments) }

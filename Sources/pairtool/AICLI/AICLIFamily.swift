@@ -7,7 +7,7 @@ import PairingAgent
 struct AICLIFamily: Family {
     let name = HostFamily.aicli
     let usualPort = AICLIPayload.defaultPort
-    // Where hosts of CopilotForge are in sight, a pairing is with those, unless another one is named.
+    // If CopilotForge hosts are visible, `pairtool pair` pairs with those unless another host is named.
     let pairCommand = "pairtool pair NAME, as pairtool discover shows it"
     let firstCommand = "pairtool projects"
     let codes: Set<PairingCodeKind> = [.token]
@@ -32,7 +32,7 @@ struct AICLIFamily: Family {
         )
     }
 
-    /// A server speaks TLS or not, at the one port that it has.
+    /// A server has a single port, with TLS or without.
     func transports(
         of host: DiscoveredHost,
         _ endpoints: [DiscoveredEndpoint]
@@ -78,7 +78,7 @@ struct AICLIFamily: Family {
         timeouts: CompanionClientConfiguration.Timeouts
     ) async throws -> HostHealth {
         let configuration = CompanionClientConfiguration(timeouts: timeouts)
-        // What is asked needs no token, and gets none: an advertisement may be anyone's.
+        // These requests need no token and get none: anyone may have sent the advertisement.
         let security: HostSecurity =
             speaksTLS
             ? .pinned(try await PinnedTLS.certificate(of: endpoint, expecting: nil, configuration: configuration))
@@ -107,7 +107,7 @@ struct AICLIFamily: Family {
             } catch let error as CompanionClientError where error.code == .notPaired {
                 health.standing = HostHealth.Standing(isConnected: false)
             } catch let error as CompanionClientError {
-                // It is up: what is wrong with it besides is not its token.
+                // The server answered, so the error is not about its token.
                 health.trouble = health.trouble ?? error.description
             }
             return health

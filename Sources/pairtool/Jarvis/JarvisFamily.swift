@@ -2,7 +2,7 @@ import CompanionClient
 import CompanionWire
 import PairingAgent
 
-/// Jarvis daemons, which have nothing but requests for approval.
+/// Jarvis daemons, which offer only approval requests.
 struct JarvisFamily: Family {
     let name = HostFamily.jarvis
     let usualPort = JarvisBase.defaultPort
@@ -47,7 +47,7 @@ struct JarvisFamily: Family {
         }
     }
 
-    /// Anybody may ask a daemon how it is.
+    /// The daemon's state can be read without a token.
     func health(
         of host: PairedHost,
         output: Output,

@@ -42,7 +42,7 @@ struct StatusCommand: AsyncParsableCommand {
             let report = HostStatusReport(selected, health)
             show(report)
             if let failure = report.failure(health) {
-                // What the report does not say.
+                // Show the failure only if the report does not already contain it.
                 let isUnsaid = health.trouble != nil || !report.connected && report.connectedDevice == nil
                 if output.format != .json, isUnsaid { output.say(TerminalText.line(failure.message)) }
                 throw output.ended(by: failure)
@@ -54,7 +54,7 @@ struct StatusCommand: AsyncParsableCommand {
             do {
                 try await follow(try await host.selected(output))
             } catch let error as CommandError where error.status == .unreachable {
-                // It may be on its way to another place, or be off for the night.
+                // The host may be changing its address, or be switched off.
                 try await ContinuousClock().sleep(for: HostOptions.pause)
             }
         }
@@ -97,26 +97,26 @@ struct HostStatusReport: Encodable, Equatable {
     var name: String
     var family: HostFamily
     var trust: HostTrust
-    /// True where TLS ends at a key that was trusted when the host was paired, though nothing was proven; else absent.
+    /// True if the connection uses TLS with a key that was trusted at pairing without proof; else absent.
     var tls: Bool?
-    /// Where it was asked, or is asked for: of a Jarvis daemon, the base URL in use.
+    /// The address that was asked. For a Jarvis daemon: the base URL in use.
     var address: String
     var reachable: Bool
     var service: String?
     var version: String?
-    /// The generation of its family, if it says so.
+    /// The generation of its family; absent if the host does not report it.
     var generation: String?
     /// Whether the assistant's account is signed in on the host, or its program answers there.
     var signedIn: Bool?
     /// Whether this device is connected, or its token accepted. True where hosts of the family know neither.
     var connected: Bool
     var connectedDevice: ConnectedCompanionDevice?
-    /// What the host lists this device as; of verified hosts only.
+    /// The name under which the host lists this device; verified hosts only.
     var deviceName: String?
     /// The host's clock minus this machine's, in seconds.
     var clockOffsetSeconds: Int64?
     var problem: String?
-    /// What this device may do besides reading; of verified hosts only.
+    /// What this device may do besides reading; verified hosts only.
     var permissions: [CompanionPermission]?
     /// When this device's access ends; absent if it does not.
     var expiresAt: Date?
@@ -215,7 +215,8 @@ struct HostStatusReport: Encodable, Equatable {
     }
 
     static func == (left: HostStatusReport, right: HostStatusReport) -> Bool {
-        // The clock's offset wavers by a second, and the time of the last contact changes with every look.
+        // Ignores the clock offset, which varies by a second, and the time of the last contact, which changes with
+        // every request.
         left.reachable == right.reachable && left.connected == right.connected && left.signedIn == right.signedIn
             && left.connectedDevice?.id == right.connectedDevice?.id && left.version == right.version
             && left.problem == right.problem && left.permissions == right.permissions

@@ -5,7 +5,7 @@ import PairingAgent
 /// A paired host, what it offers, and where the command writes.
 struct HostSession: Sendable {
     let host: PairedHost
-    /// What hosts of every family offer.
+    /// The operations that hosts of every family can have.
     let offer: HostClient
     let output: Output
 
@@ -13,7 +13,7 @@ struct HostSession: Sendable {
     /// Whether commands are signed and turns can be followed (protocol v2).
     var isVerified: Bool { host.trust == .verified }
 
-    /// Runs a body with a session; errors of the connection call the host by its name.
+    /// Runs a body with a session. Connection errors get the host's name in their messages.
     static func with<R>(
         _ host: PairedHost,
         output: Output,
@@ -30,7 +30,7 @@ struct HostSession: Sendable {
     }
 }
 
-// MARK: What is asked of a host
+// MARK: Operations
 
 extension HostSession {
     var devices: any DeviceManaging {
@@ -61,7 +61,7 @@ extension HostSession {
         get throws { try offered(offer.events, "events") }
     }
 
-    /// What verified hosts do on a signed command.
+    /// The operations that verified hosts do on signed commands.
     ///
     /// - Parameter what: Such as `cancel turns`.
     /// - Throws: ``CommandError`` with exit code 12 for a legacy host whose family has protocol 2, else with the code

@@ -3,7 +3,6 @@ package import CompanionWire
 /// What a paired host offers, whatever its family: a capability is nil where the family, or the host's generation of
 /// it, has no such thing.
 package struct HostClient: Sendable {
-    package var family: HostFamily
     package var health: (any HealthProbing)?
     package var devices: (any DeviceManaging)?
     package var models: (any ModelListing)?
@@ -17,7 +16,6 @@ package struct HostClient: Sendable {
     package var events: (any EventReporting)?
 
     package init(
-        family: HostFamily,
         health: (any HealthProbing)? = nil,
         devices: (any DeviceManaging)? = nil,
         models: (any ModelListing)? = nil,
@@ -28,7 +26,6 @@ package struct HostClient: Sendable {
         commands: SignedCommands? = nil,
         events: (any EventReporting)? = nil
     ) {
-        self.family = family
         self.health = health
         self.devices = devices
         self.models = models

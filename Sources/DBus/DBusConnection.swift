@@ -1,6 +1,7 @@
 import CDBus
 import CompanionWire
 import Dispatch
+import Glibc
 
 /// A connection to a message bus, over libdbus. libdbus and its pointers are used on the actor's own queue alone.
 package actor DBusConnection {
@@ -123,12 +124,20 @@ package actor DBusConnection {
         dbus_connection_set_max_message_size(connection, Self.messageLimit)
         var descriptor: Int32 = -1
         dbus_connection_get_unix_fd(connection, &descriptor)
-        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: executor.queue)
+        // libdbus closes its descriptor when the connection breaks, and a source may watch only one that stays open.
+        let watched = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        guard watched >= 0 else {
+            dbus_connection_close(connection)
+            dbus_connection_unref(connection)
+            throw DBusError.noMemory
+        }
+        let source = DispatchSource.makeReadSource(fileDescriptor: watched, queue: executor.queue)
         // Safe because the source ends on the actor's queue, and `connection` is nil from then on.
         nonisolated(unsafe) let ended = connection
         source.setCancelHandler {
             dbus_connection_close(ended)
             dbus_connection_unref(ended)
+            _ = Glibc.close(watched)
         }
         source.setEventHandler { [weak self] in self?.assumeIsolated { $0.receive() } }
         self.connection = connection
@@ -168,7 +177,10 @@ package actor DBusConnection {
         let deadline = ContinuousClock.now + limit
         while isWanted() {
             try Task.checkCancellation()
-            guard dbus_connection_get_is_connected(connection) != 0 else { throw DBusError.hungUp }
+            guard dbus_connection_get_is_connected(connection) != 0 else {
+                close()
+                throw DBusError.hungUp
+            }
             guard .now < deadline else { throw DBusError.silence(of: "the message bus at \(address)") }
             dbus_connection_read_write(connection, 100)
         }

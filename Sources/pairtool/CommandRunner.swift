@@ -1,9 +1,9 @@
 import ArgumentParser
 import CompanionWire
 
-/// Parses a command line, runs the command and says how it ended.
+/// Parses a command line, runs the command and reports how it ended.
 enum CommandRunner {
-    /// - Parameter arguments: The words after the program's name.
+    /// - Parameter arguments: The arguments after the program's name.
     static func run(_ arguments: [String]) async -> ExitStatus {
         let context = CommandContext.current
         let format = format(arguments)
@@ -29,16 +29,16 @@ enum CommandRunner {
         }
     }
 
-    /// The format that the words ask for, if they cannot be parsed.
+    /// The output format to use if the arguments cannot be parsed.
     private static func format(_ arguments: [String]) -> OutputFormat {
         let options = Set(arguments.prefix { $0 != "--" })
         if !options.isDisjoint(with: ["--json"]) { return .json }
         return options.isDisjoint(with: ["-q", "--quiet"]) ? .text : .quiet
     }
 
-    /// Shows what the argument parser has to say (help, version, completions, mistakes in the command line).
+    /// Shows the output of the argument parser: help, version, completions, usage errors.
     ///
-    /// - Returns: nil for an error that is not the parser's.
+    /// - Returns: nil if the error does not come from the parser.
     private static func parserOutcome(_ error: any Error, _ words: CommandWords, _ output: Output) -> ExitStatus? {
         switch Pairtool.exitCode(for: error) {
         case .success:
@@ -56,10 +56,10 @@ enum CommandRunner {
     }
 }
 
-/// Mistakes in the command line that the argument parser finds.
+/// Usage errors that the argument parser finds.
 enum UsageError {
-    /// What the parser says about a mistake, in the style of other errors: no capital at the beginning, and no full stop
-    /// after a single sentence.
+    /// The parser's message in the style of other errors: it starts in lower case, and a single sentence has no full
+    /// stop.
     static func sentence(of error: any Error) -> String {
         var text = Pairtool.message(for: error)
         let beginning = text.unicodeScalars.prefix(2).map(\.properties)

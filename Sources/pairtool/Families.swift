@@ -1,16 +1,26 @@
 import CompanionWire
 
 extension HostFamily {
-    /// The family that is meant where none is named.
+    /// The family to use if the user names none.
     static var usual: HostFamily { allCases.first { $0.ways.goesFirst } ?? .copilotforge }
 
-    /// The one place where families are told apart.
+    /// The only place that distinguishes the families.
     var ways: any Family {
         switch self {
         case .copilotforge: CopilotForgeFamily()
         case .lumi: LumiFamily()
         case .aicli: AICLIFamily()
         case .jarvis: JarvisFamily()
+        }
+    }
+}
+
+extension PairingSymbol {
+    /// The family of the host that it is for.
+    var family: HostFamily {
+        switch self {
+        case .companion: .copilotforge
+        case .aicli: .aicli
         }
     }
 }

@@ -1,24 +1,21 @@
 import Glibc
-import NIOConcurrencyHelpers
 
 @main
 enum Main {
     static func main() async {
         StandardDescriptors.open()
         ProcessMemory.keepPrivate()
-        // Writes to a closed pipe or socket are errors where they happen, not signals.
+        // Writing to a closed pipe or socket returns an error instead of raising a signal.
         signal(SIGPIPE, SIG_IGN)
         let arguments = Array(CommandLine.arguments.dropFirst())
         let command = Task { await CommandRunner.run(arguments) }
-        let last = NIOLockedValueBox(SIGINT)
-        let signals = Interrupts.shared.install { signal in
-            last.withLockedValue { $0 = signal }
+        let signals = Interrupts.shared.install { _ in
             // A second signal does not wait for a tidy end.
-            if command.isCancelled { ExitCleanup.exit(by: signal) }
+            if command.isCancelled { ExitCleanup.exit(.interrupted) }
             command.cancel()
             return true
         }
         let status = FileSink.end(await command.value, json: arguments.contains("--json"))
-        withExtendedLifetime(signals) { exit(status.number(endedBy: last.withLockedValue(\.self))) }
+        withExtendedLifetime(signals) { exit(status.rawValue) }
     }
 }

@@ -1,16 +1,16 @@
 import DBus
 
-/// The desktop's notifications (freedesktop.org, Desktop Notifications Specification 1.2).
+/// The desktop's notification service (freedesktop.org, Desktop Notifications Specification 1.2).
 struct NotificationService: Sendable {
-    /// A notification that is shown: its number, and the program that shows it.
+    /// A visible notification: its number, and the bus name of the service that shows it.
     struct Shown: Sendable, Hashable {
         var number: UInt32
-        /// Only its word counts about the notification: any program on the bus can send a signal.
+        /// Only signals from this service count: any program on the bus can send one.
         var service: String
     }
 
     enum Event: Sendable, Hashable {
-        /// Somebody has chosen an action.
+        /// The user chose an action.
         case chosen(Shown, action: String)
         case closed(Shown)
     }
@@ -26,9 +26,9 @@ struct NotificationService: Sendable {
     /// Whether notifications can have buttons.
     var hasActions: Bool { capabilities.contains("actions") }
 
-    /// Runs `body` with the service of the user's desktop.
+    /// Runs `body` with the notification service of the user's desktop.
     ///
-    /// - Throws: ``DBusError`` if there is no bus, or nothing on it that shows notifications.
+    /// - Throws: ``DBusError`` if there is no bus, or no notification service on it.
     static func with<R>(
         environment: [String: String],
         isolation: isolated (any Actor)? = #isolation,
@@ -52,9 +52,9 @@ struct NotificationService: Sendable {
     /// Shows a notification.
     ///
     /// - Parameters:
-    ///   - title: Sanitised here, as is the body: both may hold text of peers.
-    ///   - actions: Words for the program and for people; left out where the service has no buttons.
-    ///   - isUrgent: Whether it stays until somebody has seen it.
+    ///   - title: Sanitised here, as is the body: both may contain text from peers.
+    ///   - actions: Pairs of an identifier and a label; left out if the service does not support buttons.
+    ///   - isUrgent: Whether the notification stays until the user closes it.
     func show(
         title: String,
         body: String,
@@ -76,12 +76,12 @@ struct NotificationService: Sendable {
         return Shown(number: number, service: service)
     }
 
-    /// Removes a notification. It is not an error if it is already gone.
+    /// Removes a notification. It is not an error if it no longer exists.
     func close(_ shown: Shown) async {
         _ = try? await bus.call("CloseNotification", of: Self.interface, [.uint32(shown.number)])
     }
 
-    /// What happens to the notifications, until the bus disconnects.
+    /// The events of the notifications, until the bus disconnects.
     var events: some AsyncSequence<Event, Never> & Sendable {
         signals.compactMap { signal in
             guard let service = signal.sender, let number = signal.values.first?.uint32 else { return nil }
@@ -94,14 +94,15 @@ struct NotificationService: Sendable {
         }
     }
 
-    /// The body in the service's own way: some read it as markup, and none may be steered by text of peers.
+    /// The body, escaped if the service reads it as markup, so that text from peers cannot insert any.
     private func text(_ body: String) -> String {
         let text = TerminalText.block(body)
         guard capabilities.contains("body-markup") else { return text }
         return Self.escaped(text)
     }
 
-    /// Text that means itself in markup. By scalars, as a reader of markup goes: one that joins with `<` does not hide it.
+    /// Escapes markup. Works on scalars, as a markup parser does: a combining mark that joins with `<` must not hide
+    /// it.
     static func escaped(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { result, scalar in
             switch scalar {

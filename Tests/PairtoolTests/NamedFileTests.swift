@@ -237,7 +237,7 @@ import Testing
                 echo $?
                 """
             )
-            #expect(result.out == "143\n", "\(result)")
+            #expect(result.out == "130\n", "\(result)")
         }
     }
 

@@ -24,6 +24,7 @@ import Testing
             (["host", "pair", "--expires", "soon"], "such as 90s, 30m, 12h or 7d"),
             (["host", "--quota", "chats=many"], "such as chats=20 or size=10M, or none"),
             (["host", "--quota", "planets=9"], "such as chats=20 or size=10M, or none"),
+            (["send", "chat", "hi", "--image", "/dev/null"], "/dev/null: "),
             (["scan", ""], "the name of a file is empty"), (["qr", ""], "the name of a file is empty"),
             (["qr", "--format", "terminal", "-o", "t.txt"], "--format terminal draws on standard output"),
         ]
@@ -32,6 +33,16 @@ import Testing
         try await Sandbox.with { user in
             let result = await user.run(arguments)
             #expect(result.status == 2 && result.err.contains(hint), "\(result)")
+        }
+    }
+
+    @Test("A host that does not start does not say that it serves, and a missing directory is nothing found")
+    func noHost() async throws {
+        try await Sandbox.with { user in
+            let missing = try await user.spawn(["host", "--json", "--project", user.directory + "/nope"])
+            #expect(missing.status == 3 && missing.failed(with: "host.invalid_project"), "\(missing)")
+            let agentless = try await user.spawn(["host", "--agent-command", user.directory + "/nope"])
+            #expect(agentless.status == 11 && !agentless.err.contains("Serving"), "\(agentless)")
         }
     }
 

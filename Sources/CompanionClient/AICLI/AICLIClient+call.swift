@@ -1,31 +1,31 @@
 import FoundationEssentials
 
-/// One request on a WebSocket of its own.
+/// One request on its own WebSocket.
 extension AICLIClient {
     private enum Event: Sendable {
         case frame(AICLIFrame)
         case closed(AICLIClosure)
-        /// The server was given the time to greet.
+        /// The server sent no greeting in time.
         case ungreeted
-        /// The reply was waited for long enough.
+        /// No reply came in time.
         case timeOver
     }
 
-    /// How long a server may take to greet (aicli: some builds never do).
+    /// How long to wait for the server's greeting. Some builds never send one (aicli).
     private static let greeting = Duration.seconds(3)
 
-    /// Opens a WebSocket and waits until the server lets this device in.
+    /// Opens a WebSocket and waits until the server accepts this device.
     ///
-    /// - Throws: ``CompanionClientError/Code/notPaired`` where it does not take the token.
+    /// - Throws: ``CompanionClientError/Code/notPaired`` if the server refuses the token.
     func call() async throws {
         _ = try await converse(nil, patience: .zero)
     }
 
     /// Sends one request and waits for its reply.
     ///
-    /// - Parameter patience: How long. Default: 30 s.
-    /// - Returns: The reply; nil where none came.
-    /// - Throws: ``CompanionClientError``, for what the server reports too.
+    /// - Parameter patience: How long to wait. Default: 30 s.
+    /// - Returns: The reply; nil if none came.
+    /// - Throws: ``CompanionClientError``, also for errors that the server reports.
     func call(
         _ type: String,
         _ data: AICLIValue,
@@ -50,7 +50,7 @@ extension AICLIClient {
                     }
                     sink.yield(.closed(end))
                 } catch {
-                    // After the reply nobody asks how the connection ended; thrown, it would take the reply's place.
+                    // Once the reply is here, an error of the connection must not replace it.
                     guard !Task.isCancelled else { return }
                     throw error
                 }

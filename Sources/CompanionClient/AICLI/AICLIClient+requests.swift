@@ -2,7 +2,7 @@ package import CompanionWire
 import FoundationEssentials
 
 extension AICLIClient {
-    /// What kind of server it is: `GET /`.
+    /// The generation of the server: `GET /`.
     ///
     /// - Throws: ``CompanionClientError/Code/notACompanion`` for another service.
     package func generation() async throws -> AICLIGeneration {
@@ -10,14 +10,14 @@ extension AICLIClient {
         return generation
     }
 
-    /// `GET /health`, with the kind of server that `GET /` tells.
+    /// `GET /health`, together with the generation from `GET /`.
     package func aicliHealth() async throws -> AICLIHealth {
         let generation = try await generation()
         guard let health = AICLIHealth(try await asked("/health"), generation: generation) else { throw stranger() }
         return health
     }
 
-    /// A question that needs no token: whoever answers otherwise is none of the family.
+    /// A request that needs no token. A service that answers it differently is not of this family.
     private func asked(_ target: String) async throws -> AICLIValue {
         do {
             return try await get(target, isAnonymous: true)
@@ -26,7 +26,7 @@ extension AICLIClient {
         }
     }
 
-    /// The folders that the server works in: `GET /api/projects`.
+    /// The folders in which the server works: `GET /api/projects`.
     package func projects() async throws -> [CompanionProject] {
         let answer = try await get("/api/projects")
         guard let projects = answer["projects"]?.array else { throw unexpected() }
@@ -36,10 +36,10 @@ extension AICLIClient {
         }
     }
 
-    /// The ids of the sessions that the server has: `GET /api/sessions`.
+    /// The ids of the server's sessions: `GET /api/sessions`.
     ///
-    /// - Throws: ``CompanionClientError/Code/badAnswer`` for an answer without a list: it says of no session that it is
-    ///   gone.
+    /// - Throws: ``CompanionClientError/Code/badAnswer`` for an answer without a list, which must not be read as "no
+    ///   sessions".
     package func sessionIDs() async throws -> Set<String> {
         guard let sessions = try await get("/api/sessions")["sessions"]?.array else { throw unexpected() }
         return Set(sessions.compactMap { $0.string ?? $0.text("sessionId", "id") })

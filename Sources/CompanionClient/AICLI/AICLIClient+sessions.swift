@@ -1,8 +1,8 @@
 import FoundationEssentials
 
 extension AICLIClient {
-    /// Asks whether a session can go on: `POST /api/sessions/continue`. Builds without that route are asked whether they
-    /// list it.
+    /// Asks whether a session can be continued: `POST /api/sessions/continue`. On builds without that route, checks
+    /// whether the server lists the session.
     package func continueSession(
         _ id: String,
         in workingDirectory: String
@@ -10,10 +10,10 @@ extension AICLIClient {
         let body: AICLIValue = ["sessionId": .string(id), "workingDirectory": .string(workingDirectory)]
         let answer = try await post("/api/sessions/continue", body)
         switch answer.status {
-        // The page of an unknown route, which says nothing of the session.
+        // The page of an unknown route, which says nothing about the session.
         case 404 where answer.value == .null: return try await isListed(id) ? .continued : .unknown
         case 404: return .unknown
-        // Of another directory: it is not this one's session.
+        // The session belongs to another directory.
         case 400 where answer.value["expected"] != nil: return .unknown
         default: break
         }
@@ -26,21 +26,22 @@ extension AICLIClient {
         do {
             return try await sessionIDs().contains(id)
         } catch let error as CompanionClientError where error.code == .notFound {
-            // It has no list either.
+            // This build has no list either.
             return false
         }
     }
 
-    /// A session that `streamStart` gave.
+    /// A session from `streamStart`.
     struct StartedSession: Sendable, Hashable {
         var id: String
-        /// False where the server gave one that it has had for the directory.
+        /// False if the server returned a session that it already had for the directory.
         var isNew: Bool
     }
 
     /// Begins a session in a directory: `streamStart`.
     ///
-    /// - Throws: ``CompanionClientError``, such as ``CompanionClientError/Code/busy`` where there is no room for another.
+    /// - Throws: ``CompanionClientError``, such as ``CompanionClientError/Code/busy`` if the server has no room for
+    ///   another session.
     func startSession(in workingDirectory: String) async throws -> StartedSession {
         let data = AICLITurn.sessionStart(in: workingDirectory)
         let reply = try await call("streamStart", data)
@@ -50,15 +51,16 @@ extension AICLIClient {
         return StartedSession(id: id, isNew: isEarlyBuild || data["sessionId"]?.string == id)
     }
 
-    /// Ends a session: `streamClose`, and `DELETE /api/stream/:id` of builds that only pause it then.
+    /// Ends a session: `streamClose`, then `DELETE /api/stream/:id` for builds that only pause the session on
+    /// `streamClose`.
     ///
-    /// - Returns: Whether the server has it no more.
+    /// - Returns: Whether the session no longer exists on the server.
     package func endSession(_ id: String) async throws -> Bool {
-        // Some builds do not reply, so the list is what counts.
+        // Some builds do not reply, so check the list.
         let data: AICLIValue = ["sessionId": .string(id), "clearChat": true, "reason": "user_requested"]
         _ = try await call("streamClose", data, patience: .seconds(3))
         guard try await isListed(id) else { return true }
-        // The id goes into a path: nothing but what ids are made of.
+        // The id becomes part of a path, so only the characters of normal ids are allowed.
         guard id.utf8.allSatisfy(Self.isPlain) else { return false }
         let answer = try await delete("/api/stream/\(id)")
         guard answer.status != 401, answer.status != 403 else {

@@ -1,29 +1,29 @@
 import FoundationEssentials
 
 extension AICLIClient {
-    /// Whether the server takes the token, asked where it looks at it: some builds let anybody list their projects, but
-    /// not open a WebSocket.
+    /// Checks the token with requests that need it: some builds list their projects without a token, but open no
+    /// WebSocket.
     ///
-    /// - Throws: ``CompanionClientError/Code/notPaired`` where it does not.
+    /// - Throws: ``CompanionClientError/Code/notPaired`` if the server refuses the token.
     package func checkToken() async throws {
         try await checkTokenByHTTP()
-        // The newest builds have no more than HTTP, and greet anybody.
+        // The newest builds check the token only over HTTP and accept any WebSocket.
         guard try await generation() == .webSocket else { return }
         _ = try await call()
     }
 
-    /// The same by HTTP alone.
+    /// Checks the token over HTTP only.
     func checkTokenByHTTP() async throws {
         do {
             _ = try await get("/api/projects")
         } catch let error as CompanionClientError where [.notFound, .server, .badRequest].contains(error.code) {
-            // A server without a projects folder still says of the token what there is to say. Early ones have no such
-            // page, which says nothing of it.
+            // Without a projects folder, `/api/projects` fails, but `/api/status` still checks the token. Early builds
+            // lack that route; their 404 says nothing about the token.
             do { _ = try await get("/api/status") } catch let error as CompanionClientError
                 where error.code == .notFound
             {}
         }
-        // Of no session that there is: any answer but a refusal is one of somebody who was let in.
+        // Asks about a session that does not exist: any answer other than a refusal means that the token was accepted.
         let answer = try await post(
             "/api/sessions/continue",
             ["sessionId": .string(AICLITurn.newSessionID()), "workingDirectory": "/"]

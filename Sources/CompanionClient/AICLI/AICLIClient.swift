@@ -6,25 +6,26 @@ import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 
-/// A client of one AICLI server: HTTP for what can be asked, a WebSocket for turns; to local addresses only.
+/// A client of one AICLI server: HTTP for requests, a WebSocket for turns. Connects to local addresses only.
 package struct AICLIClient: Sendable {
     package let endpoint: CompanionEndpoint
     package let configuration: CompanionClientConfiguration
-    /// Plain, or TLS that ends at the certificate that was trusted when it was paired.
+    /// Plain HTTP, or TLS with the certificate that was trusted when the server was paired.
     package let security: HostSecurity
-    /// Whoever has it may do everything at the server. Nil: the server asks for none.
+    /// Gives full access to the server; nil if the server needs no token.
     let token: String?
-    /// What the server knows this device by: its sessions are kept under it.
+    /// This device's id at the server, which stores the device's sessions under it.
     let deviceID: String
     let http: HTTPClient
     let logger: Logger
 
-    /// Runs `body` with a client, and closes its connections behind it.
+    /// Runs `body` with a client and closes its connections afterwards.
     ///
     /// - Parameters:
-    ///   - security: Default: plain HTTP, which most servers speak.
-    ///   - deviceID: This installation's id, always the same.
-    /// - Throws: ``CompanionClientError/Code/refusedAddress`` before anything is sent; what `body` throws.
+    ///   - security: Default: plain HTTP, which most servers use.
+    ///   - deviceID: The id of this installation; never changes.
+    /// - Throws: ``CompanionClientError/Code/refusedAddress``, before anything is sent, if the address is not local;
+    ///   any error of `body`.
     package static func withClient<Result>(
         endpoint: CompanionEndpoint,
         security: HostSecurity = .plain,
@@ -58,7 +59,7 @@ package struct AICLIClient: Sendable {
         }
     }
 
-    /// The headers that say who asks.
+    /// The headers that identify this device.
     var credentials: [(String, String)] {
         var headers = [("User-Agent", "pairtool"), ("x-device-id", deviceID)]
         if let token { headers.append(("Authorization", "Bearer \(token)")) }
@@ -67,7 +68,7 @@ package struct AICLIClient: Sendable {
 }
 
 extension AICLIClient {
-    /// What came for a request: a status and JSON.
+    /// The answer to a request: a status and JSON.
     struct Answer: Sendable {
         var status: Int
         var value: AICLIValue
@@ -85,7 +86,7 @@ extension AICLIClient {
         try await ask(.DELETE, target, nil, isAnonymous: false)
     }
 
-    /// Throws what a status other than 2xx means.
+    /// Throws the error for a status other than 2xx.
     func checked(_ answer: Answer) throws -> AICLIValue {
         guard !(200..<300).contains(answer.status) else { return answer.value }
         let text = answer.value.text("message", "error") ?? answer.value["error"]?.text("message")
@@ -114,7 +115,7 @@ extension AICLIClient {
             let bytes = try await response.bytes(upTo: configuration.limits.body, from: endpoint)
             let status = Int(response.status.code)
             if response.isHTML || bytes.looksLikeHTML {
-                // Unknown routes are answered with pages, by servers of this family too.
+                // Servers of this family also answer unknown routes with an HTML page.
                 guard status == 404 else { throw stranger(status) }
                 return Answer(status: status, value: .null)
             }

@@ -1,31 +1,31 @@
 package import CompanionWire
 
-/// What a frame means to a turn.
+/// The meaning of a frame for a turn.
 package indirect enum AICLIEvent: Sendable, Hashable {
-    /// The first frame of a server that a turn can be had with.
+    /// The first frame of a server that can run turns.
     case welcome
-    /// The first frame of the newest servers, which send answers elsewhere.
+    /// The first frame of the newest servers, which do not send answers over the WebSocket.
     case connected
     case pong
     case failure(AICLIServerError)
-    /// The reply to `streamStart`, with the id that the session really has.
+    /// The reply to `streamStart`, with the actual id of the session.
     ///
-    /// - Parameter endsWithResult: Of the builds of late July: they send no reply to a prompt. What the agent says comes
-    ///   as messages, and the result of the conversation is its end.
+    /// - Parameter endsWithResult: True for builds of late July. They do not reply to a prompt: the agent's text comes
+    ///   as messages, and the conversation's result ends the turn.
     case sessionStarted(sessionID: String, endsWithResult: Bool)
-    /// A piece of the answer, as it is to be shown.
+    /// A piece of the answer, as it should be shown.
     case text(String)
     case tool(name: String, id: String?)
     case toolResult(name: String, id: String?, success: Bool, details: String?)
     case permission(AICLIPermissionRequest)
-    /// The answer to a prompt, whole.
+    /// The complete answer to a prompt.
     case answer(content: String, success: Bool, error: String?)
     case result(success: Bool, usage: ContinueChatUsage?)
-    /// What the host is doing, for people.
+    /// What the host is doing, as text for the user.
     case status(String)
-    /// What one message with several blocks says, in order.
+    /// The events of one message with several blocks, in order.
     case several([AICLIEvent])
-    /// Says nothing: an empty chunk, a tool without a name, an acknowledgement.
+    /// No event: an empty chunk, a tool without a name, an acknowledgement.
     case nothing
     /// A type that this version does not know.
     case unknown(String)
@@ -66,8 +66,8 @@ package indirect enum AICLIEvent: Sendable, Hashable {
         }
     }
 
-    /// Chunks are paragraphs, headings, lists and code without what stood around them. Those of any other type are no
-    /// text of the assistant, whatever they hold: `session_id` has an id, `status` a line of the program's.
+    /// Chunks are paragraphs, headings, lists and code without their Markdown markup. Chunks of other types are not the
+    /// assistant's text: `session_id` contains an id, `status` a line of the program's output.
     private static func chunk(_ chunk: AICLIValue) -> AICLIEvent {
         let type = chunk["type"]?.string ?? "text"
         if ["tool_use", "toolUse"].contains(type) { return tool(chunk) }
@@ -90,9 +90,9 @@ package indirect enum AICLIEvent: Sendable, Hashable {
         switch data["type"]?.string {
         case "tool_use" where toolName(data) != nil: return tool(data)
         case "tool_result" where toolName(data) != nil: return toolResult(data)
-        // The question itself comes as a message of its own too; the blocks repeat it in other words.
+        // The question also comes as a separate message; the blocks repeat it in other words.
         case "permission_request": return permission(data)
-        // Without blocks, what is there is a tool's, not the assistant's.
+        // A message without blocks contains a tool's text, not the assistant's.
         case "tool_use" where blocks.isEmpty, "tool_result" where blocks.isEmpty: return .nothing
         default:
             if let text = data.text("text", "content") { return .text(text) }
@@ -100,7 +100,7 @@ package indirect enum AICLIEvent: Sendable, Hashable {
         }
     }
 
-    /// A block of a message (`content[]`): text of the assistant, or a tool that it uses.
+    /// A block of a message (`content[]`): text of the assistant, or a tool call.
     private static func block(_ block: AICLIValue) -> AICLIEvent? {
         let event: AICLIEvent? =
             switch block["type"]?.string {
@@ -112,7 +112,7 @@ package indirect enum AICLIEvent: Sendable, Hashable {
         return event == .nothing ? nil : event
     }
 
-    /// Texts that follow each other are one.
+    /// Joins adjacent texts.
     private static func all(_ events: [AICLIEvent]) -> AICLIEvent {
         var joined: [AICLIEvent] = []
         for event in events {

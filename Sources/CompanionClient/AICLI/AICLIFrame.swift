@@ -8,14 +8,14 @@ package struct AICLIFrame: Sendable, Hashable {
     package var requestID: String?
     package var timestamp: Date?
     package var data: AICLIValue
-    /// The `error` of an error frame: beside `data`, not in it.
+    /// The `error` of an error frame. It is next to `data`, not inside it.
     package var error: AICLIServerError?
-    /// Whether the server kept it while nobody was connected; else it comes as it happens.
+    /// Whether the server stored the frame while nobody was connected.
     package var isQueued: Bool
-    /// When it was sent first.
+    /// When the frame was first sent.
     package var origin: Date?
 
-    /// - Returns: Nil for what is no frame: not JSON, no object, or without a type.
+    /// - Returns: nil if this is not a frame: not JSON, not an object, or without a type.
     package init?(json: some Sequence<UInt8>) {
         guard let value = try? AICLIValue(json: json), let type = value["type"]?.string, !type.isEmpty else {
             return nil
@@ -25,25 +25,25 @@ package struct AICLIFrame: Sendable, Hashable {
         timestamp = value["timestamp"]?.date
         data = value["data"] ?? .null
         if type == "error" {
-            // The documents put it under `data`; real servers do not.
+            // According to the documents it is in `data`; real servers put it next to it.
             error = AICLIServerError(value["error"] ?? data)
         }
         isQueued = value["_queued"]?.bool == true || value["_originalTimestamp"] != nil
         origin = value["_originalTimestamp"]?.date ?? timestamp
     }
 
-    /// The session that the frame is about; nil where it does not say.
+    /// The session that the frame belongs to; nil if the frame does not say.
     package var sessionID: String? { data["sessionId"]?.string }
 
-    /// How much later than it was sent first it comes now; nil for a message that comes as it happens.
+    /// How long after it was first sent the frame arrives; nil for a live frame.
     package func delay(now: Date) -> Duration? {
         guard isQueued, let origin else { return nil }
         return .milliseconds(Int64(max(0, now.timeIntervalSince(origin)) * 1000))
     }
 
-    /// What the frame is known by when it comes again: the same kind, time and content. 16 hex digits.
+    /// Recognises a frame that is delivered again: a hash of its type, time and content. 16 hex digits.
     ///
-    /// Nil for a frame without a time, which may well come twice.
+    /// nil for a frame without a time: two such frames can be equal without being repeated.
     package var identity: String? {
         guard let origin else { return nil }
         let milliseconds = Int64((origin.timeIntervalSince1970 * 1000).rounded())

@@ -1,16 +1,16 @@
 import CompanionWire
 
-/// The kinds of AICLI server in the field. All of them call themselves version 1.0.0.
+/// The generations of AICLI servers in use. All of them report version 1.0.0.
 package enum AICLIGeneration: String, Codable, Sendable, Hashable {
-    /// WebSocket with answers: the earlier builds and those after them, which say the same of themselves and differ in
-    /// nothing that is used here.
+    /// Answers come over the WebSocket: the earlier builds and their successors, which report the same and behave the
+    /// same in everything that is used here.
     case webSocket = "ws"
-    /// The newest: it sends answers by Apple's push service, and to nobody else.
+    /// The newest builds, which send answers only through Apple's push service.
     case http
 
     /// Reads the answer of `GET /`.
     ///
-    /// - Returns: Nil for what is no AICLI server.
+    /// - Returns: nil if this is not an AICLI server.
     package init?(root: AICLIValue) {
         if let architecture = root["architecture"]?.string?.uppercased(), architecture.has("APNS") {
             self = .http
@@ -23,7 +23,7 @@ package enum AICLIGeneration: String, Codable, Sendable, Hashable {
         }
     }
 
-    /// What cannot be had from such a server, for people; nil where nothing is missing.
+    /// What such a server cannot do, as text for the user; nil if nothing is missing.
     package var limits: String? {
         switch self {
         case .webSocket: nil
@@ -33,7 +33,7 @@ package enum AICLIGeneration: String, Codable, Sendable, Hashable {
         }
     }
 
-    /// The error for a turn with such a server.
+    /// The error for a turn at such a server.
     var refusal: CompanionClientError {
         var error = CompanionClientError(
             .unsupportedVersion,
@@ -45,16 +45,16 @@ package enum AICLIGeneration: String, Codable, Sendable, Hashable {
     }
 }
 
-/// How an AICLI server does: `GET /health`.
+/// The state of an AICLI server: `GET /health`.
 package struct AICLIHealth: Sendable, Hashable, Codable {
-    /// `healthy`, as a rule.
+    /// Usually `healthy`.
     package var status: String
     package var version: String?
-    /// Whether the agent's own program is there; nil where the server does not say.
+    /// Whether the agent's program is installed; nil if the server does not say.
     package var assistantAvailable: Bool?
     package var generation: AICLIGeneration
 
-    /// - Returns: Nil for what is no AICLI server's answer.
+    /// - Returns: nil if this is not an AICLI server's answer.
     init?(_ value: AICLIValue, generation: AICLIGeneration) {
         guard let status = value["status"]?.text else { return nil }
         self.status = status
@@ -64,7 +64,7 @@ package struct AICLIHealth: Sendable, Hashable, Codable {
         assistantAvailable = available.flatMap(Self.isAvailable)
     }
 
-    /// A Bool, or an object that says it in one of several ways.
+    /// The value is a Bool, or an object that has it under one of several names.
     private static func isAvailable(_ value: AICLIValue) -> Bool? {
         if let bool = value.bool { return bool }
         for name in ["available", "isAvailable", "success", "aicliAvailable", "installed"] {

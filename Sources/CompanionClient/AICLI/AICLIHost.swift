@@ -2,19 +2,18 @@ package import CompanionWire
 import FoundationEssentials
 import NIOConcurrencyHelpers
 
-/// A paired AICLI server: what it offers, and what this machine keeps of it.
+/// A paired AICLI server: its operations and its local store.
 package struct AICLIHost: Sendable {
     package let client: AICLIClient
     package let store: AICLIStore
-    /// Runs turns; tests put in their own clock.
+    /// Runs turns; tests replace its clock.
     package var runner: AICLITurnRunner
-    /// Gets what the user should know of what is shown. Nil: nobody is told.
+    /// Takes notices for the user about what is shown; nil drops them.
     package var notice: (@Sendable (String) -> Void)?
-    /// What was listed last.
+    /// The projects that were listed last.
     private let listed = NIOLockedValueBox<[CompanionProject]?>(nil)
 
-    /// - Parameter permissions: Who is asked where the allowed tools do not cover a question of the agent. Nil: it is
-    ///   denied.
+    /// - Parameter permissions: Answers the agent's questions that the allowed tools do not cover; nil denies them.
     package init(client: AICLIClient, store: AICLIStore, permissions: AICLIPermissionAnswering? = nil) {
         self.client = client
         self.store = store
@@ -22,15 +21,15 @@ package struct AICLIHost: Sendable {
         runner.permissions = permissions
     }
 
-    /// What commands see of it.
+    /// The host as commands use it.
     package var hostClient: HostClient {
-        HostClient(family: .aicli, health: client, projects: self, chats: self, turns: self, sessions: self)
+        HostClient(health: client, projects: self, chats: self, turns: self, sessions: self)
     }
 }
 
 extension AICLIHost: ProjectBrowsing, ChatBrowsing {
-    /// By their last use from here, as the server does not know one. Of a server that is off, those that it listed
-    /// last: prompts for them can wait.
+    /// The projects, by their last use from this machine, because the server does not record it. If the server is off,
+    /// the projects that it last listed: prompts for them can wait in the outbox.
     package func projects() async throws -> [CompanionProject] {
         let sessions = try store.sessions()
         let projects = try await listing().map { project in
@@ -56,7 +55,7 @@ extension AICLIHost: ProjectBrowsing, ChatBrowsing {
         }
     }
 
-    /// A project has one chat, whether it was begun or not: servers keep one session for a directory.
+    /// Each project has exactly one chat, even before it is begun, because servers keep one session per directory.
     package func chats(projectID: String) async throws -> [CompanionChat] {
         var projects = listed.withLockedValue(\.self)
         if projects == nil { projects = try await self.projects() }
@@ -71,7 +70,7 @@ extension AICLIHost: ProjectBrowsing, ChatBrowsing {
         ]
     }
 
-    /// What was said from here: servers show their messages to nobody.
+    /// The messages of this machine, because servers do not return messages.
     package func messagesPage(
         chatID: String,
         cursor: String?,
@@ -82,10 +81,11 @@ extension AICLIHost: ProjectBrowsing, ChatBrowsing {
 }
 
 extension AICLIHost: SessionBeginning {
-    /// Begins a session in a directory anew. The one that was there ends: the server would give it again.
+    /// Begins a new session in a directory. An existing session is ended first: otherwise the server would return it
+    /// again.
     ///
     /// - Returns: The new session's id.
-    /// - Throws: ``CompanionClientError/Code/hostError`` where the server keeps to the old one.
+    /// - Throws: ``CompanionClientError/Code/hostError`` if the server keeps the old session.
     package func beginSession(in workingDirectory: String) async throws -> String {
         let old = try store.sessions().session(for: workingDirectory)?.id
         if let old { _ = try await client.endSession(old) }
@@ -114,7 +114,7 @@ extension AICLIHost: TurnRunning {
         return chat.id
     }
 
-    /// Sends what waits first, then the prompt. A prompt for a host that is out of reach waits on the disk.
+    /// Sends the waiting prompts first, then this one. If the host is unreachable, the prompt is stored in the outbox.
     package func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs {
         TurnOutputs { emit in
             guard let directory = request.projectPath, !directory.isEmpty else {
@@ -160,17 +160,16 @@ extension AICLIHost: TurnRunning {
     }
 }
 
-// MARK: Prompts that wait
+// MARK: Waiting prompts
 
 extension AICLIHost {
-    /// Sends the prompts that wait, the oldest first, each once. One that fails at the host does not hold up the
-    /// others.
+    /// Sends the waiting prompts, oldest first, each once. A prompt that fails at the host does not block the others.
     ///
     /// - Parameters:
-    ///   - begin: Called before each.
-    ///   - emit: Gets the outputs of their turns.
-    ///   - end: Called behind each that the host has had, with how it fared.
-    /// - Throws: ``CompanionClientError`` where the host is out of reach: what is left waits on.
+    ///   - begin: Called before each prompt.
+    ///   - emit: Takes the outputs of the turns.
+    ///   - end: Called after each prompt that reached the host, with its result.
+    /// - Throws: ``CompanionClientError`` if the host is unreachable; the remaining prompts keep waiting.
     package func sendWaiting(
         begin: (AICLIWaitingPrompt) -> Void,
         emit: (TurnOutput) -> Void,
@@ -189,14 +188,14 @@ extension AICLIHost {
                 end(.success(summary))
             } catch let error as CompanionClientError {
                 guard !error.concernsHost else { throw error }
-                // What was not begun is still the next one: to go on would be to try it for ever.
+                // If the prompt was never begun, it would be the next one again and be tried forever.
                 try store.updateOutbox { if $0.next?.id == next.id { $0.refuse(next.id) } }
                 end(.failure(error))
             }
         }
     }
 
-    /// The same before another prompt: its answers are told in a line each, and are in the history.
+    /// Does the same before another prompt. Each answer is reported in one line; the history has the whole answer.
     private func sendWaiting(_ emit: (TurnOutput) -> Void) async throws {
         try await sendWaiting { prompt in
             let age = Duration.seconds(Int64(max(0, runner.now().timeIntervalSince(prompt.writtenAt)))).roughly
@@ -216,19 +215,19 @@ extension AICLIHost {
 }
 
 extension CompanionClientError {
-    /// Whether no prompt would fare better.
+    /// Whether other prompts would fail in the same way.
     fileprivate var concernsHost: Bool {
         delivery == .notSent && ![.busy, .badRequest, .notFound, .hostError, .forbidden, .server].contains(code)
     }
 
-    /// Whether the host could not be reached, and knows of nothing.
+    /// Whether the host could not be reached and received nothing.
     fileprivate var isOutOfReach: Bool {
         delivery == .notSent && [.unreachable, .timedOut].contains(code)
     }
 }
 
 extension String {
-    /// The beginning, for a line.
+    /// The beginning of the text, for one line.
     fileprivate var excerpt: String {
         let line = split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
         return line.count > 100 || line.count < trimmed.count ? "\(line.prefix(100))…" : line

@@ -1,11 +1,11 @@
-/// A question of the agent: may it go on?
+/// A request for permission from the agent.
 package struct AICLIPermissionRequest: Sendable, Hashable {
     package var sessionID: String?
-    /// The question, for people. It is the peer's text.
+    /// The question to show. The text comes from the peer.
     package var prompt: String
-    /// The words that the host takes for an answer. Default: `y` and `n`.
+    /// The words that the host accepts as an answer. Default: `y` and `n`.
     package var options: [String]
-    /// The tool that is asked for, where the host names it.
+    /// The tool that needs the permission, if the host names it.
     package var tool: String?
 
     package init(
@@ -20,7 +20,7 @@ package struct AICLIPermissionRequest: Sendable, Hashable {
         self.tool = tool
     }
 
-    /// - Returns: Nil for a question without words.
+    /// - Returns: nil if the question has no text.
     init?(_ data: AICLIValue, tool: String?) {
         guard let prompt = data.text("prompt", "permissionPrompt", "message", "text", "content") else { return nil }
         self.init(
@@ -34,26 +34,28 @@ package struct AICLIPermissionRequest: Sendable, Hashable {
     private static let yes = ["y", "yes", "allow", "approve", "accept", "ok"]
     private static let no = ["n", "no", "deny", "reject", "refuse", "cancel"]
 
-    /// The word that allows it once.
+    /// The word that allows the action once.
     package var allowing: String {
         options.first { Self.yes.contains($0.lowercased()) } ?? "y"
     }
 
-    /// The word that denies it.
+    /// The word that denies the action.
     package var denying: String {
         options.first { Self.no.contains($0.lowercased()) } ?? "n"
     }
 
-    /// Whether yes and no are all that there is to say.
+    /// Whether the only options are yes and no.
     package var isYesOrNo: Bool {
         options.allSatisfy { (Self.yes + Self.no).contains($0.lowercased()) }
     }
 
-    /// Whether the tools that the user has allowed cover it. A question that names no tool is covered by all only.
+    /// Whether the tools that the user allowed cover the question. A question that names no tool is covered only if all
+    /// tools are allowed.
     ///
-    /// Servers seldom name the tool beside the question: then the question has to name it, as a tool, and no other one.
+    /// Servers rarely send the tool's name separately. In that case the text must name the tool, and name no tool that
+    /// is not allowed.
     ///
-    /// - Parameter allowedTools: Nil: all.
+    /// - Parameter allowedTools: nil allows all tools.
     package func isCovered(by allowedTools: [String]?) -> Bool {
         guard let allowedTools else { return true }
         let named = tool.map { [$0] } ?? AICLIToolNames.named(in: prompt)
@@ -62,7 +64,7 @@ package struct AICLIPermissionRequest: Sendable, Hashable {
     }
 }
 
-/// Who is asked where the tools that the user has allowed do not cover a question.
+/// Answers questions that the allowed tools do not cover.
 ///
-/// Gives one of the request's options, or nil to deny.
+/// Returns one of the request's options, or nil to deny.
 package typealias AICLIPermissionAnswering = @Sendable (AICLIPermissionRequest) async throws -> String?

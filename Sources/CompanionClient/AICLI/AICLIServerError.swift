@@ -2,14 +2,14 @@ import CompanionWire
 
 /// An error that an AICLI server reports: `{code, message}`.
 package struct AICLIServerError: Error, Sendable, Hashable {
-    /// The names of the errors (aicli, "Error codes to map"). Servers may send others.
+    /// The error codes (aicli, "Error codes to map"). Servers may send others.
     package struct Code: RawRepresentable, Sendable, Hashable {
         package var rawValue: String
 
         package init(rawValue: String) { self.rawValue = rawValue }
 
         package static let invalidSession = Code(rawValue: "INVALID_SESSION")
-        /// What builds of late July say in place of it.
+        /// The same error in builds of late July.
         package static let sessionNotFound = Code(rawValue: "SESSION_NOT_FOUND")
         package static let sessionLimit = Code(rawValue: "SESSION_LIMIT")
         package static let permissionDenied = Code(rawValue: "PERMISSION_DENIED")
@@ -44,7 +44,7 @@ package struct AICLIServerError: Error, Sendable, Hashable {
         return code == .streamStart && (text.has("maximum number of sessions") || text.has("session limit"))
     }
 
-    /// Whether the server knows the session no more, and so has not looked at the prompt.
+    /// Whether the server no longer knows the session, and so has not processed the prompt.
     package var isUnknownSession: Bool {
         if [.invalidSession, .sessionNotFound].contains(code) { return true }
         let text = message.lowercased()
@@ -52,7 +52,7 @@ package struct AICLIServerError: Error, Sendable, Hashable {
             && (text.has("not found") || text.has("inactive"))
     }
 
-    /// What the error means to whoever has sent a prompt.
+    /// The error to report after a prompt was sent.
     package var clientError: CompanionClientError {
         let (kind, message): (CompanionClientError.Code, String) =
             switch code {

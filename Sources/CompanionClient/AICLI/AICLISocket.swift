@@ -4,16 +4,17 @@ import NIOCore
 import NIOSSL
 import NIOWebSocket
 
-/// One WebSocket to an AICLI server (RFC 6455), over TLS where the server was paired by it.
+/// One WebSocket (RFC 6455) to an AICLI server, over TLS if the server was paired with it.
 struct AICLISocket: Sendable {
-    /// The most bytes of a message, and of a frame of it. Nothing is allocated for a frame that says that it has more.
+    /// The most bytes of a message, and of each of its frames. If a frame announces more, no memory is allocated for
+    /// it.
     static let largestMessage = 8 << 20
 
     private let frames: WebSocketOpening.Frames
     private let line: WebSocketMonitor
 
-    /// - Parameter longestSilence: After so long without a frame the connection is dead, and is closed.
-    /// - Returns: Nil where the server answers with something else than a WebSocket, or ends the connection instead.
+    /// - Parameter longestSilence: After this long without a frame, the connection counts as dead and is closed.
+    /// - Returns: nil if the server does not answer with a WebSocket, or closes the connection.
     init?(client: AICLIClient, longestSilence: Duration) async throws {
         var opening = WebSocketOpening(
             endpoint: client.endpoint,
@@ -39,11 +40,11 @@ struct AICLISocket: Sendable {
         line = opening.line
     }
 
-    /// Gives what comes until the connection ends, and sends what is asked for.
+    /// Reports incoming frames until the connection ends, and sends the requests.
     ///
     /// - Parameters:
-    ///   - requests: JSON texts to send. Their end closes the connection.
-    ///   - limit: The most bytes that may come in all.
+    ///   - requests: JSON texts to send. When the stream finishes, the connection is closed.
+    ///   - limit: The most bytes that may arrive in total.
     /// - Returns: How the connection ended.
     func run(
         sending requests: AsyncStream<[UInt8]>,
@@ -56,10 +57,10 @@ struct AICLISocket: Sendable {
                     for await request in requests {
                         let buffer = ByteBuffer(bytes: request)
                         let frame = WebSocketFrame(fin: true, opcode: .text, maskKey: .random(), data: buffer)
-                        // A connection that is gone says so to the reader.
+                        // If the connection is gone, the reader reports it.
                         do { try await outbound.write(frame) } catch { return nil }
                     }
-                    // Nobody wants the connection any more.
+                    // The stream of requests has finished: nobody needs the connection any more.
                     return AICLIClosure()
                 }
                 group.addTask { try await Self.read(inbound, outbound, limit: limit, take) }
@@ -70,7 +71,7 @@ struct AICLISocket: Sendable {
                 return AICLIClosure()
             }
         }
-        // What broke the rules of the line is the cause of whatever end came of it.
+        // If the peer broke the protocol, report that instead of the resulting close.
         guard let fault = line.fault else { return end }
         return fault == .invalidFrameLength ? Self.tooLarge : Self.isGarbage
     }
@@ -128,11 +129,11 @@ struct AICLISocket: Sendable {
 
 /// How a connection ended.
 package struct AICLIClosure: Sendable {
-    /// The code of the close frame (RFC 6455, section 7.4); nil where there was none.
+    /// The code of the close frame (RFC 6455, section 7.4); nil if there was none.
     package var code: Int?
     package var error: CompanionClientError?
-    /// Whether nothing came before the end. The server may have said why all the same: what comes together with the end
-    /// does not always get through the upgrade to a WebSocket.
+    /// Whether nothing arrived before the end. The server may have sent a reason: data that arrives together with the
+    /// close is sometimes lost during the upgrade to a WebSocket.
     package var isMute: Bool
 
     package init(code: Int? = nil, error: CompanionClientError? = nil, isMute: Bool = false) {
@@ -141,6 +142,6 @@ package struct AICLIClosure: Sendable {
         self.isMute = isMute
     }
 
-    /// Servers complete the handshake of a client whose token is wrong, and then close.
+    /// Servers complete the handshake of a client with a wrong token, then close the connection with this code.
     package var isRefusal: Bool { code == 1008 }
 }

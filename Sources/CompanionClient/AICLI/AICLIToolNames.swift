@@ -1,6 +1,7 @@
-/// The tools that a question of the agent names in its text.
+/// Finds the tools that the text of an agent's question names.
 ///
-/// The text is the agent's, so this errs towards none: “Read the plan first” names no tool, “use the Read tool” does.
+/// The agent writes the text, so in doubt this finds no tool: “Read the plan first” names none, “use the Read tool”
+/// does.
 enum AICLIToolNames {
     /// The tools of the agent that these servers run.
     private static let known: Set<String> = [
@@ -9,11 +10,11 @@ enum AICLIToolNames {
     ]
     private static let inSmall = Set(known.map { $0.lowercased() })
     private static let verbs: Set<String> = ["use", "using", "call", "invoke"]
-    /// What may stand before “tool” and is no name of one.
+    /// Words before “tool” that are not a tool's name.
     private static let fillers: Set<String> = ["the", "a", "this", "that", "these", "those", "following", "and", "or"]
 
-    /// The names, each once: all that the text has, if one of them stands where a tool is named. Empty where something
-    /// that this does not know stands there.
+    /// All tool names in the text, each once, if at least one of them is used as a tool's name. Empty if an unknown
+    /// word is used as a tool's name.
     static func named(in text: String) -> [String] {
         let words = words(of: text)
         let used = words.indices.filter { isTool(at: $0, in: words) }.map { words[$0] }
@@ -25,11 +26,11 @@ enum AICLIToolNames {
 
     private static func isKnown(_ word: String) -> Bool { known.contains(word) || isServerTool(word) }
 
-    /// Whether the word stands where a tool is named: “the Bash tool”, “use Bash”, “use the tool Bash”.
+    /// Whether the word is used as a tool's name: “the Bash tool”, “use Bash”, “use the tool Bash”.
     private static func isTool(at index: Int, in words: [String]) -> Bool {
         let word = words[index]
         let isBeforeTool = index + 1 < words.count && ["tool", "tools"].contains(words[index + 1].lowercased())
-        // “the Read tool, then the shell tool”: a name in small letters is one as well, which nothing covers.
+        // In “the Read tool, then the shell tool”, “shell” counts as a tool too. It is unknown, so nothing covers it.
         if isBeforeTool, !fillers.contains(word.lowercased()) { return true }
         guard let first = word.utf8.first,
             (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(first) || isServerTool(word) || inSmall.contains(word)
@@ -38,12 +39,12 @@ enum AICLIToolNames {
         return before.map { verbs.contains($0) || $0 == "tool" } ?? false
     }
 
-    /// Tools of other servers: `mcp__github__search`.
+    /// Tools of MCP servers: `mcp__github__search`.
     private static func isServerTool(_ word: String) -> Bool {
         word.utf8.starts(with: "mcp__".utf8)
     }
 
-    /// The runs of ASCII letters, digits and underscores. Anything else is between words.
+    /// The runs of ASCII letters, digits and underscores. All other characters separate words.
     private static func words(of text: String) -> [String] {
         text.utf8.split { byte in
             switch byte {

@@ -1,7 +1,7 @@
 import CompanionWire
 package import FoundationEssentials
 
-/// JSON as AICLI servers write it: with fractions, and with values of another type than one expects.
+/// JSON as AICLI servers write it: numbers with fractions, and values of unexpected types.
 package enum AICLIValue: Sendable, Hashable {
     case null
     case bool(Bool)
@@ -22,22 +22,22 @@ package enum AICLIValue: Sendable, Hashable {
 
     package var array: [AICLIValue]? { if case .array(let elements) = self { elements } else { nil } }
 
-    /// A whole number; nil where it has a fraction or is out of range.
+    /// A whole number; nil if it has a fraction or is out of range.
     package var integer: Int? { number.flatMap(Int.init(exactly:)) }
 
-    /// A text that has something besides white space in it.
+    /// A text that is not only white space.
     package var text: String? {
         guard let string, string.contains(where: { !$0.isWhitespace }) else { return nil }
         return string
     }
 
-    /// The first of several members that is a text.
+    /// The first of these members that is a text.
     package func text(_ names: String...) -> String? {
         for name in names { if let text = self[name]?.text { return text } }
         return nil
     }
 
-    /// A time: ISO 8601 text, or milliseconds since 1970 as a number or as text. One answer may mix them.
+    /// A time: ISO 8601 text, or milliseconds since 1970 as a number or text. One answer may mix these forms.
     package var date: Date? {
         switch self {
         case .string(let text):
@@ -48,7 +48,7 @@ package enum AICLIValue: Sendable, Hashable {
     }
 
     private static func date(milliseconds: Double) -> Date? {
-        // Until the year 5138; anything else is no time.
+        // The upper bound is in the year 5138.
         guard (0...1e14).contains(milliseconds) else { return nil }
         return Date(timeIntervalSince1970: milliseconds / 1000)
     }
@@ -84,12 +84,12 @@ extension AICLIValue: Codable {
         }
     }
 
-    /// - Throws: What the decoder throws for bytes that are not JSON.
+    /// - Throws: The decoder's error for bytes that are not JSON.
     package init(json: some Sequence<UInt8>) throws {
         self = try JSONDecoder().decode(AICLIValue.self, from: Data(CompanionJSON.repaired(Array(json))))
     }
 
-    /// The value as JSON, names in order.
+    /// The value as JSON, with sorted keys.
     package var json: [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

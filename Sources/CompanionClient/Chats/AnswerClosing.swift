@@ -1,12 +1,13 @@
 import CompanionWire
 
-/// The last lines of an answer, read for whether the agent is done.
+/// The last lines of an answer, checked for whether the agent is done.
 ///
-/// To go on once too often costs one prompt, which asks for the mark; to stop too early leaves work undone. So this says
-/// “done” only of a plain statement at the very end, with nothing near it that speaks of work to come.
+/// Continuing once too often costs one prompt, which asks for the completion mark; stopping too early leaves work
+/// undone. So this reports “done” only for a plain statement at the very end, with nothing near it that mentions
+/// further work.
 struct AnswerClosing {
     private let lines: [String]
-    /// The sentences, each as its words between single spaces, with one at each end.
+    /// The sentences; words are separated by one space, with one space at each end.
     private let sentences: [String]
 
     init(_ lines: ArraySlice<String>) {
@@ -14,17 +15,17 @@ struct AnswerClosing {
         sentences = lines.flatMap(Self.sentences)
     }
 
-    /// Whether the mark stands on a line of its own, at the end but for lines that speak of no more work.
+    /// Whether the completion mark is on a line of its own, and no line after it mentions further work.
     var isMarked: Bool {
         guard let index = lines.lastIndex(where: Self.isMark) else { return false }
         guard !lines[(index + 1)...].flatMap(Self.sentences).contains(where: Self.speaksOfWork) else { return false }
-        // “When I am done I will write” above it: the line goes on with the mark.
+        // After an unfinished line such as “When I am done I will write”, the mark belongs to that sentence.
         guard index > 0, let before = Self.sentences(lines[index - 1]).last else { return true }
         let isOpen = lines[index - 1].unicodeScalars.last.map { !".!?…)*_`".unicodeScalars.contains($0) } ?? true
         return !isOpen || !Self.isHeldBack(before, before: before.endIndex)
     }
 
-    /// Whether one of the last sentences says that all is done, and none of them that something is left.
+    /// Whether one of the last sentences says that everything is done, and none of them mentions further work.
     var saysDone: Bool {
         let closing = sentences.suffix(3)
         guard let index = closing.lastIndex(where: Self.statesCompletion) else { return false }
@@ -52,31 +53,31 @@ struct AnswerClosing {
             guard let range = sentence.firstRange(of: " \(phrase) ") else { return false }
             let rest = sentence[sentence.index(before: range.upperBound)...]
             return !isHeldBack(sentence, before: range.lowerBound) && !limits.contains { rest.has(" \($0) ") }
-                // “All done with parsing”: with that, and with nothing else.
+                // “All done with parsing” covers only that part.
                 && !rest.begins(with: " with ")
         }
     }
 
-    /// Words before the statement that make it none: a denial, a condition, or a time to come.
+    /// Words before the statement that cancel it: a negation, a condition, or the future tense.
     private static let holds = [
         "not", "never", "nearly", "almost", "when", "once", "until", "till", "if", "unless", "after", "before",
         "as soon as", "will", "would", "should", "might", "must", "going to", "want", "make sure", "ensure", "cannot",
         "isn't", "aren't", "wasn't", "didn't", "don't", "haven't", "hasn't", "won't", "can't", "i'll", "it'll",
         "we'll", "partly", "partially", "mostly", "half", "say", "write", "said", "says",
     ]
-    /// Words behind it that make it one of a part.
+    /// Words after the statement that limit it to a part.
     private static let limits = [
         "when", "once", "until", "if", "unless", "after", "except", "but", "however", "so far", "part of", "half",
         "most of", "first", "apart from", "for now", "as soon as", "though", "although",
     ]
 
     private static func isHeldBack(_ sentence: String, before end: String.Index) -> Bool {
-        // The space that ends the last word belongs to the statement.
+        // Includes the space after the last word, which is part of the phrase.
         let start = sentence[..<end] + " "
         return holds.contains { start.has(" \($0) ") }
     }
 
-    /// What says that there is more to do, wherever it stands near the end.
+    /// Phrases that mention further work, anywhere near the end.
     private static let work = [
         "remain", "remains", "remaining", "still need", "still needs", "still have", "still has", "still to",
         "still missing",
@@ -89,7 +90,7 @@ struct AnswerClosing {
         "pending",
         "outstanding", "waiting for", "moving on", "continuing with", "on to step", "haven't", "have not",
     ]
-    /// What takes such words back.
+    /// Phrases that contain such words but say the opposite.
     private static let nothing = [
         "nothing remains", "nothing remaining", "nothing left to do", "nothing is left to do", "nothing more to do",
         "nothing to do", "nothing failed", "nothing is pending", "none remain", "none remains", "no failing",
@@ -103,7 +104,7 @@ struct AnswerClosing {
         return work.contains { sentence.has(" \($0) ") } || countsParts(sentence)
     }
 
-    /// “Step 1 of 12”, “3/8 files”: a part that is not the last one.
+    /// Whether the sentence names a part that is not the last one: “Step 1 of 12”, “3/8 files”.
     private static func countsParts(_ sentence: String) -> Bool {
         let words = sentence.parts(" ")
         for (index, word) in words.enumerated() {
@@ -116,7 +117,7 @@ struct AnswerClosing {
         return false
     }
 
-    /// Whether the sentence begins something: “Now step 2.”
+    /// Whether the sentence begins a step: “Now step 2.”
     private static func begins(_ sentence: String) -> Bool {
         [" now ", " next ", " then ", " starting ", " step ", " let me ", " on to ", " first "].contains {
             sentence.begins(with: $0)
@@ -142,7 +143,7 @@ struct AnswerClosing {
             switch scalar {
             case "’", "'": word += "'"
             case "/" where !word.isEmpty: word.unicodeScalars.append(scalar)
-            // The point in a number or a file's name ends nothing.
+            // A point inside a number or a file name does not end a sentence.
             case ".", "!", "?", ";", "。", "！", "？":
                 let next = index + 1 < scalars.count ? scalars[index + 1] : " "
                 if next.properties.isAlphabetic || next.properties.numericType != nil {

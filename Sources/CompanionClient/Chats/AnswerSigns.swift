@@ -1,20 +1,20 @@
 import CompanionWire
 
-/// What an answer says of how to go on.
+/// What an answer says about how to continue.
 package struct AnswerSigns: Sendable, Hashable {
-    /// What the agent is asked to write when it is done.
+    /// The text that the agent is asked to write when it is done.
     package static let completionMark = "TASK COMPLETE"
 
-    /// The agent says at the end of the answer that all is done, and nothing there says otherwise.
+    /// The end of the answer says that everything is done, and nothing there contradicts it.
     package let isComplete: Bool
-    /// It ends with a question to the user.
+    /// The answer ends with a question to the user.
     package let asks: Bool
     package let isEmpty: Bool
 
     package init(_ answer: String) {
         let lines = answer.split(whereSeparator: \.isNewline).map { String($0).trimmed }.filter { !$0.isEmpty }
         isEmpty = lines.isEmpty
-        // How an answer ends says what comes next; what it tells of before does not.
+        // Only the end of an answer says what comes next.
         let end = lines.suffix(6)
         let text = end.joined(separator: "\n").lowercased()
         asks = Self.ends(withQuestion: lines) || Self.requests.contains { text.contains($0) }

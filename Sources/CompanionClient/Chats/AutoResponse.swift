@@ -1,26 +1,26 @@
-/// Lets an agent go on by itself: says after each answer what to send next, or why to stop. Hosts know nothing of it,
-/// so it works with every family. A value without clock or network.
+/// Auto mode: decides after each answer which prompt to send next, or why to stop. Hosts are not involved, so it works
+/// with every family. A value type without clock or network.
 package struct AutoResponse: Sendable {
     package enum Mode: String, Sendable, Hashable, CaseIterable {
-        /// Until the agent says that it is done, asks something, or repeats itself.
+        /// Until the agent says that it is done, asks a question, or repeats itself.
         case smartStop = "smart-stop"
-        /// Until it says that it is done. Questions are left to its own judgement.
+        /// Until the agent says that it is done. It decides its questions itself.
         case untilCompletion = "until-completion"
-        /// Until the time is over, however many messages that takes.
+        /// Until the time limit, however many messages that takes.
         case timed
-        /// A number of messages, however long they take.
+        /// Until the message limit, however long that takes.
         case messageCount = "message-count"
-        /// Until it is done, the time is over or the messages are sent, whichever comes first. One question is left to
-        /// its own judgement; another one right behind it ends it.
+        /// Until the agent is done, or until the time or message limit, whichever comes first. The agent decides a
+        /// single question itself; a second question in a row stops the mode.
         case hybrid
     }
 
-    /// What a mode does not go beyond. Nil: the mode's own limit (``AutoResponse/Mode/mostMessages``,
+    /// The limits of a mode. nil uses the mode's own limit (``AutoResponse/Mode/mostMessages``,
     /// ``AutoResponse/Mode/mostTime``).
     package struct Limits: Sendable, Hashable {
         /// Automatic messages.
         package var messages: Int?
-        /// From the first prompt on.
+        /// Counts from the first prompt.
         package var time: Duration?
 
         package init(messages: Int? = nil, time: Duration? = nil) {
@@ -42,12 +42,12 @@ package struct AutoResponse: Sendable {
 
     package let mode: Mode
     package let limits: Limits
-    /// How many automatic messages there were.
+    /// The number of automatic messages so far.
     package private(set) var sent = 0
     private var wantsStop = false
     private var lastAnswer: String?
     private var repeats = 0
-    /// How many answers in a row have asked something.
+    /// The number of answers in a row that asked a question.
     private var questions = 0
 
     package init(mode: Mode, limits: Limits = Limits()) {
@@ -55,28 +55,28 @@ package struct AutoResponse: Sendable {
         self.limits = limits
     }
 
-    /// The most automatic messages.
+    /// The limit of automatic messages.
     package var mostMessages: Int { limits.messages ?? mode.mostMessages }
-    /// The longest time from the first prompt on.
+    /// The time limit, counted from the first prompt.
     package var mostTime: Duration { limits.time ?? mode.mostTime }
 
-    /// What is sent to have the agent go on: it gets a word to say when it is done.
+    /// The prompt that tells the agent to continue, and what to write when it is done.
     package static let prompt =
         "Go on. When everything is done, write \(AnswerSigns.completionMark) on a line of its own."
-    /// The same, where it has asked something.
+    /// The same prompt after the agent asked a question.
     package static let judgement = "Decide that yourself, as you think best. \(prompt)"
 
-    /// The user has had enough: the next answer is the last.
+    /// Stops the mode after the running answer.
     package mutating func stop() {
         wantsStop = true
     }
 
-    /// A new prompt of the user begins a new row.
+    /// Starts over after a new prompt of the user.
     package mutating func begin() {
         self = AutoResponse(mode: mode, limits: limits)
     }
 
-    /// - Parameter elapsed: Since the row began.
+    /// - Parameter elapsed: The time since the user's prompt.
     package mutating func answered(_ answer: String, elapsed: Duration) -> Step {
         let signs = AnswerSigns(answer)
         repeats = answer == lastAnswer ? repeats + 1 : 0
@@ -91,7 +91,7 @@ package struct AutoResponse: Sendable {
         if wantsStop { return .stopped }
         if mode.endsByAnswer, signs.isComplete { return .completed }
         if let most = mode.mostQuestions, questions > most { return .question }
-        // Nobody is served by an agent that has nothing to say, or says the same again.
+        // An agent that answers nothing, or the same again, makes no progress.
         if signs.isEmpty { return .empty }
         if repeats >= (mode.endsByAnswer ? 1 : 2) { return .repeated }
         if elapsed >= mostTime { return .time(mostTime) }
@@ -101,16 +101,16 @@ package struct AutoResponse: Sendable {
 }
 
 extension AutoResponse.Mode {
-    /// The most automatic messages: 10; 100 where the time is what counts.
+    /// The limit of automatic messages: 10, or 100 for `timed`.
     package var mostMessages: Int { self == .timed ? 100 : 10 }
 
-    /// The longest time: 30 min; a day where the number of messages is what counts.
+    /// The time limit: 30 min, or 24 h for `messageCount`.
     package var mostTime: Duration { .seconds(self == .messageCount ? 1440 * 60 : 30 * 60) }
 
-    /// Whether it is over when the agent says so.
+    /// Whether the mode ends when the agent says that it is done.
     fileprivate var endsByAnswer: Bool { self != .timed && self != .messageCount }
 
-    /// How many questions in a row are left to the agent. Nil: all.
+    /// How many questions in a row the agent decides itself; nil for all.
     fileprivate var mostQuestions: Int? {
         switch self {
         case .smartStop: 0
@@ -121,7 +121,7 @@ extension AutoResponse.Mode {
 }
 
 extension AutoResponse.Reason: CustomStringConvertible {
-    /// For people.
+    /// Text for the user.
     package var description: String {
         switch self {
         case .completed: "the agent says that it is done"

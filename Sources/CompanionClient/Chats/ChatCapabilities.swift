@@ -2,18 +2,18 @@ package import CompanionWire
 
 /// A host that lists projects and their chats.
 package protocol ProjectBrowsing: Sendable {
-    /// The projects as the host lists them, newest first. ``ProjectMerger`` tidies them for people.
+    /// The projects as the host lists them, newest first. ``ProjectMerger`` merges them for display.
     func projects() async throws -> [CompanionProject]
     /// The chats of a project, newest first; none for an unknown project.
     func chats(projectID: String) async throws -> [CompanionChat]
 }
 
-/// A host that shows what was said in a chat.
+/// A host that shows the messages of a chat.
 package protocol ChatBrowsing: Sendable {
     /// One page of a chat, oldest message first; empty for an unknown chat.
     ///
     /// - Parameters:
-    ///   - cursor: Where the page begins: a `nextCursor` of the host. Nil: at the oldest message.
-    ///   - limit: The most messages of the page; clamped to 1…200.
+    ///   - cursor: A `nextCursor` from the host; nil begins at the oldest message.
+    ///   - limit: The most messages per page; clamped to 1…200.
     func messagesPage(chatID: String, cursor: String?, limit: Int) async throws -> CompanionMessagesPageResponse
 }

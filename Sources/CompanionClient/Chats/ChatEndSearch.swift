@@ -1,26 +1,27 @@
 import CompanionWire
 
-/// Finds where a chat ends with few questions: a value that says which message to ask for, and takes the answer.
+/// Finds the end of a chat with few requests. A state machine that says which message to request, and takes the answer.
 ///
-/// Cursors are numbers of messages from the oldest one on (protocol v1, "pagination"), and there is nothing behind the
-/// end: so the end is overshot by doubling the distance, and then closed in on by halving it.
+/// Cursors are message numbers, counted from the oldest message (protocol v1, "pagination"), and a page after the end
+/// is empty. So the distance is doubled until it passes the end, then halved.
 struct ChatEndSearch: Sendable {
     enum Step: Sendable, Hashable {
-        /// Ask for the one message at this offset.
+        /// Request the single message at this offset.
         case ask(Int)
-        /// The chat ends less than a page behind this offset, which has a message.
+        /// The chat ends less than a page after this offset, which has a message.
         case found(Int)
-        /// The answers contradict each other: only a walk can tell.
+        /// The answers contradict each other, so the pages have to be read one by one.
         case giveUp
     }
 
-    /// No chat has as many messages; a host that goes on without end is not followed.
+    /// An upper bound that no chat reaches. It ends the search if a host always returns another message.
     private static let mostPages = 1 << 32
 
     private(set) var step: Step
     private let base: Int
     private let unit: Int
-    /// In pages behind ``base``: one that exists, the first one known not to, and one that was said to be the last.
+    /// In pages after ``base``: the highest that exists, the lowest that does not, and one that the host called the
+    /// last.
     private var low = 0
     private var high: Int?
     private var last: Int?
@@ -28,14 +29,14 @@ struct ChatEndSearch: Sendable {
 
     /// - Parameters:
     ///   - base: An offset that has a message.
-    ///   - unit: How exactly the end is to be known: to a page of so many messages.
+    ///   - unit: The precision of the result: the number of messages of a page.
     init(from base: Int, unit: Int) {
         self.base = base
         self.unit = unit
         self.step = .ask(base + unit)
     }
 
-    /// Takes the page of one message that was asked for.
+    /// Takes the page with the requested message.
     mutating func take(_ page: CompanionMessagesPageResponse) {
         guard case .ask(let offset) = step else { return }
         let cursor = page.nextCursor.flatMap { $0.isEmpty ? nil : $0 }
@@ -52,9 +53,10 @@ struct ChatEndSearch: Sendable {
         }
     }
 
-    /// Takes that there is a message.
+    /// Records that there is a message at the requested offset.
     mutating func takeMessage(isLast: Bool) {
-        // Some make the last message of any offset behind the end: nothing can come after a last one.
+        // Some hosts return the last message for any offset after the end. A message after the last one is a
+        // contradiction.
         guard last == nil else {
             step = .giveUp
             return
@@ -75,11 +77,12 @@ struct ChatEndSearch: Sendable {
 }
 
 extension ChatBrowsing {
-    /// The offset of the last page of a chat, or somewhat before it, in about two questions for each doubling of the
-    /// chat's length.
+    /// The offset of the last page of a chat, or an offset shortly before it. Takes about two requests for each
+    /// doubling of the chat's length.
     ///
-    /// - Parameter pages: A walk that has come some way.
-    /// - Returns: Nil when the host's cursors are no offsets or its answers do not fit together: walk on, then.
+    /// - Parameter pages: The pages that were read so far.
+    /// - Returns: nil if the host's cursors are not offsets or its answers contradict each other; then read page by
+    ///   page.
     func lastPageOffset(chatID: String, after pages: MessagePages) async throws -> Int? {
         guard pages.hasOffsets, let next = pages.next, let base = next.flatMap(Int.init) else { return nil }
         var search = ChatEndSearch(from: base, unit: pages.limit)
@@ -92,7 +95,7 @@ extension ChatBrowsing {
             } catch let error as CompanionClientError
                 where [.badRequest, .notFound, .badAnswer, .server].contains(error.code)
             {
-                // Hosts may refuse an offset behind the end.
+                // Hosts may refuse an offset after the end.
                 return nil
             }
         }

@@ -1,6 +1,6 @@
 package import CompanionWire
 
-/// The messages of a chat, oldest first, each once: pages are asked for as they are needed, and none is kept.
+/// The messages of a chat, oldest first, each once. Pages are requested as they are needed and not kept.
 package struct CompanionMessages: AsyncSequence, Sendable {
     package typealias Element = CompanionMessage
     package typealias Failure = any Error
@@ -28,7 +28,7 @@ package struct CompanionMessages: AsyncSequence, Sendable {
             self.chatID = chatID
         }
 
-        /// How many messages and ids are held now: at most one page, and a window of ids.
+        /// How many messages and ids are in memory: at most one page, and a window of ids.
         var retained: (messages: Int, ids: Int) { (current.count, pages.retained) }
 
         package mutating func next() async throws -> CompanionMessage? {
@@ -42,7 +42,7 @@ package struct CompanionMessages: AsyncSequence, Sendable {
 }
 
 extension ChatBrowsing {
-    /// All messages of a chat, oldest first, each once, in flat memory.
+    /// All messages of a chat, oldest first, each once, with constant memory.
     package func messages(chatID: String) -> CompanionMessages {
         CompanionMessages(chats: self, chatID: chatID)
     }

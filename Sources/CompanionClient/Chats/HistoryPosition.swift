@@ -1,8 +1,8 @@
 package import CompanionWire
 
-/// How far a chat's history went at some moment: what comes behind it is new.
+/// The end of a chat's history at some moment. Messages after it are new.
 package struct HistoryPosition: Sendable, Hashable {
-    /// The cursor of the last page. Nil: the chat's beginning.
+    /// The cursor of the last page; nil for the chat's beginning.
     package var cursor: String?
     /// The ids of the last page's messages: at most 200.
     package var identifiers: [String]
@@ -17,9 +17,9 @@ package struct HistoryPosition: Sendable, Hashable {
 }
 
 extension ChatBrowsing {
-    /// Goes to the end of a chat: the end of a long one is searched for, if the host's cursors allow it.
+    /// Finds the end of a chat. In a long chat it is searched for, if the host's cursors allow it.
     ///
-    /// - Parameter earlier: A position from before, which saves the way up to it.
+    /// - Parameter earlier: An earlier position; the messages before it are not read again.
     package func historyPosition(
         chatID: String,
         from earlier: HistoryPosition = .start
@@ -30,7 +30,7 @@ extension ChatBrowsing {
         var beforeJump: MessagePages?
         while let page = try await pages.fetch(from: self, chatID: chatID) {
             if page.isEmpty, let walked = beforeJump {
-                // What was there a moment ago is gone: messages were removed.
+                // The page existed a moment ago: messages were removed in the meantime.
                 pages = walked
                 beforeJump = nil
                 continue
@@ -48,17 +48,18 @@ extension ChatBrowsing {
         return position
     }
 
-    /// The messages behind a position, oldest first.
+    /// The messages after a position, oldest first.
     ///
-    /// Offsets shift when older messages are imported: what counts is which ids were known, not where they stand.
+    /// Offsets shift when older messages are imported, so known messages are recognised by their ids, not by their
+    /// offsets.
     package func messages(chatID: String, after position: HistoryPosition) async throws -> [CompanionMessage] {
         if let new = try await messages(chatID: chatID, after: position, from: position.cursor) { return new }
         guard position.cursor != nil else { return [] }
-        // The page moved out of sight: messages were removed.
+        // Messages were removed, so the page is no longer at that offset.
         return try await messages(chatID: chatID, after: position, from: nil) ?? []
     }
 
-    /// - Returns: Nil when none of the position's messages is there.
+    /// - Returns: nil if none of the position's messages is found.
     private func messages(
         chatID: String,
         after position: HistoryPosition,

@@ -1,12 +1,12 @@
 package import CompanionWire
 
-/// The last messages of those that came, up to a number, each once: where it came last.
+/// Keeps the last messages of a sequence, up to a number. Of repeated messages, only the last occurrence counts.
 ///
-/// When older messages are imported during a walk, its next page begins earlier in the chat than the one before ended.
-/// What was read already then comes again, behind what is older: so the last time that a message comes counts.
+/// When older messages are imported while the pages are read, the next page begins earlier in the chat than the
+/// previous one ended. Messages that were already read then come again, after older ones.
 struct LastMessages: Sendable {
     private let capacity: Int
-    /// With messages that came again later, and some that are too many: tidied now and then.
+    /// Includes repeated and surplus messages, which are removed from time to time.
     private var messages: [(turn: Int, message: CompanionMessage)] = []
     private var latest: [String: Int] = [:]
     private var turn = 0
@@ -16,7 +16,7 @@ struct LastMessages: Sendable {
         self.capacity = capacity
     }
 
-    /// How many messages are held now: at most twice the number asked for, and a page.
+    /// How many messages are in memory: at most twice the requested number, plus a page.
     var retained: Int { messages.count }
 
     mutating func append(_ page: [CompanionMessage]) {
@@ -46,8 +46,8 @@ struct LastMessages: Sendable {
 extension ChatBrowsing {
     /// The last messages of a chat, oldest first.
     ///
-    /// Long chats are not read from their beginning: where they end is found first, if the host's cursors allow it.
-    /// Holds about twice as many messages as are asked for.
+    /// In a long chat, the end is searched for first, if the host's cursors allow it, so that the chat is not read from
+    /// its beginning. Holds about twice as many messages as requested.
     package func lastMessages(chatID: String, count: Int) async throws -> [CompanionMessage] {
         guard count > 0 else { return [] }
         var pages = MessagePages()
@@ -63,7 +63,7 @@ extension ChatBrowsing {
         return last.elements
     }
 
-    /// - Returns: Nil when it takes the whole walk.
+    /// - Returns: nil if the whole chat has to be read.
     private func lastMessages(
         chatID: String,
         count: Int,
@@ -78,7 +78,7 @@ extension ChatBrowsing {
             while let page = try await pages.fetch(from: self, chatID: chatID) { last.append(page.messages) }
             let found = last.elements
             if found.count == count { return found }
-            // Some cannot be read, came twice, or were removed meanwhile: farther back are more.
+            // Some messages are unreadable, repeated, or were removed: begin farther back.
             distance = max(distance * 2, MessagePages.pageSize)
         }
         return nil

@@ -1,27 +1,28 @@
 import CompanionWire
 
-/// Walks the pages of a chat: a value that says which page to ask for, and takes it.
+/// Reads the pages of a chat: a state machine that says which page to request, and takes it.
 ///
-/// Offsets shift when older messages are imported while one walks, so messages come twice: they are known by their ids.
-/// Only the last ``window`` ids are kept, so that memory does not grow with the chat.
+/// Offsets shift when older messages are imported during the read, so messages can come twice; they are recognised by
+/// their ids. Only the last ``window`` ids are kept, so that memory does not grow with the chat.
 struct MessagePages: Sendable {
-    /// How many ids are remembered: messages that were imported meanwhile, up to about this number, do no harm.
+    /// How many ids are remembered. About this many messages can be imported meanwhile without causing duplicates.
     static let window = 4096
-    /// The most messages that hosts give at a time.
+    /// The most messages that hosts return per page.
     static let pageSize = 200
 
-    /// After how many pages a search for the end is worth its questions.
+    /// The number of pages after which a search for the end is worth its requests.
     static let pagesBeforeJump = 2
-    /// After how many pages a smaller limit grows again.
+    /// The number of pages after which a reduced limit grows again.
     static let pagesUntilGrowth = 4
 
-    /// The cursor of the page to ask for. Nil inside: the beginning. Nil: there is no more.
+    /// The cursor of the page to request. An inner nil means the beginning; an outer nil means that there are no more
+    /// pages.
     private(set) var next: String??
-    /// How many messages to ask for. Halved when they are too large for one answer.
+    /// How many messages to request. Halved if a page is too large for one answer.
     private(set) var limit = pageSize
-    /// How many pages were taken.
+    /// The number of pages so far.
     private(set) var taken = 0
-    /// Whether each cursor so far was a number: that of the messages before it.
+    /// Whether each cursor so far was an offset: the number of messages before it.
     private(set) var hasOffsets = true
     private var pagesWithLimit = 0
     private var recent = RecentIdentifiers(capacity: window)
@@ -30,12 +31,12 @@ struct MessagePages: Sendable {
         next = .some(cursor)
     }
 
-    /// How many ids are held now.
+    /// The number of ids in memory.
     var retained: Int { recent.count }
 
-    /// Takes the page that ``next`` asked for.
+    /// Takes the page that was requested with ``next``.
     ///
-    /// - Returns: Its messages that did not come before.
+    /// - Returns: The messages that did not come before.
     mutating func take(_ page: CompanionMessagesPageResponse) -> [CompanionMessage] {
         noteOffset(of: page)
         next = following(page)
@@ -45,16 +46,16 @@ struct MessagePages: Sendable {
         return page.messages.elements.filter { recent.insert($0.id) }
     }
 
-    /// Asks for half as many messages from now on.
+    /// Halves the number of messages to request.
     ///
-    /// - Returns: Whether that is possible: a page has at least one message.
+    /// - Returns: Whether that was possible: a page has at least one message.
     mutating func shrink() -> Bool {
         guard limit > 1 else { return false }
         change(limit: limit / 2)
         return true
     }
 
-    /// Goes on at another message, counted from the oldest one.
+    /// Continues at another message, counted from the oldest one.
     mutating func jump(to offset: Int) {
         next = .some(String(offset))
     }
@@ -69,7 +70,7 @@ struct MessagePages: Sendable {
         hasOffsets = hasOffsets && Int(current ?? "0").map { $0 + page.count } == Int(cursor)
     }
 
-    /// The next cursor, if it leads on: a host that repeats itself must not keep anyone for ever.
+    /// The next cursor if it makes progress: a host that repeats a cursor must not cause an endless loop.
     private func following(_ page: CompanionMessagesPageResponse) -> String?? {
         guard let cursor = page.nextCursor, !cursor.isEmpty, case .some(let current) = next else { return nil }
         guard page.count > 0 else { return nil }
@@ -81,20 +82,20 @@ struct MessagePages: Sendable {
 }
 
 extension MessagePages {
-    /// A page as it was fetched.
+    /// A page as received.
     struct Page: Sendable {
         let cursor: String?
-        /// All of its messages that could be read.
+        /// All messages that could be read.
         let messages: [CompanionMessage]
-        /// Those that did not come before.
+        /// The messages that did not come before.
         let new: [CompanionMessage]
-        /// Whether the host had nothing there.
+        /// Whether the host returned no messages.
         let isEmpty: Bool
     }
 
-    /// Fetches the next page, in smaller pieces if it is too large for one answer.
+    /// Requests the next page, with fewer messages if it is too large for one answer.
     ///
-    /// - Returns: Nil when there is no more.
+    /// - Returns: nil if there are no more pages.
     mutating func fetch(from chats: some ChatBrowsing, chatID: String) async throws -> Page? {
         while let cursor = next {
             try Task.checkCancellation()
@@ -111,6 +112,6 @@ extension MessagePages {
 }
 
 extension CompanionMessagesPageResponse {
-    /// How many messages the page has, with those that could not be read.
+    /// The number of messages on the page, including the unreadable ones.
     var count: Int { messages.elements.count + messages.dropped }
 }

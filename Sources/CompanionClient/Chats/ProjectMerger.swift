@@ -1,13 +1,13 @@
 package import CompanionWire
 import FoundationEssentials
 
-/// A project as people know it: one row for everything that a host lists under one path.
+/// A project as shown to the user: one row for all entries that a host lists with the same path.
 package struct MergedProject: Sendable, Hashable, Identifiable {
-    /// The newest of the host's entries, by the name that is shown.
+    /// The newest of the host's entries, with the name to show.
     package var project: CompanionProject
-    /// The ids of all entries, the newest first: the chats of all of them belong to the project.
+    /// The ids of all entries, newest first. The project has the chats of all of them.
     package var ids: [String]
-    /// The names that other entries have.
+    /// The names of the other entries.
     package var otherNames: [String]
 
     package var id: String { project.id }
@@ -19,18 +19,18 @@ package struct MergedProject: Sendable, Hashable, Identifiable {
     }
 }
 
-/// Tidies the projects of a host: it may list one directory under several ids, and a catch-all without a directory.
+/// Merges the projects of a host, which may list one directory under several ids, and a catch-all without a directory.
 package enum ProjectMerger {
     /// Merges projects that share a `localPath`; those without one stay apart. Keeps the host's order.
     ///
-    /// The entry with the newest `lastUpdatedAt` stands for the others. Its name changes with every prompt in another
-    /// entry: what is shown is the directory's own name where an entry has it, else the first in the order of bytes.
+    /// The entry with the newest `lastUpdatedAt` represents the others. But it changes with every prompt in another
+    /// entry, so the name is the directory's own if an entry has it, else the first in byte order.
     package static func merge(_ projects: [CompanionProject]) -> [MergedProject] {
         var entries: [[CompanionProject]] = []
         var rows: [[UInt8]: Int] = [:]
         var ids: Set<[UInt8]> = []
         for project in projects {
-            // What looks the same need not be the same directory: paths are compared byte by byte.
+            // Paths are compared byte by byte, because paths that look the same can be different directories.
             let hasPath = !project.localPath.isEmpty
             let key = hasPath ? Array("path:".utf8) + directory(project.localPath) : Array("id:\(project.id)".utf8)
             guard let row = rows[key] else {
@@ -44,14 +44,14 @@ package enum ProjectMerger {
         return entries.map(MergedProject.init(entries:))
     }
 
-    /// Whether a project is a catch-all that is hidden as long as it has no chats: it has no directory.
+    /// Whether a project is a catch-all, which has no directory and is hidden while it has no chats.
     package static func isCatchAll(_ project: MergedProject) -> Bool {
         project.project.localPath.isEmpty
     }
 
     /// Leaves out catch-alls without chats.
     ///
-    /// - Parameter chatCount: How many chats a project has; asked for catch-alls only.
+    /// - Parameter chatCount: Returns a project's number of chats; called only for catch-alls.
     package static func hidingEmptyCatchAll(
         _ projects: [MergedProject],
         chatCount: (MergedProject) throws -> Int
@@ -59,7 +59,7 @@ package enum ProjectMerger {
         try projects.filter { try !isCatchAll($0) || chatCount($0) > 0 }
     }
 
-    /// `/a/b/` and `/a/b` are one directory.
+    /// Treats `/a/b/` and `/a/b` as one directory.
     fileprivate static func directory(_ path: String) -> ArraySlice<UInt8> {
         var path = Array(path.utf8)[...]
         while path.count > 1, path.last == UInt8(ascii: "/") { path = path.dropLast() }
@@ -68,7 +68,7 @@ package enum ProjectMerger {
 }
 
 extension MergedProject {
-    /// - Parameter entries: Those of one directory, at least one.
+    /// - Parameter entries: The entries of one directory; at least one.
     fileprivate init(entries: [CompanionProject]) {
         guard entries.count > 1 else {
             self.init(project: entries[0], ids: [entries[0].id])
@@ -95,9 +95,9 @@ extension MergedProject {
 }
 
 extension ProjectBrowsing {
-    /// The projects as people know them: merged by path, an empty catch-all left out.
+    /// The projects for display: merged by path, without empty catch-alls.
     ///
-    /// Asks for the chats of catch-alls, and of nothing else.
+    /// Requests chats only of catch-alls.
     package func mergedProjects() async throws -> [MergedProject] {
         var result: [MergedProject] = []
         for project in ProjectMerger.merge(try await projects()) {

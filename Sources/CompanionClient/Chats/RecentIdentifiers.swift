@@ -1,8 +1,8 @@
-/// The last identifiers that were seen, up to a fixed number: what a long list is de-duplicated with in flat memory.
+/// The last identifiers that were seen, up to a fixed number. Removes duplicates from a long list with constant memory.
 struct RecentIdentifiers: Sendable {
     private let capacity: Int
     private var order: [String] = []
-    /// Where the next identifier goes once ``order`` is full: on the oldest.
+    /// The index at which the next identifier replaces the oldest one, once ``order`` is full.
     private var oldest = 0
     private var known: Set<String> = []
 
@@ -13,7 +13,7 @@ struct RecentIdentifiers: Sendable {
 
     var count: Int { known.count }
 
-    /// Remembers an identifier and forgets the oldest one for it when full.
+    /// Remembers an identifier; when full, forgets the oldest one.
     ///
     /// - Returns: Whether it is new.
     mutating func insert(_ identifier: String) -> Bool {

@@ -1,30 +1,30 @@
 package import CompanionWire
 
-/// What a terminal should show of a turn.
+/// An output of a turn, to be shown to the user.
 package enum TurnOutput: Sendable, Hashable {
-    /// The host runs the turn under this id, whether somebody reads on or not.
+    /// The host runs the turn under this id, whether or not anyone keeps reading.
     case begun(turnID: String)
-    /// A piece of the answer, to be appended to what came before.
+    /// A piece of the answer, to be appended to the previous pieces.
     case text(String)
     /// What the host is doing.
     case status(String)
     case toolStart(toolName: String, toolCallID: String?)
     case toolComplete(toolName: String, toolCallID: String?, success: Bool, details: String?)
     case usage(ContinueChatUsage)
-    /// The stream broke; the history is followed until the answer is there. The text is a notice for people.
+    /// The stream broke; the history is read until it has the answer. The text is a notice for the user.
     case recovering(String)
     /// The last output.
     case finished(ChatTurnSummary)
 }
 
-/// What a turn came to.
+/// The result of a turn.
 package struct ChatTurnSummary: Sendable, Hashable {
     /// The whole answer.
     package var answer: String
     package var usage: ContinueChatUsage?
-    /// Whether the answer's end came from the history.
+    /// Whether the end of the answer was read from the history.
     package var wasRecovered: Bool
-    /// Where the history went to when the turn began.
+    /// The end of the chat's history when the turn began.
     package var position: HistoryPosition
 
     package init(answer: String, usage: ContinueChatUsage?, wasRecovered: Bool, position: HistoryPosition) {

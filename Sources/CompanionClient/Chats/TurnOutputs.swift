@@ -1,14 +1,14 @@
-/// The outputs of a turn, made by a body that begins when the first one is asked for. For one reader.
+/// The outputs of a turn, produced by a body that starts when the first output is read. Supports one reader.
 ///
-/// A reader that is cancelled cancels the body, and waits for what that still has to write down. The end or error of
-/// the body is that of the outputs.
+/// If the reader is cancelled, the body is cancelled too, and the reader waits until the body has finished its writes.
+/// The sequence ends when the body ends, and throws the body's error.
 package struct TurnOutputs: AsyncSequence, Sendable {
     package typealias Element = TurnOutput
     package typealias Failure = any Error
 
     private let source: Source
 
-    /// - Parameter body: Gets what takes the outputs; they wait for their reader.
+    /// - Parameter body: Gets a function that takes the outputs; they are buffered until they are read.
     init(_ body: @escaping @Sendable (_ emit: @escaping @Sendable (TurnOutput) -> Void) async throws -> Void) {
         source = Source(body)
     }
@@ -41,7 +41,7 @@ extension TurnOutputs {
         func next() async throws -> TurnOutput? {
             let outputs = outputs ?? begin()
             self.outputs = outputs
-            // An iterator of such a stream has no state of its own.
+            // A stream's iterator has no state of its own, so a new one is fine.
             var iterator = outputs.makeAsyncIterator()
             do {
                 if let output = try await iterator.next(isolation: self) { return output }
@@ -49,7 +49,7 @@ extension TurnOutputs {
                 await task?.value
                 throw error
             }
-            // A reader that was cancelled sees the end at once: what the body still has to write down is waited for.
+            // A cancelled reader reaches the end at once, so wait here until the body has finished its writes.
             await task?.value
             return nil
         }

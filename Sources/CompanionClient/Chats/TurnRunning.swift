@@ -1,13 +1,13 @@
 package import FoundationEssentials
 
-/// A prompt and what goes with it.
+/// A prompt and its options.
 package struct TurnRequest: Sendable, Hashable {
     package var prompt: String
-    /// Nil: the host's, or the agent's, own choice.
+    /// nil lets the host or the agent choose.
     package var model: String?
-    /// The working directory as the host lists it: a project's `localPath`. Nil: none is known.
+    /// The working directory as the host lists it (a project's `localPath`); nil if unknown.
     package var projectPath: String?
-    /// The tools that the agent may use without being asked for. Nil: all of them; an empty list: none.
+    /// The tools that the agent may use without asking. nil allows all, an empty list none.
     package var allowedTools: [String]?
     package var images: [TurnImage]
 
@@ -26,10 +26,10 @@ package struct TurnRequest: Sendable, Hashable {
     }
 }
 
-/// A picture that goes with a prompt.
+/// A picture that is sent with a prompt.
 package struct TurnImage: Sendable, Hashable {
     package var bytes: [UInt8]
-    /// Such as `image/png`.
+    /// For example `image/png`.
     package var mediaType: String
 
     package init(bytes: [UInt8], mediaType: String) {
@@ -40,22 +40,26 @@ package struct TurnImage: Sendable, Hashable {
 
 /// A host that answers prompts.
 package protocol TurnRunning: Sendable {
-    /// Whether pictures may go with a prompt.
+    /// Whether prompts can have pictures.
     var takesImages: Bool { get }
-    /// Whether an answer ends when nobody reads it any more. Default: no, the host goes on.
+    /// Whether the answer stops when nobody reads it any more. Default: no, the host continues.
     var endsWithReader: Bool { get }
+    /// Makes sure that the host has not given this device's place to another one. Default: it keeps no places.
+    ///
+    /// - Throws: ``CompanionClientError/Code/superseded``.
+    func requireOwnPlace() async throws
     /// Waits until a turn has ended that nobody has followed to its end, for two at a time would mix their answers.
     /// Default: nothing is waited for.
     ///
     /// - Parameters:
     ///   - begun: When the turn began, by this machine's clock.
-    ///   - say: Takes what the user should know while it lasts.
+    ///   - say: Takes messages for the user during the wait.
     func waitForEarlierTurn(chatID: String, begun: Date, say: @Sendable (String) -> Void) async throws
-    /// Makes a chat for a first prompt.
+    /// Creates a chat for a first prompt.
     ///
     /// - Returns: The id that ``turn(chatID:_:)`` takes.
     func makeChat(projectID: String, title: String) async throws -> String
-    /// Sends a prompt, once, when the first output is asked for.
+    /// Sends a prompt once, when the first output is read.
     ///
     /// The outputs end with ``TurnOutput/finished(_:)``, or the sequence throws ``CompanionClientError``.
     func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs
@@ -63,6 +67,8 @@ package protocol TurnRunning: Sendable {
 
 extension TurnRunning {
     package var endsWithReader: Bool { false }
+
+    package func requireOwnPlace() async throws {}
 
     package func waitForEarlierTurn(chatID: String, begun: Date, say: @Sendable (String) -> Void) async throws {}
 }

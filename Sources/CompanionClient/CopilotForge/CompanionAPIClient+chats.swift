@@ -3,7 +3,7 @@ package import CompanionWire
 extension CompanionAPIClient: ProjectBrowsing, ChatBrowsing {
     /// `GET /companion/projects`.
     package func projects() async throws -> [CompanionProject] {
-        // All of them come at once, and a host may have a hundred thousand.
+        // The host sends all projects in one answer, and it may have a hundred thousand.
         let limits = configuration.limits
         let list = try await json(
             .get("/companion/projects"),
@@ -22,7 +22,8 @@ extension CompanionAPIClient: ProjectBrowsing, ChatBrowsing {
 
     /// `GET /companion/chats/:id/messages`.
     ///
-    /// A page of one message may have as many bytes as the limits allow a message, any other as many as a body.
+    /// The answer for a single message may have as many bytes as the limit for a message; other pages are limited like
+    /// any body.
     package func messagesPage(
         chatID: String,
         cursor: String? = nil,
@@ -34,7 +35,7 @@ extension CompanionAPIClient: ProjectBrowsing, ChatBrowsing {
         let limits = configuration.limits
         let bytes = limit == 1 ? max(limits.message, limits.body) : limits.body
         let page = try await json(.get(target), as: CompanionMessagesPageResponse.self, upTo: bytes)
-        // Cursors are offsets; one that is none stands for itself.
+        // Cursors are offsets. If this one is not, it identifies the page itself.
         let start = cursor.flatMap(Int.init)
         let owner = start == nil ? "\(chatID) \(cursor ?? "")" : "\(chatID) "
         _ = leftOut.elements(of: page.messages, .messages, from: start ?? 0, of: owner)
@@ -43,8 +44,8 @@ extension CompanionAPIClient: ProjectBrowsing, ChatBrowsing {
 
     /// `POST /companion/chats/:id/continue`.
     ///
-    /// The request is sent when the first event is asked for, once: the sequence has one reader. It ends after `[DONE]`
-    /// or an error frame, and throws ``CompanionClientError/Code/streamInterrupted`` when the answer ends without either.
+    /// The request is sent once, when the first event is read; the sequence supports one reader. It ends after `[DONE]`
+    /// or an error frame, and throws ``CompanionClientError/Code/streamInterrupted`` if the answer ends without either.
     package func continueChat(chatID: String, _ request: ContinueChatRequest) -> ContinueChatStream {
         ContinueChatStream(client: self, chatID: chatID, request: request)
     }

@@ -6,8 +6,8 @@ import Logging
 extension CompanionAPIClient {
     /// `POST /companion/command`.
     ///
-    /// The command is signed once. Where its answer is lost, the very same bytes are sent again: a host that had
-    /// executed them gives the stored result, so nothing happens twice (companion-v2, Signed commands).
+    /// The command is signed once. If the answer is lost, the same bytes are sent again: a host that has already
+    /// executed them returns the stored result, so nothing is done twice (companion-v2, Signed commands).
     package func execute(_ payload: CommandPayload) async throws -> CommandResponse {
         guard let session else {
             throw CompanionClientError(
@@ -26,7 +26,8 @@ extension CompanionAPIClient {
                 return try await json(.post("/companion/command", json: body), as: CommandResponse.self)
             } catch let error as CompanionClientError {
                 if error.isAboutTime, !hasSetClock, !backoff.hasBegun {
-                    // Refused before it was executed. The answer's time has set the offset of the host's clock.
+                    // The host refused the command before it executed it. The answer's time has set the offset of the
+                    // host's clock.
                     hasSetClock = true
                     body = try session.signedCommand(payload, id: id, now: hostTime)
                     continue
@@ -41,7 +42,7 @@ extension CompanionAPIClient {
         }
     }
 
-    /// - Parameter localPath: A directory of the host. Nil: the host chooses.
+    /// - Parameter localPath: A directory on the host; nil lets the host choose.
     package func createProject(name: String, localPath: String?) async throws -> CompanionProject {
         try await result(of: .projectCreate(name: name, localPath: localPath))
     }
@@ -52,12 +53,12 @@ extension CompanionAPIClient {
         return try await result(of: .sessionCreate(projectID: projectID), as: Session.self).sessionId
     }
 
-    /// - Parameter title: Nil: the host takes one from the first prompt.
+    /// - Parameter title: nil lets the host derive one from the first prompt.
     package func createChat(projectID: String, title: String?) async throws -> CompanionChat {
         try await result(of: .chatCreate(projectID: projectID, title: title))
     }
 
-    /// Hands a prompt to a chat. The turn runs whether somebody follows it or not.
+    /// Sends a prompt to a chat. The turn runs whether or not anyone follows it.
     ///
     /// - Returns: The id of the turn.
     package func startTurn(chatID: String, _ request: ContinueChatRequest) async throws -> String {
@@ -71,9 +72,9 @@ extension CompanionAPIClient {
         return try await result(of: payload, as: Turn.self).turnId
     }
 
-    /// Ends a turn.
+    /// Cancels a turn.
     ///
-    /// - Returns: What the host says of the turn.
+    /// - Returns: The turn's state as the host reports it.
     package func cancelTurn(chatID: String, turnID: String) async throws -> JSONValue {
         try await execute(.chatCancel(chatID: chatID, turnID: turnID)).result
     }
@@ -94,7 +95,7 @@ extension CompanionAPIClient {
         }
     }
 
-    /// The host's time, as far as it is known.
+    /// The host's time, estimated from the last clock offset; this machine's time if no offset is known.
     var hostTime: Date {
         guard let clockOffset else { return Date() }
         return Date().addingTimeInterval(
@@ -104,13 +105,13 @@ extension CompanionAPIClient {
 }
 
 extension CompanionClientError {
-    /// Whether a connection failed and another may do better.
+    /// Whether the connection failed in a way that a new connection may fix.
     var isBreak: Bool {
         [.unreachable, .timedOut, .streamInterrupted].contains(code)
     }
 
-    /// What is to be said where a command may have reached the host and its answer cannot be had. A refusal of the host
-    /// says what became of the command, and stays.
+    /// The error to report if a command may have reached the host but its answer is lost. An error that the host itself
+    /// returned says what happened to the command, so it is kept.
     fileprivate func asLostAnswer(to payload: CommandPayload) -> CompanionClientError {
         guard hostCode == nil else { return self }
         var error = self
@@ -126,11 +127,11 @@ extension CompanionClientError {
 
     var isAboutTime: Bool { hostCode == .commandBadTime || hostCode == .commandExpired }
 
-    /// Whether a request may have been executed although no answer came; for a repetition, also whether it is worth
-    /// another.
+    /// Whether a request may have been executed although no answer came. For a repetition, also whether another one
+    /// makes sense.
     ///
-    /// - Parameter isFirst: A first request that was never sent is an error at once: the host is off. Not so where it
-    ///   took the connection and ended it.
+    /// - Parameter isFirst: Whether this was the first attempt. If that was never sent, the host is off and the error
+    ///   is final, unless the host accepted the connection and then closed it.
     fileprivate func mayHaveLostAnswer(isFirst: Bool) -> Bool {
         [.unreachable, .timedOut].contains(code) && !(isFirst && delivery == .notSent && !isCut)
     }

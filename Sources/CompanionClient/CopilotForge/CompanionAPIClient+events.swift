@@ -3,14 +3,15 @@ import CompanionWire
 import NIOHTTP1
 
 extension CompanionAPIClient {
-    /// Sends a request whose answer is a stream of events, and returns the stream once it has begun.
+    /// Sends a request that is answered by a stream of events, and returns the stream once it has begun.
     ///
-    /// - Throws: ``CompanionClientError``; `delivery` says whether the host can have taken the request.
+    /// - Throws: ``CompanionClientError``; its `delivery` says whether the host may have received the request.
     func openEvents(_ request: CompanionRequest) async throws -> HTTPClientResponse.Body.AsyncIterator {
         try await withSession { token in
             let response: HTTPClientResponse
             do {
-                // The head may come with the first frame only, after as long a silence as a stream may have.
+                // The host may send the response head only with the first frame, so wait for it as long as a stream may
+                // be silent.
                 response = try await execute(request, token: token, timeout: configuration.timeouts.idle)
             } catch {
                 throw try await transport(error, answered: false)

@@ -10,7 +10,7 @@ import NIOHTTP1
 extension CompanionAPIClient {
     /// Sends a request and decodes its JSON answer.
     ///
-    /// - Parameter limit: The most bytes of the answer. Nil: as configured.
+    /// - Parameter limit: The most bytes of the answer; nil uses the configured limit.
     func json<Answer: Decodable & Sendable>(
         _ request: CompanionRequest,
         as: Answer.Type,
@@ -28,9 +28,10 @@ extension CompanionAPIClient {
         }
     }
 
-    /// Sends a request with the session's token, and once more with a new one where the host takes the token no more.
+    /// Sends a request with the session's token. If the host no longer accepts the token, sends it once more with a new
+    /// one.
     ///
-    /// A host that refuses a token has not looked at the request: to send it again executes nothing twice.
+    /// A host that refuses a token has not processed the request, so nothing is executed twice.
     func withSession<Result>(
         isolation: isolated (any Actor)? = #isolation,
         _ body: (_ token: String?) async throws -> Result
@@ -55,8 +56,8 @@ extension CompanionAPIClient {
         return try await withSession { try await exchange(request, token: $0, upTo: limit) }
     }
 
-    /// Sends a request and returns the body of a 2xx answer that is not a page. A GET whose connection is cut is sent
-    /// again, a few times; nothing else is ever sent twice.
+    /// Sends a request and returns the body of a 2xx answer that is not an HTML page. A GET whose connection is cut is
+    /// retried a few times; other requests are never sent twice.
     private func exchange(_ request: CompanionRequest, token: String?, upTo limit: Int) async throws -> ByteBuffer {
         let timeout = configuration.timeouts.request
         var again = Backoff(configuration.retries.ofReads)
@@ -71,7 +72,7 @@ extension CompanionAPIClient {
                     try await transport($0, answered: $1)
                 }
             } catch let error as CompanionClientError where request.isRepeatable && error.isCut {
-                // At once the first time: a host may close an idle connection at the moment that it is used again.
+                // Retry once without a wait: a host may close an idle connection just when it is used again.
                 if wasRepeated {
                     guard let wait = again.next() else { throw error }
                     try await clock.sleep(for: wait)
@@ -82,7 +83,7 @@ extension CompanionAPIClient {
         }
     }
 
-    /// An error of the HTTP library as one of ours. A failed TLS handshake is looked into: it may be another key.
+    /// Converts an error of the HTTP library. After a failed TLS handshake, checks whether the host has another key.
     func transport(_ error: any Error, answered: Bool) async throws -> any Error {
         if let pinned = security.certificate, !answered, CompanionClientError.isHandshakeFailure(error) {
             let shown = try await PinnedTLS.certificate(
@@ -107,7 +108,7 @@ extension CompanionAPIClient {
         )
     }
 
-    /// Sends a request and waits for the head of its answer.
+    /// Sends a request and waits for the head of the answer.
     func execute(_ request: CompanionRequest, token: String?, timeout: Duration) async throws -> HTTPClientResponse {
         var message = HTTPClientRequest(url: origin + request.target)
         message.method = request.method
@@ -146,11 +147,11 @@ extension CompanionAPIClient {
         return body
     }
 
-    /// Throws what a status other than 2xx means.
+    /// Throws the error for a status other than 2xx.
     func checkStatus(of response: HTTPClientResponse) async throws {
         let status = Int(response.status.code)
         guard !(200..<300).contains(status) else { return }
-        // 64 KiB hold any error.
+        // 64 KiB are enough for any error.
         let body = (try? await response.bytes(upTo: 64 << 10, from: endpoint)) ?? ByteBuffer()
         try Task.checkCancellation()
         let answer = try? CompanionJSON.decode(CompanionErrorResponse.self, fromPeer: Data(buffer: body))

@@ -3,9 +3,9 @@ package import CompanionWire
 extension CompanionAPIClient: HealthProbing, DeviceManaging, ModelListing {
     /// `GET /health`.
     ///
-    /// - Throws: ``CompanionClientError/Code/notACompanion`` also when the answer is JSON of another kind. Whether the
-    ///   service is one that speaks the protocol says ``CompanionHealthResponse/isCompanion``; see
-    /// ``requireCompanion()``.
+    /// - Throws: ``CompanionClientError/Code/notACompanion``, also if the answer is some other JSON.
+    ///   ``CompanionHealthResponse/isCompanion`` says whether the service speaks the protocol; see
+    ///   ``requireCompanion()``.
     package func health() async throws -> CompanionHealthResponse {
         do {
             var request = CompanionRequest.get("/health")
@@ -19,7 +19,7 @@ extension CompanionAPIClient: HealthProbing, DeviceManaging, ModelListing {
         }
     }
 
-    /// Asks `GET /health` and insists on a service that speaks the protocol.
+    /// Asks `GET /health` and throws if the service does not speak the protocol.
     @discardableResult
     package func requireCompanion() async throws -> CompanionHealthResponse {
         let health = try await health()
@@ -62,8 +62,8 @@ extension CompanionAPIClient: HealthProbing, DeviceManaging, ModelListing {
 
     /// `GET /models`.
     ///
-    /// - Throws: ``CompanionClientError/Code/hostSignedOut`` for the status 500 that deployed hosts answer with while
-    ///   signed out; `GET /auth/status` tells it from other faults.
+    /// - Throws: ``CompanionClientError/Code/hostSignedOut`` for the status 500 that deployed hosts return while they
+    ///   are signed out; `GET /auth/status` distinguishes it from other errors.
     package func models() async throws -> [CompanionModel] {
         do {
             let list = try await json(.get("/models"), as: CompanionModelsResponse.self).models
@@ -77,9 +77,9 @@ extension CompanionAPIClient: HealthProbing, DeviceManaging, ModelListing {
         }
     }
 
-    /// One segment of a path.
+    /// An id as one segment of a path.
     ///
-    /// - Throws: ``CompanionClientError/Code/badRequest`` for an empty id, which would ask for something else.
+    /// - Throws: ``CompanionClientError/Code/badRequest`` for an empty id, which would change the path's meaning.
     func segment(_ id: String, _ what: String) throws -> String {
         guard !id.isEmpty else {
             throw CompanionClientError(.badRequest, "The id of the \(what) is empty.", delivery: .notSent)

@@ -3,17 +3,18 @@ package import CompanionWire
 extension CompanionAPIClient {
     /// `POST /companion/pairing/start`: starts a challenge on the host and replaces the running one.
     ///
-    /// - Parameter ttl: How long it shall live. Hosts clamp it to 60…900 s. Nil: 300 s.
+    /// - Parameter ttl: How long the challenge is valid. Hosts clamp it to 60…900 s; nil means 300 s.
     package func startPairing(ttl: Duration? = nil) async throws -> PairingStartResponse {
         let seconds = ttl.map { Double($0.components.seconds) + Double($0.components.attoseconds) / 1e18 }
         let request = try CompanionRequest.post("/companion/pairing/start", PairingStartRequest(ttlSeconds: seconds))
         return try await json(request, as: PairingStartResponse.self)
     }
 
-    /// `POST /companion/pairing/complete`: answers the running challenge. `hostText` of a `badRequest` says what was
-    /// wrong (``CompanionErrorResponse/Text``).
+    /// `POST /companion/pairing/complete`: answers the running challenge. The `hostText` of a `badRequest` error says
+    /// what was wrong (``CompanionErrorResponse/Text``).
     ///
-    /// - Returns: What the host says. Compare `connectedDevice.id` with one's own: `connected` alone proves nothing.
+    /// - Returns: The host's status. Compare `connectedDevice.id` with this device's id: `connected` alone proves
+    ///   nothing.
     package func completePairing(_ request: PairingCompleteRequest) async throws -> CompanionStatusResponse {
         try await json(.post("/companion/pairing/complete", request), as: CompanionStatusResponse.self)
     }
@@ -28,7 +29,7 @@ extension CompanionAPIClient {
         try await pairing("share", request)
     }
 
-    /// `POST /companion/pairing/confirm`. Nothing in the answer counts before its tag is verified.
+    /// `POST /companion/pairing/confirm`. Do not use the answer before its tag is verified.
     package func pairingConfirm(_ request: PairingConfirmRequest) async throws -> PairingConfirmResponse {
         try await pairing("confirm", request)
     }

@@ -5,8 +5,8 @@ import NIOConcurrencyHelpers
 
 /// A client of one host of the CopilotForge family, protocols v1 and v2.
 ///
-/// Speaks HTTP/1.1 to local addresses only, follows no redirects, and takes no more than its limits allow. By v1 it
-/// sends no credentials, because v1 has none; by v2 it speaks TLS with a pinned key and sends a session's token.
+/// Uses HTTP/1.1, connects to local addresses only, follows no redirects, and reads no more than its limits allow.
+/// Protocol v1 has no credentials; with v2 the client uses TLS with a pinned key and sends a session token.
 package struct CompanionAPIClient: Sendable {
     package let endpoint: CompanionEndpoint
     package let configuration: CompanionClientConfiguration
@@ -14,10 +14,10 @@ package struct CompanionAPIClient: Sendable {
     let session: SessionTokenCache?
     let http: HTTPClient
     let logger: Logger
-    /// Measures the waits between two tries of a request.
+    /// Measures the pauses between retries.
     let clock: any Clock<Duration>
     let offset = NIOLockedValueBox<Duration?>(nil)
-    /// What could not be read in the lists of the host so far.
+    /// The items in the host's lists that could not be read.
     package let leftOut = LeftOutItems()
 
     private init(
@@ -38,26 +38,27 @@ package struct CompanionAPIClient: Sendable {
         self.clock = clock
     }
 
-    /// `http://192.168.1.5:7878` or `https://[fe80::1]:7879`: without a zone.
+    /// `http://192.168.1.5:7878` or `https://[fe80::1]:7879`, without a zone.
     var origin: String {
         "\(security == .plain ? "http" : "https")://\(endpoint.authority)"
     }
 
-    /// How far the host's clock is ahead of ours (negative: behind), by the last answer's `Date` header.
+    /// How far the host's clock is ahead of this machine's (negative: behind), from the `Date` header of the last
+    /// answer.
     ///
-    /// Right to about a second, since the header has whole seconds. Nil until a host has sent one.
+    /// Accurate to about a second, because the header has whole seconds. nil until a host has sent one.
     package var clockOffset: Duration? {
         offset.withLockedValue { $0 }
     }
 
-    /// Runs `body` with a client, and closes its connections behind it.
+    /// Runs `body` with a client and closes its connections afterwards.
     ///
     /// - Parameters:
-    ///   - security: Default: plain HTTP, by protocol v1.
-    ///   - credentials: Who this device is to the host; used on a pinned connection only. Default: nil, nobody.
-    ///   - clock: Measures the waits between two tries of a request.
-    /// - Throws: ``CompanionClientError/Code/refusedAddress`` before anything is sent when the address is not loopback,
-    ///   link-local, private or of a VPN mesh; what `body` throws.
+    ///   - security: Default: plain HTTP, as in protocol v1.
+    ///   - credentials: This device's credentials for the host; used only on a pinned connection. Default: nil, none.
+    ///   - clock: Measures the pauses between retries.
+    /// - Throws: ``CompanionClientError/Code/refusedAddress``, before anything is sent, if the address is not loopback,
+    ///   link-local, private or in a VPN mesh; any error of `body`.
     package static func withClient<Result>(
         endpoint: CompanionEndpoint,
         security: HostSecurity = .plain,
@@ -71,7 +72,7 @@ package struct CompanionAPIClient: Sendable {
         try endpoint.requireLocal()
         var configuration = configuration
         if security != .plain {
-            // Streams of v2 have a comment every 15 s, those of v1 are silent for as long as the model thinks.
+            // v2 streams have a comment every 15 s; v1 streams are silent for as long as the model thinks.
             configuration.timeouts.idle = min(configuration.timeouts.idle, configuration.timeouts.silence)
         }
         let limits = configuration
@@ -85,7 +86,7 @@ package struct CompanionAPIClient: Sendable {
                     endpoint: endpoint,
                     configuration: limits,
                     security: security,
-                    // A token on an open line would be anybody's.
+                    // Without TLS, anyone on the network could read the token.
                     credentials: security == .plain ? nil : credentials,
                     http: http,
                     logger: logger,

@@ -9,11 +9,11 @@ struct CompanionRequest: Sendable {
     var method: HTTPMethod
     /// Path and query, percent-encoded.
     var target: String
-    /// Besides those that every request has.
+    /// In addition to the headers of every request.
     var headers: [(name: String, value: String)] = []
-    /// JSON; nil for none.
+    /// JSON; nil for no body.
     var body: ByteBuffer?
-    /// Whether it goes without a session, also where there is one.
+    /// Whether the request is sent without the session's token even if there is one.
     var isAnonymous = false
 
     static func get(_ target: String) -> CompanionRequest {
@@ -29,12 +29,12 @@ struct CompanionRequest: Sendable {
         return CompanionRequest(method: .POST, target: target, body: ByteBuffer(data: json))
     }
 
-    /// A request with a body that is JSON already.
+    /// A request whose body is already encoded as JSON.
     static func post(_ target: String, json: [UInt8], isAnonymous: Bool = false) -> CompanionRequest {
         CompanionRequest(method: .POST, target: target, body: ByteBuffer(bytes: json), isAnonymous: isAnonymous)
     }
 
-    /// Whether the request may be sent a second time without harm.
+    /// Whether the request can safely be sent twice.
     var isRepeatable: Bool { method == .GET }
 }
 

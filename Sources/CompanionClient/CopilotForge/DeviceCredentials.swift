@@ -1,13 +1,13 @@
 package import CompanionWire
 package import FoundationEssentials
 
-/// Who a device is to a host that it has paired with by protocol v2: signs for it and keeps its session's token.
+/// A device's identity for a host that it has paired with by protocol v2: signs requests and stores the session token.
 ///
-/// The key stays where it is kept; a client only ever gets signatures.
+/// The private key is never handed out; a client only gets signatures.
 package protocol DeviceCredentials: Sendable {
-    /// The token that was kept last, if there is one.
+    /// The last token that was stored; nil if there is none.
     func sessionToken() throws -> String?
-    /// Keeps a new token in place of the last one.
+    /// Stores a new token in place of the last one.
     func keep(_ grant: SessionGrant) throws
     /// The bytes of a signed request for a session, with a new nonce (``SessionRequest``).
     ///
@@ -16,7 +16,7 @@ package protocol DeviceCredentials: Sendable {
     /// The bytes of a signed command, with a new nonce (``SignedCommand``).
     ///
     /// - Parameters:
-    ///   - id: The command's id: a host executes no id twice.
-    ///   - now: The host's time. The command expires 300 s later at most.
+    ///   - id: The command's id. A host executes each id only once.
+    ///   - now: The host's time. The command expires at most 300 s later.
     func signedCommand(_ payload: CommandPayload, id: UUID, now: Date) throws -> [UInt8]
 }

@@ -1,31 +1,31 @@
 import CompanionWire
 import NIOConcurrencyHelpers
 
-/// What was left out of a host's lists because it could not be read: counted, so that it can be said.
+/// Counts the items of a host's lists that could not be read and were left out, so that the user can be told.
 package struct LeftOutItems: Sendable {
-    /// A list that hosts give.
+    /// A kind of list that hosts return.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case projects, chats, messages, devices, models
     }
 
-    /// Each by its place in its list: a list that is read again counts once.
+    /// The positions of the items in their lists, so that a list that is read twice counts once.
     private let places = NIOLockedValueBox<[Kind: Set<String>]>([:])
 
-    /// A host that sends nothing readable does not fill the memory.
+    /// Limits the memory if a host sends nothing readable.
     private static let most = 100_000
 
     init() {}
 
-    /// How many of each kind there were; none are not in it.
+    /// How many items of each kind were left out. Kinds without such items are absent.
     package var counts: [Kind: Int] {
         places.withLockedValue { $0.mapValues(\.count) }
     }
 
-    /// Notes what a list lacks, and gives the rest of it.
+    /// Records the items that a list lacks, and returns the others.
     ///
     /// - Parameters:
-    ///   - start: The number of the list's first element, where it is a part of a longer one. Default: 0.
-    ///   - owner: What the list is of, such as a project's id. Default: the host.
+    ///   - start: The index of the list's first element if it is part of a longer list. Default: 0.
+    ///   - owner: What the list belongs to, such as a project's id. Default: the host.
     func elements<Item>(of list: LossyArray<Item>, _ kind: Kind, from start: Int = 0, of owner: String = "") -> [Item] {
         guard list.dropped > 0 else { return list.elements }
         places.withLockedValue { places in

@@ -1,7 +1,7 @@
 import CompanionWire
 import FoundationEssentials
 
-/// The session of one client: its token, renewed when the host takes it no more.
+/// The session token of one client, renewed when the host no longer accepts it.
 actor SessionTokenCache {
     private let credentials: any DeviceCredentials
     private var token: String?
@@ -10,18 +10,18 @@ actor SessionTokenCache {
         self.credentials = credentials
     }
 
-    /// The token to send with a request; nil where none was ever had.
+    /// The token to send with a request; nil if there never was one.
     func current() throws -> String? {
         if token == nil { token = try credentials.sessionToken() }
         return token
     }
 
-    /// Makes sure of another token than a stale one.
+    /// Makes sure that the token is not the stale one.
     ///
-    /// - Parameter stale: What the host refused; nil where there was nothing to send.
+    /// - Parameter stale: The token that the host refused; nil if none was sent.
     func renew(after stale: String?, over client: CompanionAPIClient) async throws {
         if let token, token != stale { return }
-        // Another process of this user may have had a new one meanwhile.
+        // Another process of this user may have stored a new one in the meantime.
         if let kept = try credentials.sessionToken(), kept != stale {
             token = kept
             return
@@ -39,7 +39,7 @@ actor SessionTokenCache {
 extension CompanionAPIClient {
     /// `POST /companion/session`.
     ///
-    /// Where the host refuses and its clock turns out to be another, it is asked once more by that clock.
+    /// If the host refuses and its clock turns out to differ, the request is sent once more with the host's time.
     func openSession(with credentials: any DeviceCredentials) async throws -> SessionGrant {
         let assumed = clockOffset ?? .zero
         do {

@@ -1,4 +1,4 @@
-/// What hosts that were paired by protocol v2 do on a signed command, and no others.
+/// The signed commands, which only hosts paired by protocol v2 accept.
 package struct SignedCommands: Sendable {
     package let client: CompanionAPIClient
 

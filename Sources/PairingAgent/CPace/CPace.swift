@@ -1,22 +1,22 @@
 internal import CSodium
 internal import CompanionWire
 
-/// CPACE-RISTR255-SHA512 (draft-irtf-cfrg-cpace): two sides that know the same low-entropy secret get the same key, and
-/// whoever does not know it can try one guess an exchange. No I/O.
+/// CPACE-RISTR255-SHA512 (draft-irtf-cfrg-cpace): two sides that know the same low-entropy secret get the same key; a
+/// peer that does not know it gets one guess per exchange. No I/O.
 package enum CPace {
-    /// Bytes of a share or another point.
+    /// Size of a share or another point, in bytes.
     package static let shareSize = Int(crypto_core_ristretto255_BYTES)
-    /// Bytes of a scalar.
+    /// Size of a scalar, in bytes.
     package static let scalarSize = Int(crypto_core_ristretto255_SCALARBYTES)
-    /// Bytes of the key ISK.
+    /// Size of the key ISK, in bytes.
     package static let keySize = Int(crypto_hash_sha512_BYTES)
 
     static let domain: [UInt8] = Array("CPaceRistretto255".utf8)
     static let keyDomain: [UInt8] = Array("CPaceRistretto255_ISK".utf8)
-    /// SHA-512's input block, `s_in_bytes` of the draft.
+    /// Size of SHA-512's input block, `s_in_bytes` of the draft.
     private static let hashBlock = 128
 
-    /// The generator that both sides multiply: it depends on the secret, so that it is a secret itself.
+    /// The generator that both sides multiply. It is derived from the secret, so it is secret as well.
     ///
     /// - Parameters:
     ///   - prs: The password-related string.
@@ -28,8 +28,8 @@ package enum CPace {
         ci: [UInt8],
         sid: [UInt8]
     ) throws(KeyStoreError) -> SecretBytes {
-        // lv_cat(DSI, PRS, zero bytes, CI, sid): the zeros fill the first block, so that the time of the hash's later
-        // blocks does not depend on the secret.
+        // lv_cat(DSI, PRS, zero bytes, CI, sid): the zeros fill the first block, so that the time for the later blocks
+        // of the hash does not depend on the secret.
         let used = 1 + prs.count + leb128(prs.count).count + domain.count + leb128(domain.count).count
         let zeros = [UInt8](repeating: 0, count: max(0, hashBlock - used))
         var hash = try SecretHash()
@@ -51,7 +51,7 @@ package enum CPace {
 
     /// `scalar · point`, the draft's `scalar_mult_vfy`.
     ///
-    /// - Throws: `badShare` where the point does not decode or the product is the neutral element.
+    /// - Throws: `badShare` if the point does not decode or the product is the neutral element.
     package static func multiply(
         _ scalar: borrowing SecretBytes,
         _ point: borrowing SecretBytes

@@ -1,25 +1,26 @@
 internal import CSodium
 internal import CompanionWire
 
-/// One side of a CPace exchange that has sent its share and waits for the other's. Used up by ``finish(peerShare:)``.
+/// One side of a CPace exchange that has sent its share and waits for the other side's. ``finish(peerShare:)`` consumes
+/// it.
 package struct CPaceParty: ~Copyable, Sendable {
     package enum Role: Sendable {
-        /// A, whose share comes first.
+        /// A: its share comes first.
         case initiator
-        /// B.
+        /// B: its share comes second.
         case responder
     }
 
     let role: Role
     private let sid: [UInt8]
     private let scalar: SecretBytes
-    /// Ya or Yb: what the other side gets.
+    /// Ya or Yb, to be sent to the other side.
     package let share: [UInt8]
 
     /// - Parameters:
-    ///   - generator: What ``CPace/generator(prs:ci:sid:)`` gave.
+    ///   - generator: The result of ``CPace/generator(prs:ci:sid:)``.
     ///   - sid: The session id that went into the generator.
-    ///   - scalar: 32 bytes, reduced. Default: random, as every exchange but a test vector's needs it.
+    ///   - scalar: 32 bytes, reduced. Default: random. Only test vectors may pass one.
     package init(
         role: Role,
         generator: borrowing SecretBytes,
@@ -46,18 +47,18 @@ package struct CPaceParty: ~Copyable, Sendable {
         self.scalar = own
     }
 
-    /// The key of both sides, if both have the same secret, and the scalar is gone.
+    /// Computes the shared key, which is the same on both sides if they have the same secret. Wipes the scalar.
     ///
     /// - Parameters:
-    ///   - peerShare: What the other side sent.
-    ///   - associatedData: What both sides say beside their shares: ADa and ADb.
+    ///   - peerShare: The other side's share.
+    ///   - associatedData: The data that both sides send with their shares: ADa and ADb.
     /// - Returns: ISK, 64 bytes, in the initiator-responder setting.
-    /// - Throws: `badShare` for the neutral element, for what is no point, and for this side's own share.
+    /// - Throws: `badShare` for the neutral element, for bytes that are not a point, and for this side's own share.
     package consuming func finish(
         peerShare: [UInt8],
         associatedData: (initiator: [UInt8], responder: [UInt8])
     ) throws(PairingExchangeError) -> SecretBytes {
-        // Somebody who sends a share back knows nothing, and is told so at once.
+        // A peer that sends our own share back does not know the secret; fail at once.
         guard peerShare != share else { throw PairingExchangeError(.badShare, "a share was sent back to its sender") }
         do {
             let product = try CPace.multiply(scalar, SecretBytes(copying: peerShare))

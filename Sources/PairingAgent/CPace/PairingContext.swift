@@ -1,6 +1,6 @@
 package import CompanionWire
 
-/// What a pairing is proven with. The text never crosses the wire.
+/// The secret that a pairing proves. It is never sent.
 package enum PairingSecret: Sendable {
     /// Six decimal digits.
     case code(String)
@@ -14,7 +14,7 @@ package enum PairingSecret: Sendable {
         }
     }
 
-    /// The draft's PRS: the method's name, a colon and the text.
+    /// The draft's PRS: the method's name, a colon and the secret.
     func passwordRelatedString() throws(KeyStoreError) -> SecretBytes {
         let text =
             switch self {
@@ -30,7 +30,7 @@ package enum PairingSecret: Sendable {
     }
 }
 
-/// Everything that both sides of a pairing have to agree on: a difference in any of it makes their tags differ.
+/// Everything that both sides of a pairing have to agree on: if any of it differs, their tags differ.
 ///
 /// Names, keys and ids are the texts exactly as they were sent.
 package struct PairingContext: Sendable, Hashable {
@@ -38,17 +38,17 @@ package struct PairingContext: Sendable, Hashable {
     package var clientNonce: [UInt8]
     /// 16 bytes, from the answer to `hello`.
     package var hostNonce: [UInt8]
-    /// SHA-256 over the SubjectPublicKeyInfo of the host's TLS key, 32 bytes: the one that the device sees in its own
-    /// connection, the one that the host has.
+    /// SHA-256 over the SubjectPublicKeyInfo of the host's TLS key, 32 bytes. The device takes the key from its own
+    /// connection, the host takes its own.
     package var spki: [UInt8]
     package var hostID: String
-    /// base64.
+    /// In base64.
     package var hostPublicKey: String
     package var hostName: String
-    /// base64.
+    /// In base64.
     package var devicePublicKey: String
     package var deviceName: String
-    /// What the device asks for, in the order sent.
+    /// The permissions that the device requests, in the order sent.
     package var permissions: [CompanionPermission]
 
     package init(
@@ -75,23 +75,23 @@ package struct PairingContext: Sendable, Hashable {
 
     var sid: [UInt8] { clientNonce + hostNonce }
 
-    /// CI.
+    /// CI of the draft.
     var channelIdentifier: [UInt8] { lvCat(Array("copilotforge-pair-v2".utf8), spki, Array(hostID.utf8)) }
 
-    /// ADa.
+    /// ADa of the draft.
     func deviceData(method: PairingMethod) -> [UInt8] {
         let permissions = permissions.map(\.rawValue).joined(separator: ",")
         return lvCat(["device", method.rawValue, devicePublicKey, deviceName, permissions].map { Array($0.utf8) })
     }
 
-    /// ADb.
+    /// ADb of the draft.
     var hostData: [UInt8] { lvCat(["host", hostPublicKey, hostName].map { Array($0.utf8) }) }
 
     func check() throws(PairingExchangeError) {
         guard clientNonce.count == 16, hostNonce.count == 16, spki.count == 32 else {
             throw PairingExchangeError(.badContext, "a pairing needs nonces of 16 bytes and a pin of 32")
         }
-        // Two lists of permissions must not give the same text.
+        // Different lists of permissions must not give the same text.
         guard permissions.allSatisfy({ !$0.rawValue.isEmpty && !$0.rawValue.utf8.contains(UInt8(ascii: ",")) }) else {
             throw PairingExchangeError(.badContext, "the name of a permission is empty or holds a comma")
         }

@@ -1,6 +1,6 @@
 package import CompanionWire
 
-/// The device's side of a pairing (companion-v2, Pairing), without any I/O. Used up by ``receive(hostShare:)``.
+/// The device's side of a pairing (companion-v2, Pairing), without any I/O. ``receive(hostShare:)`` consumes it.
 package struct PairingInitiator: ~Copyable, Sendable {
     private let party: CPaceParty
     private let context: PairingContext
@@ -21,7 +21,7 @@ package struct PairingInitiator: ~Copyable, Sendable {
         method = secret.method
     }
 
-    /// Takes the host's share. The scalar is gone afterwards.
+    /// Takes the host's share. Wipes the scalar.
     ///
     /// - Throws: ``PairingExchangeError`` with `badShare`.
     package consuming func receive(hostShare: [UInt8]) throws(PairingExchangeError) -> PairingTags {
@@ -34,16 +34,16 @@ package struct PairingInitiator: ~Copyable, Sendable {
     }
 }
 
-/// The host's side of a pairing (companion-v2, Pairing), without any I/O, after it has the device's share.
+/// The host's side of a pairing (companion-v2, Pairing), without any I/O, once it has the device's share.
 ///
-/// It holds the two tags and nothing else that is secret. The caller sees to it that a device gets one try with it.
+/// The two tags are the only secrets that it holds. The caller has to allow a device only one try.
 package struct PairingResponder: Sendable {
     /// Yb, 32 bytes.
     package let share: [UInt8]
     let tags: PairingTags
 
     /// - Parameters:
-    ///   - deviceShare: Ya, as it came.
+    ///   - deviceShare: Ya, as received.
     ///   - scalar: Only for test vectors. Default: random.
     /// - Throws: ``PairingExchangeError``.
     package init(
@@ -57,22 +57,22 @@ package struct PairingResponder: Sendable {
         tags = try PairingTags(party: party, peerShare: deviceShare, context: context, method: secret.method)
     }
 
-    /// The host's tag Tb, but only for a device that has proven itself.
+    /// The host's tag Tb, but only for a device that has proven that it knows the secret.
     ///
-    /// - Parameter deviceTag: Ta, as it came.
-    /// - Returns: 64 bytes; nil where the device does not know the secret, or anything in the contexts differs.
+    /// - Parameter deviceTag: Ta, as received.
+    /// - Returns: 64 bytes; nil if the device does not know the secret, or if the contexts differ.
     package func confirm(deviceTag: [UInt8]) -> [UInt8]? {
         tags.verifies(deviceTag) ? tags.own : nil
     }
 }
 
-/// The tags with which both sides show each other that they have the same key.
+/// The tags by which both sides prove to each other that they have the same key.
 package final class PairingTags: Sendable {
-    /// What this side sends: 64 bytes.
+    /// This side's tag, to be sent: 64 bytes.
     package let own: [UInt8]
     private let expected: SecretBytes
 
-    /// Takes the other side's share, makes ISK and both tags of it, and keeps the tags alone.
+    /// Takes the other side's share, derives ISK and both tags from it, and keeps only the tags.
     fileprivate init(
         party: consuming CPaceParty,
         peerShare: [UInt8],
@@ -97,7 +97,7 @@ package final class PairingTags: Sendable {
         }
     }
 
-    /// Whether the other side's tag proves that it has the same key, compared in constant time.
+    /// Whether the other side's tag proves that it has the same key. Compares in constant time.
     package func verifies(_ peerTag: [UInt8]) -> Bool {
         expected.isEqual(to: peerTag)
     }

@@ -1,19 +1,19 @@
-/// Why the proof of a code or token could not be carried on. It never says whether a guess was right.
+/// Why the proof of a code or token failed. It never tells whether a guess was right.
 package struct PairingExchangeError: Error, Sendable, CustomStringConvertible {
     package struct Code: Sendable, Hashable {
         private enum Value: Sendable { case badShare, badContext, library }
         private let value: Value
 
-        /// The other side's share is the neutral element, no point, or this side's own.
+        /// The other side's share is the neutral element, not a point, or this side's own share.
         package static let badShare = Code(value: .badShare)
         /// A nonce, pin or list of permissions that the protocol does not allow.
         package static let badContext = Code(value: .badContext)
-        /// libsodium could not give what was asked for.
+        /// libsodium failed.
         package static let library = Code(value: .library)
     }
 
     package let code: Code
-    /// What happened, for people.
+    /// What happened, as text for users.
     package let message: String
     package let file: String
     package let line: Int

@@ -1,6 +1,6 @@
 internal import CSodium
 
-/// SHA-512 (FIPS 180-4) over secrets: its state, too, is in locked memory and wiped.
+/// SHA-512 (FIPS 180-4) over secrets. Its state is also in locked memory, and is wiped.
 struct SecretHash: ~Copyable {
     private var state: SecretBytes
 
@@ -22,7 +22,7 @@ struct SecretHash: ~Copyable {
         }
     }
 
-    /// 64 bytes.
+    /// The digest, 64 bytes.
     consuming func finish() throws(KeyStoreError) -> SecretBytes {
         var digest = try SecretBytes(count: Int(crypto_hash_sha512_BYTES))
         digest.withUnsafeMutableBytes { digest in

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// What the system says of a file. Here, so that modules that see all of Foundation need not spell out `struct stat`,
-/// which belongs to another of their imports from build to build.
+/// The metadata of a file. It is defined here because in modules that import all of Foundation, `struct stat` comes
+/// from different imports in different builds.
 package struct FileStatus: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
         case file, directory, link, pipe, socket, characterDevice, other
@@ -14,20 +14,20 @@ package struct FileStatus: Sendable, Hashable {
     package let owner: UInt32
     /// The owning group's id.
     package let group: UInt32
-    /// Bytes.
+    /// In bytes.
     package let size: Int
-    /// What tells it from all other files there are.
+    /// Identifies the file among all files.
     private let identity: [UInt64]
 
-    /// Whether both are of one file, whatever it is called.
+    /// Whether both are the same file, under any name.
     package func isSameFile(as other: FileStatus) -> Bool { identity == other.identity }
 
-    /// The owning group's name; nil where the system knows none.
+    /// The owning group's name; nil if the system does not know it.
     package var groupName: String? {
         getgrgid(group).flatMap { entry in entry.pointee.gr_name.map { String(cString: $0) } }
     }
 
-    /// - Returns: nil where there is nothing, or nothing to be seen.
+    /// - Returns: nil if nothing exists there, or if it cannot be accessed.
     package init?(_ path: String, followingLinks: Bool = true) {
         self.init { followingLinks ? stat(path, &$0) : lstat(path, &$0) }
     }
@@ -42,9 +42,9 @@ package struct FileStatus: Sendable, Hashable {
         self.init { fstatat(directory, name, &$0, AT_SYMLINK_NOFOLLOW) }
     }
 
-    /// The same for a name that need not be UTF-8.
+    /// The status of an entry of an open directory whose name may not be UTF-8; links are not followed.
     ///
-    /// - Parameter nameBytes: The name with the zero that ends it.
+    /// - Parameter nameBytes: The name with its terminating zero.
     package init?(nameBytes: [CChar], in directory: Int32) {
         self.init { fstatat(directory, nameBytes, &$0, AT_SYMLINK_NOFOLLOW) }
     }
@@ -70,9 +70,9 @@ package struct FileStatus: Sendable, Hashable {
     }
 }
 
-/// The room on a file system.
+/// The free space of a file system.
 package enum DiskSpace {
-    /// The bytes that this user can still write where a path leads; nil where that cannot be had.
+    /// The bytes that this user can still write to the file system of a path; nil if the system does not tell.
     package static func free(at path: String) -> Int? {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { return nil }

@@ -2,13 +2,13 @@ internal import CompanionWire
 package import FoundationEssentials
 
 extension PrivateFile {
-    /// Changes what a file of JSON holds: reads it, changes it and writes it atomically where it has changed, while no
-    /// other process does so.
+    /// Changes the content of a JSON file: reads it, changes it and, if it has changed, writes it atomically, while no
+    /// other process does the same.
     ///
     /// - Parameters:
-    ///   - lock: The lock file that all who change the file use.
+    ///   - lock: The lock file that all writers of the file use.
     ///   - encoder: Default: the protocol's, with sorted keys.
-    ///   - load: Reads the content, or makes what stands for none.
+    ///   - load: Reads the content, or returns the content that stands for a missing file.
     package static func update<Content: Encodable & Equatable, R>(
         _ path: String,
         lock: String,

@@ -1,9 +1,9 @@
 internal import Glibc
 
 extension PrivateFile {
-    /// Reads a whole file, or returns nil where there is none.
+    /// Reads a whole file. Returns nil if it does not exist.
     ///
-    /// - Parameter limit: The most bytes that it may have. Default: 16 MiB.
+    /// - Parameter limit: The largest size in bytes. Default: 16 MiB.
     package static func read(_ path: String, limit: Int = 16 << 20) throws(Failure) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -14,7 +14,7 @@ extension PrivateFile {
         return try content(of: descriptor, named: path, limit: limit)
     }
 
-    /// - Parameter limit: The most bytes that it may have.
+    /// - Parameter limit: The largest size in bytes.
     static func content(of descriptor: Int32, named path: String, limit: Int) throws(Failure) -> [UInt8] {
         var content: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 64 << 10)
@@ -28,22 +28,23 @@ extension PrivateFile {
         }
     }
 
-    /// Why a file that is to be its owner's alone is not read.
+    /// Why a file that only its owner may access is not read.
     package enum UnsafeFile: Error, Sendable, Hashable {
-        /// A directory, a pipe, a link…
+        /// Not a regular file: a directory, a pipe, a link…
         case noFile
         case otherOwner
-        /// Others may read or change it.
+        /// Other users may read or change it.
         case openToOthers
         /// The system's message.
         case unreadable(String)
     }
 
-    /// Reads a file that belongs to this user and that nobody else may read or change; nil where there is none.
+    /// Reads a file that belongs to this user and that no other user may read or change. Returns nil if it does not
+    /// exist.
     ///
-    /// - Parameter limit: Bytes after which it is cut off.
+    /// - Parameter limit: Bytes after which the content is cut off.
     package static func readOwned(_ path: String, limit: Int) throws(UnsafeFile) -> [UInt8]? {
-        // A pipe in its place must not hold anybody up, and a link may lead anywhere.
+        // Opening a pipe must not block, and a link may lead anywhere.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -72,14 +73,14 @@ extension PrivateFile {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Whether a path leads to a regular file; nil where there is nothing.
+    /// Whether a path leads to a regular file; nil if nothing exists there.
     package static func isRegularFile(_ path: String) -> Bool? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         return status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// Runs a body while no other process runs one under the same lock file.
+    /// Runs a body while no other process holds the same lock file.
     package static func withLock<R>(_ path: String, _ body: () throws -> R) throws -> R {
         try makeDirectory(directory(of: path))
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

@@ -1,19 +1,19 @@
 internal import Glibc
 
 extension PrivateFile {
-    /// Reads a whole record, or returns nil where there is none. One that others can have written is refused: it says
-    /// which hosts are trusted, and what is sent to them.
+    /// Reads a whole record file. Returns nil if it does not exist. A file that other users may have written is
+    /// refused: it decides which hosts are trusted, and what is sent to them.
     ///
     /// - Parameters:
-    ///   - limit: The most bytes that it may have. Default: 16 MiB.
-    ///   - isChecked: Whether it is refused. Default: true; false for looking whether it is damaged alone.
-    /// - Throws: ``Failure``, with the way out where it is refused.
+    ///   - limit: The largest size in bytes. Default: 16 MiB.
+    ///   - isChecked: Whether such a file is refused. Default: true; false only to check whether the file is damaged.
+    /// - Throws: ``Failure``, with a remedy if the file is refused.
     package static func readRecord(
         _ path: String,
         limit: Int = 16 << 20,
         isChecked: Bool = true
     ) throws(Failure) -> [UInt8]? {
-        // A pipe in its place must not hold anybody up.
+        // Opening a pipe must not block.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -28,7 +28,7 @@ extension PrivateFile {
         guard let status = FileStatus(descriptor: descriptor), status.kind == .file else {
             throw Failure(description: "\(path) is not a file", remedy: "move it away: mv '\(path)' '\(path).moved'")
         }
-        // What root writes is as good as this program.
+        // Root could also replace this program, so a file of root's is trusted.
         guard status.owner == geteuid() || status.owner == 0 else {
             throw Failure(
                 description: "\(path) is not used: it belongs to another user",

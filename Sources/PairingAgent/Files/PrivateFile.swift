@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// Files that only their owner may read, written so that a process that dies leaves the old or the new content and
-/// never a mixture, and so does a machine where the file is durable.
+/// Files that only their owner may read. Writes are atomic: if the process dies, the file has the old or the new
+/// content, never a mixture. For a durable file the same holds if the machine fails.
 package enum PrivateFile {
     /// A system call on a file failed.
     package struct Failure: Error, Sendable, CustomStringConvertible {
         package let description: String
-        /// The command or act that helps, if there is one.
+        /// The command to run, or what else to do, if something helps.
         package var remedy: String?
     }
 
@@ -15,29 +15,30 @@ package enum PrivateFile {
         String(cString: strerror(errno))
     }
 
-    /// Makes a directory and its parents, each with mode 0700 where it is new.
+    /// Creates a directory and its missing parents, with mode 0700.
     package static func makeDirectory(_ path: String) throws(Failure) {
         let slash = UInt8(ascii: "/")
-        // Beginning with the directory in use, or with the topmost one.
+        // Starts at the current directory, or at the root.
         var built = path.utf8.first == slash ? "" : "."
         for part in path.utf8.split(separator: slash) where !part.elementsEqual(".".utf8) {
             built += "/" + String(decoding: part, as: UTF8.self)
             if mkdir(built, 0o700) != 0, errno != EEXIST {
                 let message = systemMessage()
                 var status = stat()
-                // A parent that exists may refuse mkdir for other reasons (a read-only file system).
+                // For an existing parent, mkdir may fail for other reasons (a read-only file system).
                 if stat(built, &status) != 0 { throw Failure(description: "\(built): \(message)") }
             }
         }
     }
 
-    /// Writes a file (mode 0600): temporary file, rename; where it is durable, with fsync of the file and of the
-    /// directory.
+    /// Writes a file (mode 0600): to a temporary file that is then renamed. For a durable file, also fsync of the file
+    /// and of the directory.
     ///
     /// - Parameters:
     ///   - replacing: When false and the file exists, it stays as it is, without an error.
-    ///   - makesDirectory: Whether a missing directory is made.
-    ///   - isDurable: Whether to wait until the content is on the disk. A file that can be made again need not.
+    ///   - makesDirectory: Whether to create a missing directory.
+    ///   - isDurable: Whether to wait until the content is on the disk. Not needed for a file that can be created
+    ///     again.
     package static func write(
         _ bytes: UnsafeRawBufferPointer,
         to path: String,
@@ -69,7 +70,7 @@ package enum PrivateFile {
         if isDurable { syncDirectory(directory) }
     }
 
-    /// The directory that a file is in: `.` for a bare name.
+    /// The directory of a file: `.` for a bare name.
     package static func directory(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         return slash == path.startIndex ? "/" : String(decoding: path.utf8[..<slash], as: UTF8.self)
@@ -83,7 +84,7 @@ package enum PrivateFile {
     }
 }
 
-/// - Returns: Whether it could be written; `errno` says why not.
+/// - Returns: Whether everything was written; if not, `errno` tells why.
 private func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
     var written = 0
     while written < bytes.count {

@@ -4,21 +4,21 @@ package struct KeyStoreError: Error, Sendable, CustomStringConvertible {
         private enum Value: Sendable { case library, permissions, damaged, io, missing }
         private let value: Value
 
-        /// The key file can be read or replaced by others.
+        /// Other users can read or replace the key file.
         package static let permissions = Code(value: .permissions)
-        /// The key file is not one, or was cut short or changed.
+        /// The key file is damaged, or is not a key file.
         package static let damaged = Code(value: .damaged)
         package static let io = Code(value: .io)
-        /// No key was made yet.
+        /// No key has been created yet.
         package static let missing = Code(value: .missing)
-        /// libsodium could not give what was asked for.
+        /// libsodium failed.
         package static let library = Code(value: .library)
     }
 
     package let code: Code
     /// What happened, and why.
     package let message: String
-    /// The command or act that helps, if there is one.
+    /// The command to run, or what else to do, if something helps.
     package let remedy: String?
     package let file: String
     package let line: Int

@@ -1,6 +1,6 @@
 internal import CSodium
 
-/// Bytes that must not leak: in guarded memory that is locked, never copied, and wiped when it is freed.
+/// Bytes that must not leak: in guarded and locked memory, never copied, and wiped when it is freed.
 package struct SecretBytes: ~Copyable {
     package let count: Int
     private let pointer: UnsafeMutableRawPointer
@@ -15,7 +15,7 @@ package struct SecretBytes: ~Copyable {
         self.pointer = pointer
     }
 
-    /// Copies bytes. The original is the caller's to get rid of.
+    /// Copies bytes. The caller has to wipe the original.
     package init(copying bytes: some Collection<UInt8>) throws(KeyStoreError) {
         try self.init(count: bytes.count)
         withUnsafeMutableBytes { $0.copyBytes(from: bytes) }
@@ -33,14 +33,14 @@ package struct SecretBytes: ~Copyable {
         body(UnsafeMutableRawBufferPointer(start: pointer, count: count))
     }
 
-    /// Compares in a time that depends on the lengths alone.
+    /// Compares in a time that depends only on the lengths.
     package borrowing func isEqual(to bytes: [UInt8]) -> Bool {
         bytes.count == count && sodium_memcmp(pointer, bytes, count) == 0
     }
 }
 
 /// Safe because
-/// - the memory has one owner (the type is not copyable) and is freed when that goes,
-/// - it is written to through `mutating` functions alone, which Swift gives to one caller at a time,
+/// - the memory has one owner (the type is not copyable) and is freed with it,
+/// - only `mutating` functions write to it, and Swift gives these exclusive access,
 /// - `count` and `pointer` never change.
 extension SecretBytes: @unchecked Sendable {}

@@ -1,12 +1,11 @@
 internal import CSodium
 internal import Glibc
 
-/// Keeps the Ed25519 key pair of a device or host in a file of its own, readable by its owner alone.
+/// Stores the Ed25519 key pair of a device or host in a file of its own, readable only by its owner.
 ///
-/// The file is 72 bytes: an 8-byte mark, the 32-byte seed, the 32-byte public key. The public key is there so that a
-/// damaged seed is noticed. The seed is read into locked memory and never leaves this type.
+/// The file is 72 bytes: an 8-byte mark, the 32-byte seed, the 32-byte public key. The public key serves to detect a
+/// damaged seed. The seed is read into locked memory and never leaves this type.
 package struct SecureKeyStore: Sendable {
-    /// The path of the key file.
     package let path: String
 
     private static let mark: [UInt8] = Array("PTKEY01\n".utf8)
@@ -15,15 +14,15 @@ package struct SecureKeyStore: Sendable {
     private static var fileSize: Int { mark.count + seedSize + publicSize }
 
     /// - Parameters:
-    ///   - directory: The tool's data directory, made (0700) when a key is made.
-    ///   - name: The file's name. Default: `identity.key`, the device's own.
+    ///   - directory: The tool's data directory; created with mode 0700 together with the first key.
+    ///   - name: The file's name. Default: `identity.key`, the device's own key.
     package init(directory: String, name: String = "identity.key") {
         path = directory + "/" + name
     }
 
-    /// The identity of this device; at first use a key pair is made.
+    /// The identity of this device; creates a key pair at first use.
     ///
-    /// Two processes that make a key at the same time end with the same one.
+    /// If two processes create a key at the same time, both get the same one.
     ///
     /// - Throws: ``KeyStoreError``.
     package func identity() throws(KeyStoreError) -> DeviceIdentity {
@@ -35,22 +34,24 @@ package struct SecureKeyStore: Sendable {
         return identity
     }
 
-    /// The identity, or nil where no key was made yet.
+    /// The identity, or nil if no key has been created yet.
+    ///
+    /// - Throws: ``KeyStoreError``.
     package func load() throws(KeyStoreError) -> DeviceIdentity? {
         try withKeyPair { identity, _ in identity }
     }
 
-    /// Whether the file is whole, whoever else may use it; one that is not there is.
+    /// Checks that the file is not damaged. Ignores its permissions; a missing file is no error.
     ///
     /// - Throws: ``KeyStoreError``.
     package func check() throws(KeyStoreError) {
         _ = try withKeyPair(ofAnyMode: true) { identity, _ in identity }
     }
 
-    /// Signs a message (Ed25519, RFC 8032) with the key that ``identity()`` names.
+    /// Signs a message (Ed25519, RFC 8032) with the private key of ``identity()``.
     ///
     /// - Returns: 64 bytes.
-    /// - Throws: ``KeyStoreError``, also where no key was made yet.
+    /// - Throws: ``KeyStoreError``, also if no key has been created yet.
     package func sign(_ message: [UInt8]) throws(KeyStoreError) -> [UInt8] {
         let signature: [UInt8]? = try withKeyPair { _, secretKey in
             var signature = [UInt8](repeating: 0, count: Int(crypto_sign_BYTES))
@@ -68,9 +69,11 @@ package struct SecureKeyStore: Sendable {
         return signature
     }
 
-    /// Runs a body with the key pair, the secret half as libsodium wants it, or returns nil where no key was made yet.
+    /// Runs a body with the key pair; the secret key is in libsodium's format. Returns nil if no key has been created
+    /// yet.
     ///
-    /// - Parameter ofAnyMode: Whether a file that others may use will do: for looking whether it is damaged alone.
+    /// - Parameter ofAnyMode: Whether to accept a file that other users may access; only to check whether it is
+    ///   damaged. Default: false.
     private func withKeyPair<R>(
         ofAnyMode: Bool = false,
         _ body: (DeviceIdentity, UnsafeRawBufferPointer) -> R
@@ -128,7 +131,7 @@ package struct SecureKeyStore: Sendable {
         }
     }
 
-    /// The public key in the file, if it belongs to the seed.
+    /// The public key in the file, if it matches the seed.
     private static func verifiedPublicKey(
         in file: borrowing SecretBytes,
         expanded: inout SecretBytes

@@ -2,15 +2,15 @@ package import CompanionWire
 package import FoundationEssentials
 
 extension SignedCommand {
-    /// Makes and signs a command with a nonce of its own. To repeat it, send the same ``body`` again.
+    /// Creates and signs a command with a new nonce. To repeat it, send the same ``body`` again.
     ///
     /// - Parameters:
     ///   - id: The command's id. Default: a new one.
     ///   - audience: The id of the host that the command is for.
-    ///   - key: The device's key, which was made before.
-    ///   - now: The host's clock, as far as it is known.
+    ///   - key: The device's key, which must exist.
+    ///   - now: The host's time, as far as it is known.
     ///   - lifetime: How long the host may execute it, up to 300 s. Default: 60 s.
-    /// - Throws: ``KeyStoreError`` where the key cannot be used; ``SignedCommandError`` where no host would take the
+    /// - Throws: ``KeyStoreError`` if the key cannot be used; ``SignedCommandError`` if no host would accept the
     ///   command.
     package static func make(
         id: UUID = UUID(),
@@ -36,20 +36,20 @@ extension SignedCommand {
         )
     }
 
-    /// Whether the command was signed with the key that belongs to an identity. It says nothing about anything else.
+    /// Whether the command was signed with an identity's key. Checks nothing else.
     package func isSigned(by identity: DeviceIdentity) -> Bool {
         identity.verifies(signatureBytes, of: signedBytes)
     }
 }
 
 extension SessionRequest {
-    /// Makes and signs a request for a session.
+    /// Creates and signs a request for a session.
     ///
     /// - Parameters:
     ///   - audience: The id of the host that the request is for.
-    ///   - key: The device's key, which was made before.
-    ///   - now: The host's clock, as far as it is known.
-    /// - Throws: ``KeyStoreError`` where the key cannot be used.
+    ///   - key: The device's key, which must exist.
+    ///   - now: The host's time, as far as it is known.
+    /// - Throws: ``KeyStoreError`` if the key cannot be used.
     package static func make(audience: String, key: SecureKeyStore, now: Date) throws -> SessionRequest {
         try SessionRequest(
             deviceId: key.identity().deviceID,
@@ -60,7 +60,7 @@ extension SessionRequest {
         )
     }
 
-    /// Whether the request was signed with the key that belongs to an identity. It says nothing about anything else.
+    /// Whether the request was signed with an identity's key. Checks nothing else.
     package func isSigned(by identity: DeviceIdentity) -> Bool {
         identity.verifies(signatureBytes, of: signedBytes)
     }

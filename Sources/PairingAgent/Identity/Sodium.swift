@@ -2,7 +2,7 @@ internal import CSodium
 
 /// libsodium, initialised once.
 enum Sodium {
-    /// `sodium_init` may be called from any thread and answers -1 only where the system has no source of randomness.
+    /// `sodium_init` is thread-safe and returns -1 only if the system has no source of randomness.
     private static let isReady = sodium_init() >= 0
 
     static func requireReady() throws(KeyStoreError) {
@@ -10,7 +10,7 @@ enum Sodium {
     }
 }
 
-/// Digests of things that are not secret.
+/// Digests of data that is not secret.
 package enum Digest {
     /// SHA-256 (FIPS 180-4): 32 bytes.
     package static func sha256(_ bytes: [UInt8]) -> [UInt8] {
@@ -20,7 +20,7 @@ package enum Digest {
     }
 }
 
-/// Bytes that nobody can guess, from the system's generator.
+/// Unpredictable bytes from the system's generator.
 package enum SecureRandom {
     package static func bytes(_ count: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)

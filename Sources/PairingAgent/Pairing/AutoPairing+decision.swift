@@ -2,10 +2,10 @@ internal import CompanionWire
 internal import FoundationEssentials
 
 extension AutoPairing {
-    /// What is to become of a code that waits.
+    /// What to do with a waiting code.
     enum Decision {
         case go(Destination)
-        /// Wait, and say why.
+        /// Wait, and report why.
         case hold(Report?)
         case drop(Report)
     }
@@ -17,11 +17,11 @@ extension AutoPairing {
         return decision
     }
 
-    /// The code names its host by id and key: only that one is tried, for whoever has not the key gets nothing.
+    /// The code names its host by id and key. Only that host is tried; others do not have the key and get nothing.
     private func named(_ code: Waiting) -> Decision {
         guard let hostID = code.payload.host else {
             if let host = hosts.values.first(where: \.isNamed) { return .go(.host(host.id)) }
-            // Codes for small screens name the key and the address alone.
+            // Codes for small windows name only the key and the address.
             guard code.payload.addr != nil else { return .drop(.failed("the code names a key, but no host")) }
             guard rules.only.isEmpty else {
                 return .drop(.failed("the code does not say which host it is of: enlarge the window that shows it"))
@@ -31,14 +31,14 @@ extension AutoPairing {
         if let name = paired[hostID] { return .drop(.alreadyPaired(name)) }
         let host = hosts.values.filter { $0.advertisedID == hostID || $0.isNamed }.min { $0.id < $1.id }
         guard rules.allows(name: host?.name, id: hostID) else {
-            // Its name is known once it is in sight.
+            // The host's name is known only once it is in sight.
             return .hold(host.map { .excluded($0.name) } ?? .waitingFor(hostID: hostID))
         }
         if let host { return .go(.host(host.id)) }
         return code.payload.addr == nil ? .hold(.waitingFor(hostID: hostID)) : .go(.named)
     }
 
-    /// The code names no host: it goes to the only one that there is.
+    /// The code names no host, so it goes to the only host in sight.
     private func choice(_ code: Waiting) -> Decision {
         if let version = code.payload.version, version >= 2 {
             return .drop(.failed("the code is one of protocol \(version), and names no key of its host"))
@@ -52,11 +52,11 @@ extension AutoPairing {
 }
 
 extension AutoPairing.Rules {
-    /// Whether a host may be paired with.
+    /// Whether pairing with a host is allowed.
     ///
     /// - Parameters:
-    ///   - name: What it calls itself; nil where that is not known.
-    ///   - id: What it says its id is, or what the code says.
+    ///   - name: The name that it advertises; nil if it is not known.
+    ///   - id: The id that it advertises, or the id in the code.
     func allows(name: String?, id: String) -> Bool {
         only.isEmpty
             || only.contains { word in

@@ -1,43 +1,45 @@
 package import CompanionWire
 package import FoundationEssentials
 
-/// Pairs as soon as a host and its code are both there, without any I/O: takes what happened and says what to do next.
+/// Pairs as soon as both a host and its code are known. A state machine without any I/O that takes events and returns
+/// actions.
 ///
 ///     a code and its host ─► ask (which protocol?) ─► send ─► paired or failed
 ///                 ▲                   │ not there, not allowed
 ///                 └─── wait ◄─────────┘
 ///
-/// Only ``Action/send`` lets a code leave this machine, at most once a code. A code that names its host by a key
-/// (protocol v2) goes nowhere else, whatever is in sight. One that names none (v1) goes to the only host in sight, or
-/// to the only one of those that the rules name, and to none where there were ever two while it waited: anyone can say
-/// goodbye in the other's name.
+/// Only ``Action/send`` lets a code leave this machine, at most once per code. A code that names its host by a key
+/// (protocol v2) is sent to no other host. A code that names no host (v1) is sent to the only host in sight, or the
+/// only one that the rules allow. It is not sent if two were in sight at any time while it waited, because anyone can
+/// withdraw the other host's advertisement.
 package struct AutoPairing: Sendable {
-    /// What may be paired with.
+    /// Which hosts may be paired with, and how.
     package struct Rules: Sendable {
-        /// Names, or ids or their beginnings of four characters or more. Default: none, which allows every host.
+        /// The allowed hosts: names, ids, or prefixes of ids with four characters or more. Default: empty, all hosts
+        /// are allowed.
         package var only: [String] = []
         /// Whether hosts that prove nothing are refused. Default: false.
         package var requiresProof = false
         /// Whether hosts that prove nothing are accepted. Default: false.
         package var allowsLegacy = false
-        /// Whether less than all permissions are asked for, which protocol v1 does not know. Default: false.
+        /// Whether fewer than all permissions are requested. Protocol v1 has no permissions. Default: false.
         package var limitsPermissions = false
-        /// Whether to go on after a pairing. Default: false.
+        /// Whether to continue after a pairing. Default: false.
         package var keeps = false
 
         package init() {}
     }
 
-    /// A host in sight, as it describes itself: all of it claims.
+    /// A host in sight, as it describes itself. None of it is proven.
     package struct Host: Sendable, Hashable, Identifiable {
-        /// What tells it apart from others in sight.
+        /// Distinguishes it from other hosts in sight.
         package var id: String
         package var name: String
-        /// The id that it says it has.
+        /// The id that it advertises.
         package var advertisedID: String?
-        /// Whether several machines or ports claim to be it: a code that names no key cannot be sent there.
+        /// Whether several machines or ports claim to be this host. A code that names no key cannot be sent there.
         package var isAmbiguous: Bool
-        /// Whether the user named it by its address: it is the one that any code is of.
+        /// Whether the user named this host by its address. Every code is then for this host.
         package var isNamed: Bool
 
         package init(
@@ -55,7 +57,7 @@ package struct AutoPairing: Sendable {
         }
     }
 
-    /// Where a code is to go.
+    /// The receiver of a code.
     package enum Destination: Sendable, Hashable {
         /// The host in sight with this ``Host/id``.
         case host(String)
@@ -63,57 +65,57 @@ package struct AutoPairing: Sendable {
         case named
     }
 
-    /// How a host can be paired with.
+    /// How to pair with a host.
     package enum Route: Sendable, Hashable {
-        /// With proof.
+        /// The host can prove its identity.
         case verified
-        /// Without any; `accepted` where the user has taken the same host without proof before.
+        /// The host proves nothing; `accepted` if the user accepted this host without proof before.
         case legacy(accepted: Bool)
-        /// Without any, at the address or under the id of a host that was paired with proof before.
+        /// The host proves nothing, but has the address or the id of a host that was paired with proof before.
         case downgrade(of: String)
     }
 
     package enum Event: Sendable {
-        /// All hosts that are there by now are known.
+        /// All hosts that are advertised now are known.
         case settled
-        /// Nothing is known any more of who is there.
+        /// Discovery was interrupted: it is not known which hosts are there.
         case interrupted
-        /// A host appeared, or something of it changed.
+        /// A host appeared or changed.
         case appeared(Host)
         case vanished(id: String)
         case saw(PairingPayload)
         /// The answer to ``Action/ask(_:_:)``.
         case routed(Route)
-        /// The answer to ``Action/ask(_:_:)`` where there is no way to the host. Nothing was sent.
+        /// The answer to ``Action/ask(_:_:)`` if the host cannot be reached. Nothing was sent.
         case unreachable(String)
         /// The answer to ``Action/send``: the paired host's id and name.
         case paired(id: String, name: String)
         /// The answer to ``Action/send``.
         case failed(String)
-        /// Time has passed.
+        /// Time has passed: check retries and expiry.
         case tick
     }
 
     package enum Action: Sendable, Hashable {
-        /// Find out how the host is to be paired with. Nothing secret goes out.
+        /// Find out how to pair with the host. The request contains no secret.
         case ask(PairingPayload, Destination)
-        /// Pair, over what was found out last.
+        /// Pair, over the route of the last ``Event/routed(_:)``.
         case send
         case report(Report)
-        /// The end, with the id of the host that was paired with.
+        /// The end; the id is that of the paired host.
         case finish(String)
     }
 
-    /// What people are told.
+    /// A report for the user.
     package enum Report: Sendable, Hashable {
-        /// What it is that is waited for, as it has changed.
+        /// What is still missing: a host or a code. Sent when it changes.
         case waiting(hosts: [String], hasCode: Bool)
-        /// The code names a host that is not in sight.
+        /// The host that the code names is not in sight.
         case waitingFor(hostID: String)
         case expired
-        /// The code names no host, and there are several.
+        /// The code names no host, and several are in sight.
         case ambiguous([Host])
-        /// The rules name other hosts.
+        /// The rules exclude the host that the code names.
         case excluded(String)
         case legacyRefused(String)
         case permissionsUnknown(String)
@@ -123,15 +125,15 @@ package struct AutoPairing: Sendable {
         case failed(String)
     }
 
-    /// A code that waits.
+    /// A waiting code.
     struct Waiting: Sendable {
         var payload: PairingPayload
-        /// All hosts that it could have been meant for while it waited.
+        /// All hosts that the code could have been for while it waited.
         var rivals: Set<String> = []
-        /// What was said about it already.
+        /// The reports about this code so far.
         var said: Set<Report> = []
         var retryAt: Date?
-        /// Hosts that it is not sent to.
+        /// Hosts that this code is not sent to.
         var refused: Set<Destination> = []
     }
 
@@ -142,7 +144,7 @@ package struct AutoPairing: Sendable {
         case finished
     }
 
-    /// Between two tries to reach a host, in seconds.
+    /// Seconds between two tries to reach a host.
     package static let retryPause = 5.0
     /// How many used codes are remembered.
     private static let memory = 512
@@ -151,9 +153,9 @@ package struct AutoPairing: Sendable {
     private var phase = Phase.waiting
     private(set) var hosts: [String: Host] = [:]
     private(set) var isSettled = false
-    /// The latest code of each host; the first is being dealt with while the phase says so.
+    /// The latest code of each host. While the phase is not `waiting`, the first one is in use.
     private var codes: [Waiting] = []
-    /// Codes that were used, have expired or wait.
+    /// Codes that are waiting, were used or have expired.
     private var seen: [PairingPayload] = []
     private(set) var paired: [String: String] = [:]
     private var lastWaiting: Report?
@@ -200,7 +202,7 @@ package struct AutoPairing: Sendable {
         seen.append(payload)
         if seen.count > Self.memory { seen.removeFirst() }
         if payload.hasExpired(at: now) { return [.report(.expired)] }
-        // A host has one code at a time, so a newer one takes the place of the last; not of the one that is in use.
+        // A host has one code at a time, so a newer code replaces the older one, unless that one is in use.
         let first = isBusy ? 1 : 0
         if let index = codes.indices.dropFirst(first).first(where: { codes[$0].payload.isOfSameHost(as: payload) }) {
             codes.remove(at: index)
@@ -212,7 +214,7 @@ package struct AutoPairing: Sendable {
     private mutating func routed(_ route: Route, now: Date) -> [Action] {
         guard case .asking(let destination) = phase, !codes.isEmpty else { return [] }
         phase = .waiting
-        // Meanwhile another host may have appeared, or time may be over.
+        // Since the question, another host may have appeared, or the code may have expired.
         guard case .go(destination) = decision(about: codes[0], now: now), !codes[0].payload.hasExpired(at: now) else {
             return []
         }
@@ -252,7 +254,7 @@ package struct AutoPairing: Sendable {
         return [.finish(host.id)]
     }
 
-    // MARK: What comes next
+    // MARK: Next action
 
     private var isBusy: Bool { if case .waiting = phase { false } else { true } }
 
@@ -262,7 +264,7 @@ package struct AutoPairing: Sendable {
         if codes.contains(where: { $0.payload.hasExpired(at: now) }) {
             actions += codes.filter { $0.payload.hasExpired(at: now) }.map { _ in .report(.expired) }
             codes.removeAll { $0.payload.hasExpired(at: now) }
-            // Said again: another code is waited for now.
+            // Report it again, because another code is needed now.
             lastWaiting = nil
         }
         var index = 0
@@ -283,7 +285,7 @@ package struct AutoPairing: Sendable {
         return actions + sayWhatIsMissing()
     }
 
-    /// Says something about a code once.
+    /// Reports something about a code once.
     private mutating func say(_ report: Report, about index: Int) -> [Action] {
         codes[index].said.insert(report).inserted ? [.report(report)] : []
     }
@@ -304,7 +306,7 @@ package struct AutoPairing: Sendable {
 }
 
 extension PairingPayload {
-    /// Whether its time is over, by a clock that may not be the host's.
+    /// Whether the code has expired, by this machine's clock, which may differ from the host's.
     fileprivate func hasExpired(at now: Date) -> Bool {
         expiresAt.map { $0 <= now } ?? false
     }

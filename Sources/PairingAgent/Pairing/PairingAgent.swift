@@ -12,19 +12,19 @@ package struct PairingAgent: Sendable {
         self.now = now
     }
 
-    /// What a pairing ended with.
+    /// The result of a pairing.
     package struct Outcome: Sendable, Hashable {
         /// This device as the host lists it.
         package var device: ConnectedCompanionDevice
-        /// The host's clock minus this machine's, if the host sent its time.
+        /// The host's clock minus this machine's; nil if the host did not send its time.
         package var clockOffset: Duration?
     }
 
-    /// Pairs with the host behind a transport. The code and token go nowhere else.
+    /// Pairs with the host behind a transport. The code and token are sent to no other host.
     ///
     /// - Parameters:
-    ///   - payload: The code, with token and expiry where they came from a QR code.
-    ///   - deviceName: What the host shall list this device as.
+    ///   - payload: The code, with token and expiry if it came from a QR code.
+    ///   - deviceName: The name for this device in the host's list.
     /// - Throws: ``PairingError``. Nothing is stored, so that a retry is possible.
     package func pair(
         _ payload: PairingPayload,

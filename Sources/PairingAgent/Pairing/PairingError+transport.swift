@@ -1,7 +1,7 @@
 internal import CompanionWire
 
 extension PairingError {
-    /// What a failed request of a pairing means.
+    /// Converts the error of a pairing's request.
     package init(_ error: PairingTransportError) {
         switch error.reason {
         case .unreachable: self.init(.unreachable, error.message)
@@ -18,7 +18,7 @@ extension PairingError {
 
     private static func refused(_ code: CompanionErrorCode, text: String, triesLeft: Int?) -> PairingError {
         let left = triesLeft.map { $0 == 1 ? " (1 try left)" : " (\($0) tries left)" } ?? ""
-        // Both have the same sign: the keys that the two sides agreed on differ.
+        // A wrong code and an intercepted connection look the same: in both cases the two sides have different keys.
         let doubt = "If it keeps failing, someone may be intercepting the connection"
         return switch code {
         case .pairingWrongCode:

@@ -11,42 +11,42 @@ package struct PairingError: Error, Sendable, CustomStringConvertible {
         package static let wrongCode = Code(value: .wrongCode)
         package static let wrongToken = Code(value: .wrongToken)
         package static let expired = Code(value: .expired)
-        /// The host shows no code at the moment.
+        /// The host shows no code now.
         package static let noChallenge = Code(value: .noChallenge)
         /// The code has expired by the host's clock, which differs from this machine's.
         package static let clockSkew = Code(value: .clockSkew)
         package static let unreachable = Code(value: .unreachable)
-        /// Something else than a companion host listens there.
+        /// Something other than a companion host answers there.
         package static let wrongService = Code(value: .wrongService)
         package static let addressRefused = Code(value: .addressRefused)
-        /// The host took the code and says `connected: false`.
+        /// The host accepted the code, but its answer says `connected: false`.
         package static let notConnected = Code(value: .notConnected)
-        /// The host connected another device than this one.
+        /// The host connected a device other than this one.
         package static let foreignDevice = Code(value: .foreignDevice)
-        /// The host refused for a reason of its own.
+        /// The host refused for another reason.
         package static let rejected = Code(value: .rejected)
         /// A host that was verified before may not be paired without proof.
         package static let verifiedHost = Code(value: .verifiedHost)
-        /// The host takes no code until somebody there unlocks pairing.
+        /// The host accepts no digits until its owner unlocks pairing.
         package static let locked = Code(value: .locked)
         /// Too many tries in a short time.
         package static let rateLimited = Code(value: .rateLimited)
-        /// The host does not allow what was asked for.
+        /// The host does not allow the request.
         package static let forbidden = Code(value: .forbidden)
-        /// The host speaks other versions of the protocol only.
+        /// The host speaks only other versions of the protocol.
         package static let otherVersion = Code(value: .otherVersion)
-        /// The TLS key is not the one that the QR code names: somebody may be in between.
+        /// The TLS key is not the one in the QR code: someone may be intercepting the connection.
         package static let otherKey = Code(value: .otherKey)
-        /// The host is not the one that the QR code names.
+        /// The host is not the one in the QR code.
         package static let foreignHost = Code(value: .foreignHost)
-        /// The host did not prove that it knows the code: somebody may be in between.
+        /// The host did not prove that it knows the code: someone may be intercepting the connection.
         package static let unproven = Code(value: .unproven)
     }
 
     package let code: Code
-    /// What happened and why, for people. May hold text from the host: sanitise it before it is shown.
+    /// What happened and why, as text for users. May contain text from the host: sanitise it before it is shown.
     package let message: String
-    /// How often the host still takes this code; nil where it does not say.
+    /// How many tries the host still allows for this code; nil if it does not tell.
     package let triesLeft: Int?
     package let file: String
     package let line: Int

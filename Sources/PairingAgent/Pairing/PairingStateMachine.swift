@@ -1,7 +1,7 @@
 package import CompanionWire
 package import FoundationEssentials
 
-/// A pairing by protocol v1, without any I/O: takes what happened and says what to do next.
+/// A pairing by protocol v1. A state machine without any I/O that takes events and returns actions.
 ///
 ///     health ─► (clock, expiry) ─► complete ─┬─► paired
 ///                                            └─► status, where the answer leaves it open ─► paired or failed
@@ -24,12 +24,12 @@ package struct PairingStateMachine: Sendable {
         case idle
         case checkingHost
         case completing
-        /// The request may have taken effect although it failed.
+        /// The request failed, but may have taken effect.
         case confirming(PairingError)
         case finished
     }
 
-    /// Clocks that differ by less are not worth a word.
+    /// Smaller differences between clocks are not reported.
     private static let tolerableSkew = Duration.seconds(30)
 
     private let payload: PairingPayload
@@ -40,15 +40,15 @@ package struct PairingStateMachine: Sendable {
     package private(set) var clockOffset: Duration?
 
     /// - Parameters:
-    ///   - payload: The code, with token and expiry where they came from a QR code.
-    ///   - deviceName: What the host shall list this device as.
+    ///   - payload: The code, with token and expiry if it came from a QR code.
+    ///   - deviceName: The name for this device in the host's list.
     package init(payload: PairingPayload, deviceName: String, identity: DeviceIdentity) {
         self.payload = payload
         self.deviceName = deviceName
         self.identity = identity
     }
 
-    /// The first action.
+    /// Returns the first action.
     package mutating func start() -> Action {
         state = .checkingHost
         return .askHealth
@@ -97,7 +97,7 @@ package struct PairingStateMachine: Sendable {
             return finish(with: status)
         case .failure(let error):
             if let final = refusal(error, now: now) { return fail(final) }
-            // A storage fault, or an answer that was lost: the device may be connected all the same.
+            // After a storage error or a lost answer, the device may be connected all the same.
             state = .confirming(Self.hostError(error))
             return .askStatus
         }
@@ -137,7 +137,7 @@ package struct PairingStateMachine: Sendable {
         return .fail(error)
     }
 
-    /// Refusals that leave no doubt that the device is not connected.
+    /// The error for refusals after which the device is certainly not connected.
     private func refusal(_ error: PairingTransportError, now: Date) -> PairingError? {
         switch error.reason {
         case .otherVersions: return Self.hostError(error)
@@ -175,7 +175,7 @@ package struct PairingStateMachine: Sendable {
 
     // MARK: Clocks
 
-    /// An error when the QR code has expired by the host's clock: it is then not worth sending.
+    /// An error if the QR code has expired by the host's clock, so that sending it is pointless.
     private func expiryError(now: Date) -> PairingError? {
         guard let expiresAt = payload.expiresAt else { return nil }
         let offset = clockOffset.map(\.seconds) ?? 0
@@ -201,7 +201,6 @@ package struct PairingStateMachine: Sendable {
 }
 
 extension Duration {
-    /// The duration in seconds.
     fileprivate var seconds: Double {
         Double(components.seconds) + Double(components.attoseconds) / 1e18
     }

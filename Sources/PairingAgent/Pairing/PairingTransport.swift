@@ -1,12 +1,11 @@
 package import CompanionWire
 
-/// What a host says about itself before a code is sent.
+/// What a host reports about itself before a code is sent.
 package struct PairingHostHealth: Sendable, Hashable {
-    /// Whether it names a service that speaks the companion protocol.
+    /// Whether the service speaks the companion protocol.
     package var isCompanion: Bool
     package var service: String?
-    /// The host's clock minus this machine's, from the `Date` header (a resolution of one second); nil without the
-    /// header.
+    /// The host's clock minus this machine's, from the `Date` header (one second resolution); nil without the header.
     package var clockOffset: Duration?
 
     package init(isCompanion: Bool, service: String?, clockOffset: Duration?) {
@@ -16,29 +15,29 @@ package struct PairingHostHealth: Sendable, Hashable {
     }
 }
 
-/// Why a request of a pairing was not answered with success.
+/// Why a request of a pairing failed.
 package struct PairingTransportError: Error, Sendable {
     package enum Reason: Sendable, Hashable {
         /// Nothing answered, or the connection broke.
         case unreachable
-        /// Something answered that is not a companion host.
+        /// Something other than a companion host answered.
         case notACompanion
-        /// The address is not on this machine or a local network.
+        /// The address is not on this machine or on a local network.
         case addressRefused
-        /// The host refused: its own text, as it came.
+        /// The host refused, with its own text, unchanged.
         case refused(text: String)
-        /// A host of v2 refused, with a code.
+        /// A host of v2 refused, with an error code.
         case refusedByCode(CompanionErrorCode, text: String, triesLeft: Int?)
-        /// The host speaks other versions of the protocol only; nil where it does not say which.
+        /// The host speaks only other versions of the protocol; nil if it does not tell which.
         case otherVersions(ClosedRange<Int>?)
-        /// The host shows another TLS key than the one that was expected.
+        /// The host's TLS key is not the expected one.
         case otherKey
         /// The host failed, or its answer could not be read.
         case failed
     }
 
     package var reason: Reason
-    /// What happened, for people.
+    /// What happened, as text for users.
     package var message: String
 
     package init(_ reason: Reason, _ message: String) {
@@ -57,7 +56,7 @@ package protocol PairingTransport: Sendable {
 
 /// The requests that a pairing by protocol v2 makes, over one TLS connection to one host.
 package protocol VerifiedPairingTransport: Sendable {
-    /// The pin of the TLS key at which the connection ends. It becomes part of what both sides prove.
+    /// The pin of the connection's TLS key. It is part of what both sides prove.
     var spki: String { get }
 
     func pairingHello(_ request: PairingHelloRequest) async throws(PairingTransportError) -> PairingHelloResponse

@@ -1,8 +1,8 @@
 package import CompanionWire
 package import FoundationEssentials
 
-/// Pairs this device with one host by protocol v2: each side proves to the other that it knows the code or token, and
-/// that both see the same TLS key. Neither code nor token is ever sent.
+/// Pairs this device with one host by protocol v2: each side proves to the other that it knows the code or token and
+/// sees the same TLS key. Neither code nor token is ever sent.
 package struct VerifiedPairing: Sendable {
     private let identity: DeviceIdentity
     private let deviceName: String
@@ -10,8 +10,8 @@ package struct VerifiedPairing: Sendable {
     private let now: @Sendable () -> Date
 
     /// - Parameters:
-    ///   - deviceName: What the host shall list this device as.
-    ///   - permissions: What the device asks for besides reading.
+    ///   - deviceName: The name for this device in the host's list.
+    ///   - permissions: The permissions that the device requests besides reading.
     ///   - now: This machine's clock.
     package init(
         identity: DeviceIdentity,
@@ -25,16 +25,16 @@ package struct VerifiedPairing: Sendable {
         self.now = now
     }
 
-    /// What a pairing ended with, all of it proven by the host.
+    /// The result of a pairing. The host has proven all of it.
     package struct Outcome: Sendable, Hashable {
         package var hostID: String
         package var hostName: String
-        /// Ed25519, standard base64.
+        /// Ed25519, in standard base64.
         package var hostPublicKey: String
         package var spki: String
         /// This device as the host lists it.
         package var device: ConnectedCompanionDevice
-        /// What the host allows: what was asked for, or less.
+        /// The granted permissions: the requested ones, or fewer.
         package var permissions: [CompanionPermission]
         package var session: SessionGrant
         /// The host's clock minus this machine's.
@@ -43,8 +43,8 @@ package struct VerifiedPairing: Sendable {
 
     /// Pairs with the host behind a transport.
     ///
-    /// - Parameter payload: The code, with token, pin and host id where they came from a QR code.
-    /// - Throws: ``PairingError``. Nothing is to be stored then.
+    /// - Parameter payload: The code, with token, pin and host id if it came from a QR code.
+    /// - Throws: ``PairingError``. The caller must not store anything then.
     package func pair(
         _ payload: PairingPayload,
         over transport: some VerifiedPairingTransport
@@ -69,7 +69,7 @@ package struct VerifiedPairing: Sendable {
                 PairingConfirmRequest(pairingId: hello.pairingId, tag: Base64.encode(tags.own))
             )
         }
-        // From here on, what the host says counts only because of its tag.
+        // The tag proves everything that the host has sent so far. Without it, nothing counts.
         guard let tag = Base64.decode(answer.tag), tags.verifies(tag) else {
             throw PairingError(
                 .unproven,
@@ -134,8 +134,8 @@ package struct VerifiedPairing: Sendable {
         )
     }
 
-    /// The token where there is one, for nobody can guess it; else the code. What the host says about its methods does
-    /// not count: nothing is proven yet, and somebody in between would say that the code is all it takes.
+    /// The token if there is one, because it cannot be guessed; else the code. The methods that the host lists are
+    /// ignored: nothing is proven yet, and an attacker in between would list only the code.
     private static func secret(_ payload: PairingPayload) -> PairingSecret {
         payload.token.map { .token($0) } ?? .code(payload.code)
     }

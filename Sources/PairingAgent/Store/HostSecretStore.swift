@@ -1,8 +1,8 @@
 internal import CompanionWire
 internal import FoundationEssentials
 
-/// Keeps the secrets that hosts gave their users (the token of an AICLI server) in a file of their own, `secrets.json`
-/// in the data directory (mode 0600), by the host's id.
+/// Stores the secrets that users got from hosts (such as the token of an AICLI server) in a file of their own,
+/// `secrets.json` in the data directory (mode 0600), by host id.
 package struct HostSecretStore: Sendable {
     package let path: String
     private let directory: String
@@ -18,25 +18,25 @@ package struct HostSecretStore: Sendable {
         path = directory + "/secrets.json"
     }
 
-    /// The secret for a host; nil where none was kept.
+    /// The secret for a host; nil if none is stored.
     ///
-    /// - Throws: ``PairedHostStoreError`` for a file that is damaged: a secret cannot be had anew;
-    ///   ``PrivateFile/Failure`` for one that others can have written.
+    /// - Throws: ``PairedHostStoreError`` if the file is damaged, because a secret cannot be requested again;
+    ///   ``PrivateFile/Failure`` if other users may have written it.
     package func load(hostID: String) throws -> String? {
         try load(isChecked: true).secrets[hostID]
     }
 
-    /// Keeps a secret in place of the last one.
+    /// Stores a secret, replacing the earlier one.
     package func keep(_ secret: String, hostID: String) throws {
         try update { $0.secrets[hostID] = secret }
     }
 
-    /// Forgets the secret for a host.
+    /// Removes the secret for a host.
     package func forget(hostID: String) throws {
         try update { $0.secrets[hostID] = nil }
     }
 
-    /// Whether the file is whole, whoever else may use it; one that is not there is.
+    /// Checks that the file is not damaged. Ignores its permissions; a missing file is no error.
     ///
     /// - Throws: ``PairedHostStoreError``.
     package func check() throws {

@@ -3,33 +3,33 @@ package import FoundationEssentials
 
 /// A host that this device has paired with.
 package struct PairedHost: Codable, Sendable, Hashable, Identifiable {
-    /// The id that discovery gave it, or a hash of its address where it was named by URL: 16 hex digits.
+    /// The id from discovery, or a hash of the address if the user named the host by URL: 16 hex digits.
     package var id: String
-    /// What the user calls it; at first what the host calls itself.
+    /// The user's name for the host; at first the host's own name.
     package var name: String
     package var family: HostFamily
     package var trust: HostTrust
-    /// Where it was last reached.
+    /// The address and port at which it was last reached.
     package var endpoint: CompanionEndpoint
     /// This device's id at the host.
     package var deviceID: String
-    /// What this device calls itself to a host that is told with each connection. Nil: the machine's name.
+    /// The name that this device sends with each connection, for hosts that need one. Nil: the machine's name.
     package var deviceName: String?
     package var pairedAt: Date
     package var lastSeenAt: Date?
-    /// The pin of its TLS key; of a verified host only, as is all below.
+    /// The pin of its TLS key. This and all properties below are for verified hosts only.
     package var spki: String?
     /// Its certificate: DER as standard base64. Not a secret.
     package var certificate: String?
     /// Its Ed25519 public key, standard base64.
     package var hostPublicKey: String?
-    /// What it allowed when it was paired; it may have changed since.
+    /// The permissions that it granted at pairing; they may have changed since.
     package var permissions: [CompanionPermission]?
-    /// Where it also answered in plain HTTP when it was paired: that port is never spoken to without TLS again.
+    /// Its plain HTTP port at the time of pairing. That port is never used without TLS again.
     package var plainPort: Int?
-    /// Where the QR code that it was paired by said that it is: tried when it is nowhere else.
+    /// The endpoint in the QR code of the pairing; tried if the host is found nowhere else.
     package var namedEndpoint: CompanionEndpoint?
-    /// The second base URL of a Jarvis daemon, used where nothing answers at the endpoint.
+    /// The second base URL of a Jarvis daemon, used if the endpoint does not answer.
     package var fallbackURL: String?
 
     package init(
@@ -66,27 +66,28 @@ package struct PairedHost: Codable, Sendable, Hashable, Identifiable {
         self.fallbackURL = fallbackURL
     }
 
-    /// Whether an address is one at which this host was, or may be, without its TLS.
+    /// Whether this host may answer at an address without its TLS, so that a legacy host there may be this one.
     ///
-    /// On a network an address is one machine, whatever the port. This machine has many hosts at one address.
+    /// On a network, an address belongs to one machine, whatever the port. On this machine, many hosts share one
+    /// address.
     package func covers(_ other: CompanionEndpoint) -> Bool {
         guard endpoint.address.unmapped == other.address.unmapped else { return false }
         let ports = [endpoint.port, endpoint.port - 1, plainPort ?? endpoint.port]
         return other.address.unmapped.scope != .loopback || ports.contains(other.port)
     }
 
-    /// The id of a host that was named by its address instead of being discovered.
+    /// The id of a host that the user named by its address.
     package static func id(for endpoint: CompanionEndpoint) -> String {
         DeviceIdentity.shortHash("\(endpoint)")
     }
 }
 
-/// The paired hosts, and which of them commands go to when none is named.
+/// The paired hosts, and the one that commands use by default.
 package struct PairedHosts: Codable, Sendable, Hashable {
     /// The version of the file's format.
     package var version = 1
     package var defaultID: String?
-    /// Oldest pairing first.
+    /// In the order of pairing, the oldest first.
     package var hosts: [PairedHost] = []
 
     package init() {}
@@ -95,8 +96,8 @@ package struct PairedHosts: Codable, Sendable, Hashable {
         hosts.first { $0.id == defaultID }
     }
 
-    /// The hosts that a word names: by whole id or name, else by a prefix of the id (four characters or more), else by
-    /// a prefix of the name, upper and lower case alike.
+    /// The hosts that the user's word means: by whole id or name, else by a prefix of the id (four characters or more),
+    /// else by a prefix of the name. Names are compared without regard to case.
     package func matching(_ word: String) -> [PairedHost] {
         let word = word.lowercased()
         let rules: [(PairedHost) -> Bool] = [
@@ -112,7 +113,7 @@ package struct PairedHosts: Codable, Sendable, Hashable {
         return []
     }
 
-    /// Adds a host, or replaces the record with its id; the first host becomes the default.
+    /// Adds a host, or replaces the record with its id. The first host becomes the default.
     package mutating func record(_ host: PairedHost) {
         if let index = hosts.firstIndex(where: { $0.id == host.id }) {
             hosts[index] = host
@@ -122,7 +123,7 @@ package struct PairedHosts: Codable, Sendable, Hashable {
         if defaultHost == nil { defaultID = host.id }
     }
 
-    /// Removes a host; when it was the default, the only one left takes its place.
+    /// Removes a host. If it was the default and only one is left, that one becomes the default.
     package mutating func forget(_ id: String) {
         hosts.removeAll { $0.id == id }
         if defaultID == id { defaultID = hosts.count == 1 ? hosts.first?.id : nil }

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 /// The records of paired hosts could not be read or written.
 package struct PairedHostStoreError: Error, Sendable, CustomStringConvertible {
     package let description: String
-    /// The command or act that helps, if there is one.
+    /// The command to run, or what else to do, if something helps.
     package let remedy: String?
 
     package init(description: String, remedy: String?) {
@@ -13,7 +13,7 @@ package struct PairedHostStoreError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// Keeps the records of paired hosts in one file, `hosts.json` in the data directory.
+/// Stores the records of paired hosts in one file, `hosts.json` in the data directory.
 package struct PairedHostStore: Sendable {
     package let path: String
     private let directory: String
@@ -24,10 +24,10 @@ package struct PairedHostStore: Sendable {
         path = directory + "/hosts.json"
     }
 
-    /// The records; none where nothing was ever paired.
+    /// The records; empty if no host was ever paired.
     ///
-    /// - Parameter isChecked: Whether a file that others can have written is refused. Default: true; false for looking
-    ///   whether it is damaged alone.
+    /// - Parameter isChecked: Whether to refuse a file that other users may have written. Default: true; false only to
+    ///   check whether it is damaged.
     /// - Throws: ``PairedHostStoreError`` when the file is damaged or refused; it is left as it is.
     package func load(isChecked: Bool = true) throws(PairedHostStoreError) -> PairedHosts {
         let content: [UInt8]?
@@ -58,7 +58,7 @@ package struct PairedHostStore: Sendable {
         }
     }
 
-    /// Keeps where a host was found, unless it has been forgotten or paired anew meanwhile.
+    /// Stores a host's new endpoint, unless the host was removed or paired again in the meantime.
     package func move(_ host: PairedHost, to endpoint: CompanionEndpoint) throws {
         try update { hosts in
             guard
@@ -70,7 +70,7 @@ package struct PairedHostStore: Sendable {
         }
     }
 
-    /// Changes the records: read, change and atomic write, while no other process does the same.
+    /// Changes the records: reads, changes and writes them atomically, while no other process does the same.
     package func update<R>(_ change: (inout PairedHosts) throws -> R) throws -> R {
         let encoder = CompanionJSON.encoder(sorted: true)
         encoder.outputFormatting.insert(.prettyPrinted)

@@ -1,16 +1,16 @@
 package import CompanionWire
 package import FoundationEssentials
 
-/// Keeps the tokens of sessions in a file of their own, `sessions.json` in the data directory (mode 0600).
+/// Stores session tokens in a file of their own, `sessions.json` in the data directory (mode 0600).
 ///
-/// A token can be had anew with the device's key, so a file that is damaged counts as empty.
+/// The device's key can get a new token at any time, so a damaged file counts as empty.
 package struct SessionTokenStore: Sendable {
     package let path: String
     private let directory: String
 
     private struct Content: Codable, Equatable {
         var version = 1
-        /// By the host's id.
+        /// Sessions by host id.
         var sessions: [String: SessionGrant] = [:]
     }
 
@@ -20,25 +20,25 @@ package struct SessionTokenStore: Sendable {
         path = directory + "/sessions.json"
     }
 
-    /// The token for a host, unless its time is over.
+    /// The token for a host; nil if there is none or it has expired.
     ///
-    /// - Throws: ``PrivateFile/Failure`` for a file that others can have written.
+    /// - Throws: ``PrivateFile/Failure`` if other users may have written the file.
     package func token(hostID: String, now: Date) throws -> String? {
         guard let grant = try load().sessions[hostID], grant.expiresAt > now else { return nil }
         return grant.token
     }
 
-    /// Keeps a token in place of the last one.
+    /// Stores a token, replacing the earlier one.
     package func keep(_ grant: SessionGrant, hostID: String) throws {
         try update { $0.sessions[hostID] = grant }
     }
 
-    /// Forgets the token for a host.
+    /// Removes the token for a host.
     package func forget(hostID: String) throws {
         try update { $0.sessions[hostID] = nil }
     }
 
-    /// Whether the file is whole, whoever else may use it; one that is not there is.
+    /// Checks that the file is not damaged. Ignores its permissions; a missing file is no error.
     ///
     /// - Throws: ``PairedHostStoreError``.
     package func check() throws {

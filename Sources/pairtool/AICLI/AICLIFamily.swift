@@ -7,7 +7,7 @@ import PairingAgent
 struct AICLIFamily: Family {
     let name = HostFamily.aicli
     let usualPort = AICLIPayload.defaultPort
-    // Where hosts of CopilotForge are in sight, a pairing is with those, unless another one is named.
+    // If CopilotForge hosts are visible, `pairtool pair` pairs with those unless another host is named.
     let pairCommand = "pairtool pair NAME, as pairtool discover shows it"
     let firstCommand = "pairtool projects"
     let codes: Set<PairingCodeKind> = [.token]
@@ -20,9 +20,11 @@ struct AICLIFamily: Family {
         let auto =
             health?.limits.map { HostCapability.cannot("auto", "auto mode", $0) }
             ?? .can("auto", "auto mode", "chat", "--auto MODE")
+        var reasons = ["models": "the server chooses", "create": "only sessions: pairtool new session"]
+        reasons["prompts"] = health?.limits
         return FamilyCapabilities(
             notes: ["chats": "one for each project", "messages": "from this machine; the server stores none"],
-            reasons: health?.limits.map { ["prompts": $0] } ?? ["models": "the server chooses"],
+            reasons: reasons,
             own: [
                 auto, .can("sessions", "list, end and clean up sessions", "aicli sessions"),
                 .can("outbox", "queue prompts while it is off", "aicli outbox"),
@@ -30,7 +32,7 @@ struct AICLIFamily: Family {
         )
     }
 
-    /// A server speaks TLS or not, at the one port that it has.
+    /// A server has a single port, with TLS or without.
     func transports(
         of host: DiscoveredHost,
         _ endpoints: [DiscoveredEndpoint]
@@ -76,7 +78,7 @@ struct AICLIFamily: Family {
         timeouts: CompanionClientConfiguration.Timeouts
     ) async throws -> HostHealth {
         let configuration = CompanionClientConfiguration(timeouts: timeouts)
-        // What is asked needs no token, and gets none: an advertisement may be anyone's.
+        // These requests need no token and get none: anyone may have sent the advertisement.
         let security: HostSecurity =
             speaksTLS
             ? .pinned(try await PinnedTLS.certificate(of: endpoint, expecting: nil, configuration: configuration))
@@ -105,7 +107,7 @@ struct AICLIFamily: Family {
             } catch let error as CompanionClientError where error.code == .notPaired {
                 health.standing = HostHealth.Standing(isConnected: false)
             } catch let error as CompanionClientError {
-                // It is up: what is wrong with it besides is not its token.
+                // The server answered, so the error is not about its token.
                 health.trouble = health.trouble ?? error.description
             }
             return health

@@ -3,8 +3,8 @@ import CompanionWire
 import FoundationEssentials
 import PairingAgent
 
-/// The pairing with an AICLI server: no more than its token, tried once and kept; and the key of its TLS, where it has
-/// one, trusted once and kept.
+/// Pairs with an AICLI server: checks its token once and stores it. With TLS, the server's key is trusted once and
+/// stored too.
 struct AICLIPairing: Sendable {
     private let pairing: FamilyPairing
 
@@ -16,7 +16,7 @@ struct AICLIPairing: Sendable {
     private var output: Output { pairing.output }
     private var context: CommandContext { output.context }
 
-    /// Where the server answers, and how it is spoken to there.
+    /// The server's address, and whether the connection uses TLS.
     private struct Place {
         var endpoint: CompanionEndpoint
         var security: HostSecurity
@@ -50,9 +50,9 @@ struct AICLIPairing: Sendable {
         }
     }
 
-    /// Where an AICLI server answers. No token is sent yet.
+    /// Finds the address at which the server answers. No token is sent yet.
     ///
-    /// pairtool never falls back from TLS to plain HTTP: an attacker could ask for that to get the token.
+    /// pairtool never falls back from TLS to plain HTTP: an attacker could provoke that to get the token.
     private func findServer() async throws -> Place {
         let isSecure = !target.secureEndpoints.isEmpty
         let endpoints = isSecure ? target.secureEndpoints : target.endpoints
@@ -78,7 +78,7 @@ struct AICLIPairing: Sendable {
         return try await trust.certificate(at: endpoint, of: target.name, known: target.record(in: pairing.known))
     }
 
-    /// The token that the server takes; nil if it wants none.
+    /// The token that the server accepts; nil if it needs none.
     private func findToken(at place: Place) async throws -> String? {
         if let token = pairing.token {
             guard try await accepts(token, at: place) else { throw refused }
@@ -103,7 +103,7 @@ struct AICLIPairing: Sendable {
         throw CommandError(.usage, "pairing.no_code", "no token was typed; nothing was kept")
     }
 
-    /// Whether the server lets this device in, asked where it looks at the token.
+    /// Whether the server accepts the token, asked with a request that needs it.
     private func accepts(_ token: String?, at place: Place) async throws -> Bool {
         do {
             try await client(place.endpoint, place.security, token: token) { try await $0.checkToken() }
@@ -140,10 +140,10 @@ struct AICLIPairing: Sendable {
 }
 
 extension CommandContext {
-    /// The token in a file, or on standard input.
+    /// Reads the token from a file or standard input.
     ///
     /// - Parameter file: A path, or `-`.
-    /// - Throws: ``CommandError`` if there is no token, or if the text cannot be one.
+    /// - Throws: ``CommandError`` if the text is missing or cannot be a token.
     func token(in file: String) async throws -> String {
         guard let bytes = try await content(of: file, limit: 8 << 10) else {
             throw CommandError(
@@ -153,7 +153,7 @@ extension CommandContext {
             )
         }
         let text = String(decoding: bytes, as: UTF8.self).trimmingBlanks()
-        // What the server shows as a QR code will do too.
+        // The payload of the server's QR code is accepted too.
         let token = AICLIPayload(text)?.token ?? text
         guard AICLIPayload.isToken(token) else {
             throw CommandError(.usage, "pairing.code_format", "that is not a token; nothing was sent")

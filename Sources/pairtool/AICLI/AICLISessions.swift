@@ -5,7 +5,7 @@ import PairingAgent
 
 /// Opens paired AICLI servers.
 enum AICLISessions {
-    /// Runs a body with a client of the server and what is kept of it.
+    /// Runs a body with a client of the server and its local store.
     static func with<R>(
         _ host: PairedHost,
         output: Output,
@@ -42,7 +42,7 @@ enum AICLISessions {
         )
     }
 
-    /// How the server is to be spoken to: one that was paired by TLS, with the key that it had then and no other.
+    /// Plain HTTP, or TLS with the key from the pairing and no other.
     ///
     /// - Throws: ``CompanionClientError/Code/pinMismatch``, which names both keys.
     static func security(
@@ -55,7 +55,7 @@ enum AICLISessions {
                 try await PinnedTLS.certificate(of: host.endpoint, expecting: pin, configuration: configuration)
             )
         } catch let error as CompanionClientError where error.code != .pinMismatch {
-            // The next request finds out that the host is unreachable, and may be able to wait.
+            // The host may be unreachable. The next request will notice that and may be able to wait.
             let der = host.certificate.flatMap(Base64.decode)
             guard let kept = try der.map(PinnedCertificate.init), kept.spki == pin else { throw error }
             return .pinned(kept)
@@ -70,7 +70,7 @@ enum AICLISessions {
 extension HostOptions {
     /// Runs a body with the selected AICLI server.
     ///
-    /// - Parameter matter: What the command is about, such as `sessions`.
+    /// - Parameter matter: The subject of the command, such as `sessions`.
     func withAICLI<R>(
         _ options: OutputOptions,
         for matter: String,
@@ -84,16 +84,16 @@ extension HostOptions {
     }
 }
 
-/// Asks the user what the agent wants to know.
+/// Asks the user the questions of an agent.
 enum AICLIPermissionQuestion {
-    /// - Returns: Nil if there is no terminal to ask at: everything is then denied.
+    /// - Returns: nil if there is no terminal to ask on; then every permission is denied.
     static func answering(_ output: Output) -> AICLIPermissionAnswering? {
         let context = output.context
         guard context.canAsk else { return nil }
         return { request in
             let text = TerminalText.block("\nThe agent asks: \(request.prompt)")
             let question = Question(context: context)
-            // The turn may end while the question is open: the read of the terminal is then interrupted.
+            // If the turn ends while the question is open, stop reading from the terminal.
             return try await withTaskCancellationHandler {
                 if request.isYesOrNo {
                     return try await question.confirm(text) ? request.allowing : request.denying

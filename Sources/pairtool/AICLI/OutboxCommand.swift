@@ -139,7 +139,7 @@ struct OutboxCommand: AsyncParsableCommand {
 }
 
 extension HostOptions {
-    /// Where the prompts wait. The host itself is not asked: it may well be off.
+    /// The store of the prompts that wait. This does not contact the host, which may be off.
     fileprivate func outboxStore(_ context: CommandContext) throws -> AICLIStore {
         AICLISessions.store(of: try paired(.aicli, for: "the outbox", context).id, context: context)
     }
@@ -166,7 +166,7 @@ extension HostOptions {
     }
 }
 
-/// A prompt that waits, in JSON.
+/// A waiting prompt in JSON.
 struct WaitingRow: Encodable {
     var id: String
     var state: AICLIWaitingPrompt.State

@@ -106,13 +106,13 @@ struct SessionsCommand: AsyncParsableCommand {
 /// A session in JSON.
 struct SessionRow: Encodable {
     enum State: String, Encodable {
-        /// The host has it, and this machine used it within its time.
+        /// The host lists it, and it has not expired on this machine.
         case active
-        /// The host lists it no more.
+        /// The host no longer lists it.
         case gone
-        /// Its time is over, though the host still lists it.
+        /// It has expired on this machine, though the host still lists it.
         case expired
-        /// This machine has not begun it.
+        /// It was not begun on this machine.
         case foreign
     }
 

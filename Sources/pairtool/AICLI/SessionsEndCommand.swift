@@ -23,7 +23,7 @@ struct SessionsEndCommand: AsyncParsableCommand {
     private struct Row: Encodable {
         var id: String
         var workingDirectory: String?
-        /// Whether the host has it no more.
+        /// Whether the session no longer exists on the host.
         var ended: Bool
     }
 

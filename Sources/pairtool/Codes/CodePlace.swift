@@ -2,23 +2,23 @@ import CompanionWire
 import Desktop
 import QRCodec
 
-/// A place where the picture of a code is.
+/// A place to read a picture of a code from.
 enum CodePlace: Sendable, Hashable {
     /// A path, or `-` for standard input.
     case file(String)
     case screen
     case clipboard
 
-    /// What was there when it was looked at.
+    /// The content of the place at the time of reading.
     enum Content: Sendable, Hashable {
-        /// An image file, or a payload as text in its place.
+        /// An image file, or a payload as text instead of an image.
         case bytes([UInt8])
         case image(QRImage)
         case text([UInt8])
 
-        /// All that the codes in it hold.
+        /// The contents of all its QR codes.
         ///
-        /// - Throws: ``CommandError`` when it cannot be read or has no QR code at all.
+        /// - Throws: ``CommandError`` when it cannot be read or has no QR code.
         func codes(in place: String) async throws -> [QRContent] {
             switch self {
             case .bytes(let bytes): try await PairingPicture.contents(of: bytes, in: place)
@@ -28,7 +28,7 @@ enum CodePlace: Sendable, Hashable {
         }
     }
 
-    /// What it is called in messages and as `file` in JSON.
+    /// The name in messages, and the value of `file` in JSON.
     var name: String {
         switch self {
         case .file(let path): path
@@ -37,15 +37,15 @@ enum CodePlace: Sendable, Hashable {
         }
     }
 
-    /// All that the codes there hold.
+    /// The contents of all QR codes there.
     ///
-    /// - Throws: ``CommandError`` when it cannot be read or has no QR code at all; ``DesktopError``.
+    /// - Throws: ``CommandError`` when the place cannot be read or has no QR code; ``DesktopError``.
     func read(context: CommandContext) async throws -> [QRContent] {
         if case .file(let path) = self { return try await PairingPicture.read(path, context: context) }
         return try await look(context: context).codes(in: name)
     }
 
-    /// Looks there without reading codes.
+    /// Gets the content without reading its codes.
     ///
     /// - Throws: ``CommandError``, ``DesktopError``.
     func look(context: CommandContext) async throws -> Content {
@@ -66,6 +66,8 @@ enum CodePlace: Sendable, Hashable {
     }
 
     /// The one pairing code there.
+    ///
+    /// - Throws: ``CommandError`` when there is none, or more than one; ``DesktopError``.
     func symbol(context: CommandContext) async throws -> PairingSymbol {
         let place = if case .file(let path) = self { PairingPicture.name(path) } else { name }
         return try PairingPicture.symbol(of: try await read(context: context), in: place)

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Where else than in named pictures codes are looked for.
+/// The places to look for codes in, besides the named pictures.
 struct CodePlaceOptions: ParsableArguments {
     @Option(
         help: "Wait for pictures that are saved in this directory.",
@@ -24,9 +24,9 @@ struct CodePlaceOptions: ParsableArguments {
         if watch?.isEmpty == true { throw ValidationError("--watch needs a directory.") }
     }
 
-    /// Where to look once.
+    /// The places that are read once.
     var places: [CodePlace] { (screen ? [.screen] : []) + (clipboard ? [.clipboard] : []) }
 
-    /// How many of them are named.
+    /// How many places the user named.
     var count: Int { places.count + (watch == nil ? 0 : 1) + (frames.input == nil ? 0 : 1) }
 }

@@ -1,14 +1,14 @@
 import CompanionWire
 import Desktop
 
-/// A place where codes show up while one waits for them.
+/// A place to watch for codes.
 enum CodeSource: Sendable {
     case directory(String, existing: Bool)
-    /// Looked at every now and then.
+    /// Read again and again.
     case place(CodePlace)
     case frames(FrameInput)
 
-    /// What it is called in messages.
+    /// The name in messages.
     var name: String {
         switch self {
         case .directory(let path, _): path
@@ -21,9 +21,9 @@ enum CodeSource: Sendable {
     /// Looks for codes until it is cancelled.
     ///
     /// - Parameters:
-    ///   - ready: Called when no code that shows up from now on escapes.
-    ///   - take: Gets what was found, one after the other.
-    /// - Throws: What keeps it from ever finding any.
+    ///   - ready: Called once every code that appears from now on will be found.
+    ///   - take: Gets the findings, one at a time.
+    /// - Throws: An error that makes it impossible to find any code.
     func run(output: Output, ready: () -> Void, _ take: @Sendable (CodeEvent) -> Void) async throws {
         let context = output.context
         switch self {
@@ -33,7 +33,7 @@ enum CodeSource: Sendable {
                 return true
             }
         case .place(let place):
-            // Without a screen there is nothing to look at.
+            // Without a screen it fails at once.
             if place == .screen { _ = try DesktopScreen(environment: context.environment) }
             ready()
             try await PolledPlace(place: place, context: context).run(take)
@@ -45,17 +45,17 @@ enum CodeSource: Sendable {
 }
 
 extension CodePlaceOptions {
-    /// The places as sources that are watched.
+    /// All named places, as sources to watch.
     var sources: [CodeSource] {
         (watch.map { [.directory($0, existing: existing)] } ?? []) + places.map(CodeSource.place)
             + (frames.input.map { [.frames($0)] } ?? [])
     }
 }
 
-/// What a place where codes show up has brought.
+/// A finding of a ``CodeSource``.
 enum CodeEvent: Sendable {
-    /// What the codes of a picture hold.
+    /// The contents of a picture's codes.
     case codes([QRContent], in: String)
-    /// There was something that could not be read, or that is no picture of a code.
+    /// A picture could not be read, or shows no code.
     case failure(CommandError)
 }

@@ -2,9 +2,9 @@ import CompanionWire
 import NIOConcurrencyHelpers
 import QRCodec
 
-/// Where frames come from.
+/// The source of frames.
 enum FrameInput: Sendable {
-    /// A device; nil for the first camera.
+    /// The path of a camera; nil for the first one.
     case camera(String?)
     /// A file, or `-` for standard input.
     case stream(String)
@@ -24,15 +24,15 @@ enum FrameInput: Sendable {
     }
 }
 
-/// Looks at frames until two of them show the same pairing code.
+/// Reads frames until two of them show the same pairing code.
 struct FrameReading: Sendable {
     let input: FrameInput
     let output: Output
 
-    /// The codes: one or more pairing codes, or where the frames ended without, what else was seen.
+    /// The codes: one or more pairing codes or, if the frames end without one, the other codes that were seen.
     ///
-    /// - Parameter limit: The longest to wait; nil for ever.
-    /// - Throws: ``CommandError``, also when nothing at all was seen; with the exit code 4 when the time is over.
+    /// - Parameter limit: How long to wait; nil waits for ever.
+    /// - Throws: ``CommandError``, also when no code was seen; with exit code 4 when the time limit is reached.
     func contents(within limit: Duration?) async throws -> [QRContent] {
         let input = input
         let (hints, others) = (HintLine(output), NIOLockedValueBox<[QRContent]>([]))
@@ -76,6 +76,8 @@ struct FrameReading: Sendable {
     }
 
     /// The one pairing code.
+    ///
+    /// - Throws: ``CommandError`` when there is none, or more than one.
     func symbol(within limit: Duration? = nil) async throws -> PairingSymbol {
         try PairingPicture.symbol(of: await contents(within: limit), in: input.name)
     }
@@ -95,7 +97,7 @@ struct FrameReading: Sendable {
 }
 
 extension QRContent {
-    /// Why a code is no pairing code that can be used; nil if it is one.
+    /// Why a code is not a usable pairing code; nil if it is one.
     var shortcoming: String? {
         switch self {
         case .pairing, .aicli: nil

@@ -1,9 +1,9 @@
 import ArgumentParser
 import CompanionWire
 
-/// Pictures that follow one another: from a camera, or as a stream.
+/// Options for a sequence of frames, from a camera or a stream.
 struct FrameOptions: ParsableArguments {
-    /// What stands for the first camera that there is.
+    /// The word for the first camera.
     private static let anyCamera = "any"
 
     @Option(
@@ -27,7 +27,7 @@ struct FrameOptions: ParsableArguments {
         }
     }
 
-    /// What was asked for, if anything.
+    /// The requested input, if any.
     var input: FrameInput? {
         if let camera { return .camera(camera == Self.anyCamera ? nil : camera) }
         return frames.map(FrameInput.stream)

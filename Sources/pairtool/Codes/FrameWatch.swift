@@ -2,12 +2,12 @@ import CompanionWire
 import NIOConcurrencyHelpers
 import QRCodec
 
-/// Looks through a camera, or at a stream of frames, for one pairing code after another.
+/// Reads one pairing code after another from a camera or a stream of frames.
 struct FrameWatch: Sendable {
     let input: FrameInput
     let output: Output
 
-    /// - Parameter take: Gets every code that two frames agreed on, once.
+    /// - Parameter take: Gets each code once, as soon as two frames agree on it.
     /// - Throws: ``QRCodecError`` if the frames cannot be read.
     func run(_ take: @Sendable (CodeEvent) -> Void) async throws {
         let input = input
@@ -23,7 +23,7 @@ struct FrameWatch: Sendable {
                 switch progress {
                 case .hint(let hint): hints.show(hint)
                 case .other(let bytes):
-                    // One that was seen before is still held there.
+                    // A pairing code that was reported before is still in view.
                     if case .pairing = QRContent(bytes) { return }
                     hints.show(QRContent(bytes))
                 }
@@ -34,7 +34,7 @@ struct FrameWatch: Sendable {
             hints.clear()
             if !contents.isEmpty { take(.codes(contents, in: input.name)) }
             used.formUnion(PairingPicture.payloads(of: contents))
-            // A stream has one end.
+            // Only a stream ends; a camera does not.
             guard case .camera = input else {
                 guard !contents.isEmpty else {
                     throw CommandError(

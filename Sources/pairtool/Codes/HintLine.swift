@@ -1,7 +1,7 @@
 import CompanionWire
 import QRCodec
 
-/// The line on a terminal that tells the person who holds a code what to do.
+/// Shows a line on the terminal that tells the person who holds a code what to do.
 struct HintLine: Sendable {
     private let context: CommandContext
     private let isShown: Bool
@@ -15,7 +15,7 @@ struct HintLine: Sendable {
         show(Self.text(hint))
     }
 
-    /// A code that is not looked for.
+    /// Explains a code that cannot be used.
     func show(_ content: QRContent) {
         if let shortcoming = content.shortcoming { show("That is \(shortcoming).") }
     }

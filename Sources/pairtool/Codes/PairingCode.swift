@@ -1,15 +1,15 @@
 import CompanionWire
 import QRCodec
 
-/// A pairing code as people get to see it.
+/// A pairing code as a host displays it.
 struct PairingCode {
     let challenge: PairingStartResponse
-    /// Whether to say when the code ends.
+    /// Whether to show when the code expires.
     let hasEnd: Bool
-    /// Whether the QR code may be drawn in characters that not every font has.
+    /// Whether several modules of the QR code may share a character. Not every font has these characters.
     let dense: Bool
 
-    /// The digits, in groups and as words, and when they end.
+    /// The digits, in groups and as words, and when they expire.
     var text: String {
         let code = challenge.code
         return "Pairing code:  \(SpokenCode.groups(code))  (\(SpokenCode.spoken(code)))" + (hasEnd ? "\n\(end)" : "")
@@ -22,11 +22,11 @@ struct PairingCode {
 
     private var end: String { "until \(CompanionTimestamp.string(from: challenge.expiresAt))" }
 
-    /// The QR code and the digits, on a terminal.
+    /// Draws the QR code and the digits on a terminal.
     ///
     /// - Parameters:
-    ///   - rowsAfter: Rows that come later and have to be in the window with the QR code.
-    ///   - ways: What there is to do where the window is too small, apart from typing the digits.
+    ///   - rowsAfter: Rows that are printed later and have to fit into the window with the QR code.
+    ///   - ways: What the user can do if the window is too small, besides typing the digits.
     /// - Returns: Whether the window had room for the QR code.
     @discardableResult
     func draw(_ output: Output, rowsAfter: Int, ways: String) -> Bool {
@@ -37,7 +37,7 @@ struct PairingCode {
                 try terminal.show(try Self.symbol(payload), pages: pages)
                 return true
             } catch {
-                // The last one is the smallest.
+                // The last payload is the shortest, so its error is the one to report.
                 failure = error
             }
         }
@@ -54,15 +54,15 @@ struct PairingCode {
         }
     }
 
-    /// What `--dense` would change in a window that is too small, as one of the ways to name; empty if it is on.
+    /// The advice to add `--dense` if the window is too small; empty if `--dense` is on.
     var denseWay: String { dense ? "" : ", add --dense" }
 
-    /// A screen does not get dirty: the lowest error correction keeps the drawing small.
+    /// The lowest error correction: a screen does not get dirty, and the drawing stays small.
     private static func symbol(_ payload: String) throws(QRCodecError) -> QRSymbol {
         try QRSymbol(smallest: Array(payload.utf8), atLeast: .low)
     }
 
-    /// The payload, and for small windows the same with less.
+    /// The payload and, for small windows, shorter forms of it.
     private var payloads: [String] {
         guard case .pairing(let payload) = QRContent(Array(challenge.qrPayload.utf8)) else {
             return [challenge.qrPayload]

@@ -3,24 +3,24 @@ import QRCodec
 
 /// Reads QR codes from a picture in a file or on standard input. Reading blocks.
 enum PairingPicture {
-    /// All that the picture's codes hold.
+    /// The contents of all QR codes in the picture.
     ///
-    /// - Parameter file: A path, or `-` for standard input. A file with the payload itself as text will do too.
-    /// - Throws: ``CommandError`` when it cannot be read or has no QR code at all.
+    /// - Parameter file: A path, or `-` for standard input. A file that holds the payload as text works as well.
+    /// - Throws: ``CommandError`` when it cannot be read or has no QR code.
     static func read(_ file: String, context: CommandContext) throws -> [QRContent] {
         try contents(of: try load(file, context: context), in: name(file))
     }
 
-    /// All that the codes of a picture hold, or the payload itself as text in its place.
+    /// The contents of all QR codes in a picture. The bytes may also be the payload as text.
     ///
-    /// - Parameter place: What the picture is called in messages.
-    /// - Throws: ``CommandError`` when it cannot be read or has no QR code at all.
+    /// - Parameter place: The picture's name in messages.
+    /// - Throws: ``CommandError`` when it cannot be read or has no QR code.
     static func contents(of bytes: [UInt8], in place: String) throws -> [QRContent] {
         if let content = payloadText(bytes) { return [content] }
         return try contents(in: place) { try QRScanner.scan(bytes, where: isOurs) }
     }
 
-    /// The same of a picture that needs no decoding.
+    /// The contents of all QR codes in a decoded picture.
     static func contents(of image: QRImage, in place: String) throws -> [QRContent] {
         try contents(in: place) { try QRScanner.scan(image, where: isOurs) }
     }
@@ -50,7 +50,9 @@ enum PairingPicture {
         PairingSymbol(QRContent(bytes)) != nil
     }
 
-    /// The one pairing code of what was read.
+    /// The one pairing code among the contents.
+    ///
+    /// - Throws: ``CommandError`` when there is none, or more than one.
     static func symbol(of contents: [QRContent], in place: String) throws -> PairingSymbol {
         if let ambiguity = ambiguity(of: contents, in: place) { throw ambiguity }
         if let symbol = symbols(of: contents).first { return symbol }
@@ -69,7 +71,7 @@ enum PairingPicture {
         )
     }
 
-    /// The error for a picture that shows different pairing codes: the right one cannot be known.
+    /// The error for a picture that shows different pairing codes: pairtool cannot know which one is meant.
     static func ambiguity(of contents: [QRContent], in place: String) -> CommandError? {
         guard symbols(of: contents).count > 1 else { return nil }
         return CommandError(
@@ -84,12 +86,14 @@ enum PairingPicture {
         Set(contents.compactMap(PairingSymbol.init))
     }
 
-    /// The codes of CopilotForge's protocol, each once.
+    /// The codes of CopilotForge's protocol, without duplicates.
     static func payloads(of contents: [QRContent]) -> Set<PairingPayload> {
         Set(contents.compactMap { if case .pairing(let payload) = $0 { payload } else { nil } })
     }
 
-    /// A file's bytes.
+    /// Reads a file or standard input.
+    ///
+    /// - Throws: ``CommandError`` when it cannot be read, or is larger than images may be.
     static func load(_ file: String, context: CommandContext) throws -> [UInt8] {
         let limit = ImageLimits.default.maxFileBytes
         guard let content = try context.content(of: file, limit: limit) else {
@@ -98,17 +102,17 @@ enum PairingPicture {
         return content
     }
 
-    /// The payload itself instead of a picture of it.
+    /// The payload, if the bytes are its text instead of a picture.
     private static func payloadText(_ bytes: [UInt8]) -> QRContent? {
         let start = bytes.first { !" \t\r\n".utf8.contains($0) }
         if start == UInt8(ascii: "{") { return QRContent(bytes) }
-        // A URL may be any text file's beginning: only one that pairs counts.
+        // Any text file may begin with a URL, so only a URL for pairing counts.
         guard start == UInt8(ascii: "h") || start == UInt8(ascii: "w"), case .aicli(let payload) = QRContent(bytes)
         else { return nil }
         return .aicli(payload)
     }
 
-    /// What a file is called in messages.
+    /// A file's name in messages.
     static func name(_ file: String) -> String {
         file == "-" ? "standard input" : file
     }
@@ -118,12 +122,12 @@ enum PairingPicture {
     }
 }
 
-/// A code that a host can be paired by.
+/// A code that can be used to pair with a host.
 enum PairingSymbol: Sendable, Hashable {
     case companion(PairingPayload)
     case aicli(AICLIPayload)
 
-    /// - Returns: Nil for what pairs with nothing.
+    /// - Returns: Nil if the content is not a pairing code.
     init?(_ content: QRContent) {
         switch content {
         case .pairing(let payload): self = .companion(payload)
@@ -133,7 +137,7 @@ enum PairingSymbol: Sendable, Hashable {
     }
 }
 
-/// The same without blocking the thread.
+/// The same functions, without blocking the calling thread.
 extension PairingPicture {
     static func read(_ file: String, context: CommandContext) async throws -> [QRContent] {
         try await BlockingCall.run { try read(file, context: context) }

@@ -2,23 +2,24 @@ import CompanionWire
 import Desktop
 import PairingAgent
 
-/// Reads the pictures that are saved in a directory, each as soon as it is complete.
+/// Reads pictures that are saved to a directory, each as soon as it is complete.
 struct PictureWatch: Sendable {
     let directory: String
-    /// Whether pictures that are already there are read too.
+    /// Whether to read the existing pictures too.
     let existing: Bool
     let context: CommandContext
 
-    /// Watches until it is cancelled or the directory is gone.
+    /// Watches until it is cancelled or the directory is deleted.
     ///
     /// - Parameters:
-    ///   - ready: Called when nothing that is saved from now on escapes.
-    ///   - take: Gets what was found, one after the other; says whether to go on.
+    ///   - ready: Called once every picture that is saved from now on will be found.
+    ///   - take: Gets the findings, one at a time. Returns whether to continue.
     /// - Throws: ``DesktopError``.
     func run(ready: () -> Void, _ take: (CodeEvent) async throws -> Bool) async throws {
         try await DirectoryWatch.withEvents(of: directory, existing: existing) { events in
             ready()
-            // A file that seems to be damaged may only not be finished: it has until nothing happens to it any more.
+            // A picture that seems damaged may be incomplete: its error is reported only once the file no longer
+            // changes.
             var doubtful: [String: CommandError] = [:]
             for try await event in events {
                 switch event {
@@ -45,9 +46,9 @@ struct PictureWatch: Sendable {
         directory.ends(with: "/") ? directory + name : "\(directory)/\(name)"
     }
 
-    /// - Returns: nil if it is not a file, or no longer exists.
+    /// - Returns: nil if it is not a regular file, or no longer exists.
     private func read(_ name: String) async throws -> [QRContent]? {
-        // A pipe would hold everything up.
+        // Reading a pipe would block the watch.
         guard PrivateFile.isRegularFile(path(name)) == true else { return nil }
         return try await PairingPicture.read(path(name), context: context)
     }

@@ -2,12 +2,13 @@ import CompanionWire
 import Desktop
 import FoundationEssentials
 
-/// Looks at the screen or into the clipboard again and again.
+/// Reads the screen or the clipboard again and again.
 struct PolledPlace: Sendable {
     let place: CodePlace
     let context: CommandContext
 
-    /// Between two looks. Asking a portal or a clipboard's owner is work for others, and may be seen.
+    /// The time between two reads. Longer for a portal or a clipboard, where each read makes other programs work and
+    /// may be visible to the user.
     private var pause: Duration {
         guard place == .screen, case .x11? = try? DesktopScreen(environment: context.environment) else {
             return .seconds(3)
@@ -15,19 +16,19 @@ struct PolledPlace: Sendable {
         return .seconds(1)
     }
 
-    /// - Throws: ``CommandError`` or ``DesktopError`` for what will not change by itself: a desktop, library or program
-    ///   that is missing, and a user who said no.
+    /// - Throws: ``CommandError`` or ``DesktopError`` for errors that will not go away: a desktop, library or program
+    ///   is missing, or the user refused.
     func run(_ take: @Sendable (CodeEvent) -> Void) async throws {
         var last: CodePlace.Content?
         var lastFailure: String?
         while true {
             do {
                 let content = try await place.look(context: context)
-                // Most of the time nothing has changed.
+                // Usually nothing has changed.
                 if content != last {
                     last = content
                     let codes = try await content.codes(in: place.name)
-                    // Other copied text is private.
+                    // Do not report other copied text: it is private.
                     if !content.isText || codes.contains(where: \.isOurs) { take(.codes(codes, in: place.name)) }
                 }
                 lastFailure = nil
@@ -38,7 +39,7 @@ struct PolledPlace: Sendable {
                     take(.failure(CommandError(describing: error)))
                 }
             } catch is CommandError {
-                // Hardly ever is a code on the screen or in the clipboard, nor need there be a picture.
+                // Usually the screen or clipboard has no code, or no picture at all: not an error.
             }
             try await ContinuousClock().sleep(for: pause)
         }

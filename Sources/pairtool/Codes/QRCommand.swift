@@ -64,7 +64,7 @@ struct QRCommand: AsyncParsableCommand {
     }
 }
 
-/// `--dense`, of the commands that draw on the terminal.
+/// `--dense`, for the commands that draw on the terminal.
 struct DensityOption: ParsableArguments {
     @Flag(
         help: "In a small window, draw the code in smaller characters, which some fonts lack."

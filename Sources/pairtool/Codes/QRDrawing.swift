@@ -15,13 +15,13 @@ struct QRDrawing: Sendable {
     /// The file to write to, `-` for standard output, or nil for none.
     private let output: String?
     private let format: Format?
-    /// nil: the strongest that makes the code no larger.
+    /// nil: the strongest level that does not make the code larger.
     private let level: QRErrorCorrection?
-    /// Pixels a module, for pictures.
+    /// Pixels per module, for pictures.
     private let scale: Int
-    /// Whether a drawing for terminals without colour draws the dark modules.
+    /// On terminals without colour: whether to draw the dark modules instead of the light ones.
     private let invert: Bool
-    /// Whether a drawing for terminals may have characters that not every font has.
+    /// On terminals: whether several modules may share a character. Not every font has these characters.
     private let dense: Bool
 
     init(
@@ -42,7 +42,7 @@ struct QRDrawing: Sendable {
         self.dense = dense
     }
 
-    /// Why it cannot be meant so; nil if it can.
+    /// What is wrong with the options; nil if nothing is.
     var mistake: String? {
         guard QRSymbol.scales.contains(scale) else {
             return "--scale must be \(QRSymbol.scales.lowerBound) to \(QRSymbol.scales.upperBound)."
@@ -59,7 +59,7 @@ struct QRDrawing: Sendable {
         return nil
     }
 
-    /// Blocks while it reads and writes.
+    /// Draws the code. Blocks while it reads and writes.
     ///
     /// - Throws: ``CommandError``, `QRCodecError`; `CancellationError` when the user interrupts the wait for a pipe.
     func run(_ out: Output) throws {
@@ -86,7 +86,7 @@ struct QRDrawing: Sendable {
         format ?? output.flatMap(Self.format) ?? .terminal
     }
 
-    /// What the ending of a file's name says.
+    /// The format that a file name's extension stands for.
     private static func format(of file: String) -> Format? {
         [Format.png, .svg].first { file.lowercased().ends(with: ".\($0.rawValue)") }
     }
@@ -112,7 +112,7 @@ struct QRDrawing: Sendable {
     }
 
     private func draw(_ symbol: QRSymbol, _ text: [UInt8], _ out: Output) throws {
-        // Below it is the prompt.
+        // One row after the drawing, for the shell's prompt.
         let terminal = TerminalQR(output: out, rowsAfter: 1, dense: dense, invert: invert)
         let way = dense ? "" : "add --dense, "
         do {
@@ -137,7 +137,7 @@ struct QRDrawing: Sendable {
         }
     }
 
-    /// Who does not see the drawing gets to know what it is, and of a pairing code what it says.
+    /// The text beside the drawing, for users who cannot see it: what it is and, for a pairing code, its digits.
     private func pages(_ symbol: QRSymbol, _ text: [UInt8], _ out: Output) -> [QRTerminalStyle: [TerminalQR.Page]] {
         let size = "\(symbol.size) × \(symbol.size) modules and holds \(text.count) bytes"
         let digits = digits(text, out).map { [TerminalQR.Line.talk($0)] } ?? []
@@ -153,7 +153,7 @@ struct QRDrawing: Sendable {
         return pages
     }
 
-    /// What a pairing code says, where somebody reads it.
+    /// The digits of a pairing code, if a user reads standard error.
     private func digits(_ text: [UInt8], _ out: Output) -> String? {
         guard out.format == .text, out.context.stderrIsTerminal, let digits = PairingDigits(text) else { return nil }
         return "Pairing code:  \(digits.sentence)"
@@ -195,7 +195,7 @@ struct QRDrawing: Sendable {
         var format: String
         var style: String
         var drawing: String
-        /// The digits of a pairing code, which the drawing holds as well.
+        /// The digits of a pairing code; the drawing contains them as well.
         var digits: PairingDigits?
 
         init(_ symbol: QRSymbol, _ drawing: QRTerminalDrawing, _ text: [UInt8]) {
@@ -209,7 +209,7 @@ struct QRDrawing: Sendable {
         }
     }
 
-    /// The digits of a pairing code, for those who do not see a drawing.
+    /// The digits of a pairing code, for users who cannot see the drawing.
     private struct PairingDigits: Encodable {
         var groups: String
         var spoken: String

@@ -55,7 +55,7 @@ struct ScanCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        // Not before: an option that is not known matters more.
+        // Checked here and not in validate(): errors about unknown options come first.
         guard !files.isEmpty || places.count > 0 else {
             throw CommandError(
                 .usage,

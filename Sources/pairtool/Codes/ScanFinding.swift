@@ -1,7 +1,7 @@
 import CompanionWire
 import FoundationEssentials
 
-/// What was found in a picture.
+/// A code that was found in a picture.
 struct ScanFinding: Encodable {
     enum Kind: String, Encodable {
         case pairing
@@ -12,18 +12,18 @@ struct ScanFinding: Encodable {
     var file: String
     var kind: Kind
     var `protocol`: String?
-    /// What a code is that is not ours, or why ours cannot be used.
+    /// What another kind of code is, or why a pairing code cannot be used.
     var description: String?
-    /// The protocol's version: 1 names no host, 2 names one and its key.
+    /// The protocol version: 1 names no host, 2 names a host and its key.
     var version: Int?
     /// The id of the host that the code names.
     var host: String?
-    /// Where that host listens (for HTTPS; an AICLI server for HTTP), as the code says.
+    /// The address and port of that host according to the code: HTTPS, or HTTP for an AICLI server.
     var address: String?
     /// The pin of that host's TLS key.
     var spki: String?
     var expiresAt: Date?
-    /// Seconds that are left; negative once it has expired.
+    /// Seconds until it expires; negative afterwards.
     var expiresIn: Int?
     var expired: Bool?
     var hasCode: Bool?
@@ -66,7 +66,7 @@ struct ScanFinding: Encodable {
         }
     }
 
-    /// What the code of an AICLI server is called, which has no name of its own for it.
+    /// The value of `protocol` for an AICLI server's code. AICLI itself gives its code no name.
     private static let aicliProtocol = "aicli"
 
     var text: String {

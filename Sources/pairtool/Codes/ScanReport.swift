@@ -1,11 +1,11 @@
 import CompanionWire
 
-/// What came of one picture after another, and how it is said.
+/// Collects the results from several pictures and prints them.
 struct ScanReport {
     private let output: Output
     private let showSecrets: Bool
     private var findings: [ScanFinding] = []
-    /// The pictures that could not be read, or that show different pairing codes.
+    /// Pictures that could not be read, or that show different pairing codes.
     private(set) var failures: [CommandError] = []
 
     /// - Parameter showSecrets: Whether codes and tokens are shown.
@@ -14,10 +14,10 @@ struct ScanReport {
         self.showSecrets = showSecrets
     }
 
-    /// Whether there is a pairing code that can be used.
+    /// Whether a usable pairing code was found.
     var hasPairingCode: Bool { findings.contains { $0.kind == .pairing } }
 
-    /// Takes what the codes of a picture hold.
+    /// Adds the contents of a picture's codes.
     mutating func add(_ contents: [QRContent], from place: String) {
         let now = output.context.now()
         findings += contents.map { ScanFinding(file: place, $0, showSecrets: showSecrets, now: now) }
@@ -30,7 +30,6 @@ struct ScanReport {
         failures.append(failure)
     }
 
-    /// Shows what was found.
     func showFindings() {
         for finding in findings {
             switch output.format {
@@ -41,13 +40,12 @@ struct ScanReport {
         }
     }
 
-    /// Shows what was found, and says what was not.
+    /// Prints the findings, and reports failures.
     ///
-    /// - Throws: ``CommandError`` if there is no pairing code; ``ExitRequest`` if it is not all that was asked
-    ///   for.
+    /// - Throws: ``CommandError`` if there is no pairing code; ``ExitRequest`` if there is one but a picture failed.
     func finish() throws {
         showFindings()
-        // One picture that cannot be read does not hide what the others hold.
+        // A picture that cannot be read must not hide what the others contain.
         for failure in failures.dropLast(hasPairingCode ? 0 : 1) { output.report(failure) }
         if !hasPairingCode, let failure = failures.last { throw failure }
         guard hasPairingCode else { throw notOurs() }

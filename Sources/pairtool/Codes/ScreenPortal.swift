@@ -5,7 +5,7 @@ import FoundationEssentials
 import Glibc
 import QRCodec
 
-/// Asks the desktop portal for a picture of the screen (XDG Desktop Portal, `org.freedesktop.portal.Screenshot`).
+/// Gets a picture of the screen from the desktop portal (XDG Desktop Portal, `org.freedesktop.portal.Screenshot`).
 struct ScreenPortal: Sendable {
     private static let portal = DBusInterface(
         "org.freedesktop.portal.Screenshot",
@@ -13,12 +13,12 @@ struct ScreenPortal: Sendable {
         service: "org.freedesktop.portal.Desktop"
     )
     private static let request = "org.freedesktop.portal.Request"
-    /// The user may be asked.
+    /// How long to wait for the answer, because the portal may ask the user.
     private static let patience = Duration.seconds(120)
 
     let environment: [String: String]
 
-    /// - Returns: An image file's bytes. The file that the portal made for it is removed.
+    /// - Returns: The bytes of an image file. The file that the portal created is removed.
     /// - Throws: ``DesktopError``, `CancellationError`.
     func picture() async throws -> [UInt8] {
         guard let address = DBusAddress.session(environment: environment) else {
@@ -40,7 +40,7 @@ struct ScreenPortal: Sendable {
     }
 
     private static func response(over bus: DBusConnection) async throws -> DBusMessage? {
-        // Asked for before the call that brings it about.
+        // Subscribe before the call that triggers the signal.
         let signals = try await bus.signals(of: request, from: portal.service)
         let reply = try await bus.call(
             "Screenshot",
@@ -66,7 +66,7 @@ struct ScreenPortal: Sendable {
     }
 
     private static func picture(_ response: DBusMessage) throws -> [UInt8] {
-        // 0: done, 1: the user said no, 2: ended otherwise.
+        // 0: success, 1: the user refused, 2: ended otherwise.
         switch response.values.first?.uint32 {
         case 0?: break
         case 1?: throw DesktopError(.refused, "the desktop did not allow a screenshot")

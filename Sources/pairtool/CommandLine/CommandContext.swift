@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// What a command uses of its surroundings: streams, environment and clock. Tests inject their own.
+/// The streams, environment and clock that a command uses. Tests inject their own.
 struct CommandContext: Sendable {
     var stdout: any TextSink
     var stderr: any TextSink
@@ -11,14 +11,14 @@ struct CommandContext: Sendable {
     var stdoutIsTerminal: Bool
     var stderrIsTerminal: Bool
     var stdinIsTerminal: Bool
-    /// Whether lines can be edited: standard input is this process's own terminal.
+    /// Whether input lines can be edited: standard input is a terminal that this process controls.
     var editsLines: Bool
     /// The window's size, or nil if there is no terminal.
     var windowSize: @Sendable () -> WindowSize?
     var now: @Sendable () -> Date
-    /// What pauses between questions to a host wait by.
+    /// The clock for pauses between requests to a host.
     var clock: any Clock<Duration> = ContinuousClock()
-    /// The file of this program, to start another process of it.
+    /// The path of this program's executable, to start another process of it.
     var program = ownFile
 
     struct WindowSize: Sendable, Hashable {
@@ -56,7 +56,7 @@ struct CommandContext: Sendable {
         return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     }
 
-    /// Whether someone can be asked: questions go to standard error, answers come from standard input.
+    /// Whether the user can be asked: questions go to standard error, answers come from standard input.
     var canAsk: Bool { stdinIsTerminal && stderrIsTerminal }
 
     /// Whether colours may be used on standard output (https://no-color.org).
@@ -64,8 +64,8 @@ struct CommandContext: Sendable {
         takesColour && environment["NO_COLOR", default: ""].isEmpty
     }
 
-    /// Whether standard output takes colours that are content rather than decoration, as black on white is of a QR code:
-    /// `NO_COLOR` does not ask for an unreadable code.
+    /// Whether standard output takes colours that are content, such as the black and white of a QR code. `NO_COLOR`
+    /// turns off decoration only: without its colours the code could not be scanned.
     var takesColour: Bool { stdoutIsTerminal && environment["TERM"] != "dumb" }
 
     var paths: Paths { Paths(environment: environment) }

@@ -6,7 +6,7 @@ import PairingAgent
 import QRCodec
 
 extension CommandError {
-    /// Converts an error of any module for the command line.
+    /// Converts an error of any module to one that the command line reports.
     init(describing error: any Error) {
         self =
             switch error {

@@ -1,7 +1,7 @@
 import CompanionClient
 
 extension CommandError {
-    /// What the error of a provider means at the command line.
+    /// Converts a provider's error to one that the command line reports.
     static func provider(_ error: ProviderError) -> CommandError {
         let name = error.provider?.rawValue ?? "PROVIDER"
         let (status, next): (ExitStatus, String?) =

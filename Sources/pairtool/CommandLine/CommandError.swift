@@ -3,11 +3,11 @@ struct CommandError: Error, Sendable {
     var status: ExitStatus
     /// A stable dotted word for scripts, such as `pairing.wrong_code`.
     var code: String
-    /// What happened and why. May hold text from a peer; it is sanitised when it is shown.
+    /// What happened and why. May contain text from a peer; it is sanitised before it is shown.
     var message: String
-    /// What belongs to the message as a list, a line each.
+    /// A list that belongs to the message, one item per line.
     var details: [String] = []
-    /// The next command or act.
+    /// The next command to run, or what else to do.
     var next: String?
 
     init(_ status: ExitStatus, _ code: String, _ message: String, next: String? = nil) {
@@ -17,12 +17,12 @@ struct CommandError: Error, Sendable {
         self.next = next
     }
 
-    /// `host.not_running` of `host.notRunning`, `provider.refused_url` of `provider.refusedURL`: codes of other modules
-    /// are named as their code is.
+    /// Makes a stable code from the code of another module's error: `host.not_running` from `host.notRunning`,
+    /// `provider.refused_url` from `provider.refusedURL`.
     private static func words(_ code: String) -> String {
         let letters = Array(code)
         return letters.indices.reduce(into: "") { text, index in
-            // The last capital of several begins a word where a small letter follows.
+            // Among several capitals, the last one begins a word if a small letter follows.
             let beginsWord =
                 !letters[..<index].suffix(1).allSatisfy(\.isUppercase)
                 || letters[(index + 1)...].prefix(1).contains(where: \.isLowercase)

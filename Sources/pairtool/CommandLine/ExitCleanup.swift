@@ -1,16 +1,16 @@
 import Glibc
 import NIOConcurrencyHelpers
 
-/// Cleanup that is done even if the process ends at once: by a second signal, or because the reader of its output is gone.
+/// Cleanup that runs even if the process ends at once: by a second signal, or because the reader of its output is gone.
 enum ExitCleanup {
     private static let duties = NIOLockedValueBox<[@Sendable () -> Void]>([])
 
-    /// - Parameter duty: Called on any thread; must not wait for anybody, and may be called after a tidy end, too.
+    /// - Parameter duty: Called on any thread; must not wait. May also be called after a normal end.
     static func add(_ duty: @escaping @Sendable () -> Void) {
         duties.withLockedValue { $0.append(duty) }
     }
 
-    /// Runs all cleanups, each once.
+    /// Runs each cleanup once.
     static func prepare() {
         let all = duties.withLockedValue { duties in
             defer { duties = [] }
@@ -20,8 +20,8 @@ enum ExitCleanup {
     }
 
     /// Ends the process without a tidy end.
-    static func exit(by signal: Int32) -> Never {
+    static func exit(_ status: ExitStatus) -> Never {
         prepare()
-        _exit(ExitStatus.interrupted.number(endedBy: signal))
+        _exit(status.rawValue)
     }
 }

@@ -15,13 +15,8 @@ enum ExitStatus: Int32, Sendable {
     case versionMismatch = 12
     case legacyRefused = 13
     case streamInterrupted = 14
-    /// By SIGINT; ``number(endedBy:)`` has other signals.
+    /// By SIGINT, SIGTERM or SIGHUP.
     case interrupted = 130
-
-    /// The number that the program ends with.
-    ///
-    /// - Parameter signal: What interrupted it: as in a shell, it is added to 128.
-    func number(endedBy signal: Int32) -> Int32 { self == .interrupted ? 128 + signal : rawValue }
 }
 
 /// Ends a command with a status, without another message.

@@ -6,10 +6,11 @@ enum FileLock {
     /// Runs a body while no other process has the lock.
     ///
     /// - Parameters:
-    ///   - path: The file, made with mode 0600 where it is missing, and its directory too. No symbolic link is followed.
-    ///   - output: Gets `notice`, once, where somebody else has the lock.
+    ///   - path: The file. It is created with mode 0600 if it is missing, and so is its directory. Symbolic links are
+    ///     not followed.
+    ///   - output: Gets `notice`, once, if another process has the lock.
     ///   - body: Gets the file, open for reading and writing.
-    /// - Throws: ``CommandError`` where the file cannot be locked, `PrivateFile.Failure`; `CancellationError`.
+    /// - Throws: ``CommandError`` if the file cannot be locked, `PrivateFile.Failure`; `CancellationError`.
     static func with<R>(
         _ path: String,
         _ output: Output,
@@ -19,7 +20,7 @@ enum FileLock {
         try PrivateFile.makeDirectory(PrivateFile.directory(of: path))
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure(path) }
-        // Closing the descriptor, also by the end of the process, releases the lock.
+        // Closing the descriptor releases the lock; so does the end of the process.
         defer { close(descriptor) }
         var hasSaid = false
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {

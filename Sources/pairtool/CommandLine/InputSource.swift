@@ -1,11 +1,11 @@
 import Glibc
 import NIOConcurrencyHelpers
 
-/// Where a command reads from. Reads block: never call them on a cooperative thread.
+/// The input of a command. Reads block: never call them on a cooperative thread.
 protocol InputSource: Sendable {
     /// All bytes up to the end of the input, or nil when there are more than `limit`.
     func readAll(limit: Int) throws -> [UInt8]?
-    /// The next line without its end, or nil at the end of the input.
+    /// The next line without its line end, or nil at the end of the input.
     ///
     /// - Parameter echo: Whether a terminal shows what is typed.
     /// - Throws: `CancellationError` when the user interrupts.
@@ -14,7 +14,7 @@ protocol InputSource: Sendable {
 
 /// The process's standard input.
 struct StandardInput: InputSource {
-    /// What was read beyond the last line.
+    /// Bytes that were read after the last line.
     private let rest = NIOLockedValueBox<[UInt8]>([])
 
     func readAll(limit: Int) throws -> [UInt8]? {

@@ -2,20 +2,20 @@ import Dispatch
 import Glibc
 import NIOConcurrencyHelpers
 
-/// Turns SIGINT, SIGTERM and SIGHUP into calls: the innermost handler that takes one gets it.
+/// Turns SIGINT, SIGTERM and SIGHUP into calls. The innermost handler that accepts a signal gets it.
 final class Interrupts: Sendable {
     static let shared = Interrupts()
 
-    /// Becomes readable when a signal arrives: wakes a wait for input.
+    /// Becomes readable when a signal arrives, to wake a wait for input.
     let wakeDescriptor: Int32
     private let wakeWriter: Int32
-    /// Gets a signal's number and says whether it has dealt with it.
+    /// Gets a signal's number and returns whether it has handled the signal.
     typealias Handler = @Sendable (Int32) -> Bool
 
     private let handlers = NIOLockedValueBox<[Handler]>([])
     private let lastSignal = NIOLockedValueBox<ContinuousClock.Instant?>(nil)
 
-    /// Signals that follow so closely are one: `timeout` and shells send theirs to the process and to its group.
+    /// Signals within this time count as one: `timeout` and shells send theirs to the process and to its group.
     private static let echo = Duration.milliseconds(300)
 
     private init() {
@@ -28,10 +28,10 @@ final class Interrupts: Sendable {
         }
     }
 
-    /// Starts to listen for signals. A SIGHUP that is ignored from the start stays so: `nohup` did that.
+    /// Starts to listen for signals. A SIGHUP that is ignored at the start stays ignored: `nohup` does that.
     ///
-    /// - Parameter handler: Called on a queue of its own for every signal that no inner handler takes.
-    /// - Returns: What listens, to be kept as long as it shall.
+    /// - Parameter handler: Called on a queue of its own for every signal that no inner handler accepts.
+    /// - Returns: The signal sources. Handling stops when the caller releases them.
     func install(_ handler: @escaping Handler) -> [any DispatchSourceSignal] {
         handlers.withLockedValue { $0.append(handler) }
         let queue = DispatchQueue(label: "pairtool.signals")
@@ -51,7 +51,7 @@ final class Interrupts: Sendable {
             == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
-    /// Runs a body during which signals go to a handler of its own.
+    /// Runs a body with its own handler for signals.
     func withHandler<R>(
         _ handler: @escaping Handler,
         isolation: isolated (any Actor)? = #isolation,
@@ -62,22 +62,22 @@ final class Interrupts: Sendable {
         return try await body()
     }
 
-    /// Forgets signals that came before, so that the next read waits.
+    /// Discards earlier signals, so that the next read waits.
     func drainWake() {
         var bytes = [UInt8](repeating: 0, count: 64)
         while read(wakeDescriptor, &bytes, bytes.count) > 0 {}
     }
 
-    /// Waits until a descriptor can be read from (`POLLIN`) or written to (`POLLOUT`), or is beyond both. Blocks.
+    /// Waits until a descriptor can be read from (`POLLIN`) or written to (`POLLOUT`), or fails. Blocks.
     ///
-    /// - Throws: `CancellationError` when a signal came.
+    /// - Throws: `CancellationError` when a signal arrives.
     func wait(for descriptor: Int32, _ events: Int32) throws {
         try poll([pollfd(fd: descriptor, events: Int16(events), revents: 0)], milliseconds: -1)
     }
 
-    /// Waits for a while. Blocks.
+    /// Waits. Blocks.
     ///
-    /// - Throws: `CancellationError` when a signal came.
+    /// - Throws: `CancellationError` when a signal arrives.
     func pause(milliseconds: Int32) throws {
         try poll([], milliseconds: milliseconds)
     }
@@ -85,7 +85,7 @@ final class Interrupts: Sendable {
     private func poll(_ others: [pollfd], milliseconds: Int32) throws {
         var entries = [pollfd(fd: wakeDescriptor, events: Int16(POLLIN), revents: 0)] + others
         while Glibc.poll(&entries, nfds_t(entries.count), milliseconds) < 0 {
-            // Other failures concern the descriptor. Its user will see them.
+            // Other failures concern the descriptor. Its next read or write reports them.
             guard errno == EINTR else { return }
         }
         guard entries[0].revents == 0 else {
@@ -94,7 +94,7 @@ final class Interrupts: Sendable {
         }
     }
 
-    /// Ends a wait for standard input, as an interrupt does.
+    /// Ends a wait for standard input, as a signal does.
     func wakeReader() {
         var byte: UInt8 = 1
         _ = write(wakeWriter, &byte, 1)

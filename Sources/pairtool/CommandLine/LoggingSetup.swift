@@ -1,9 +1,9 @@
 import FoundationEssentials
 import Logging
 
-/// The loggers that commands hand to the modules.
+/// The loggers that commands pass to the modules.
 enum LoggingSetup {
-    /// A logger that writes to standard error from the level on that `PAIRTOOL_LOG` names.
+    /// A logger that writes to standard error, from the level that `PAIRTOOL_LOG` names.
     ///
     /// - Parameter usual: The level without `PAIRTOOL_LOG`. Default: nil, nothing is written.
     static func logger(
@@ -19,7 +19,7 @@ enum LoggingSetup {
     }
 }
 
-/// Writes a line an event to standard error. Metadata may hold text of peers, so each line is sanitised.
+/// Writes one line per event to standard error. Metadata may hold text from peers, so each line is sanitised.
 struct TerminalLogHandler: LogHandler {
     let label: String
     let context: CommandContext

@@ -1,12 +1,12 @@
 import ArgumentParser
 import Glibc
 
-/// What a name that the user gives to a device or host may be.
+/// The rule for names that the user gives to a device or host.
 enum NameRule {
-    /// Characters.
+    /// The most characters.
     static let longest = 64
 
-    /// - Throws: `ValidationError` for a name that is empty, too long, or has control characters.
+    /// - Throws: `ValidationError` for a name that is empty, too long, or contains control characters.
     static func check(_ name: String) throws {
         guard !name.trimmingBlanks().isEmpty else { throw ValidationError("The name is empty.") }
         guard name.count <= longest else { throw ValidationError("The name is longer than \(longest) characters.") }
@@ -16,7 +16,7 @@ enum NameRule {
     }
 }
 
-/// What this machine is called.
+/// The name of this machine.
 enum MachineName {
     /// The host name without its domain.
     static var current: String {

@@ -1,11 +1,11 @@
 import CompanionWire
 import Glibc
 
-/// Where the tool keeps its files (XDG base directory specification). All directories are made with mode 0700.
+/// Where the tool keeps its files (XDG Base Directory Specification). All directories are created with mode 0700.
 struct Paths: Sendable {
     /// Keys, paired hosts, the host's database.
     let data: String
-    /// The place of `runtime` where the system names none.
+    /// Used for `runtime` if the system names no runtime directory.
     let state: String
     /// Sockets and locks.
     let runtime: String
@@ -13,7 +13,7 @@ struct Paths: Sendable {
     init(environment: [String: String]) {
         let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? Paths.homeOfUser()
         func base(_ variable: String, _ fallback: String) -> String {
-            // The specification: relative paths are to be ignored.
+            // The specification says that relative paths are ignored.
             let value = environment[variable].flatMap { $0.begins(with: "/") ? $0 : nil }
             return (value ?? "\(home)/\(fallback)") + "/pairtool"
         }

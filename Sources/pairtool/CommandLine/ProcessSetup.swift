@@ -2,15 +2,16 @@ import CConfinement
 @preconcurrency import Glibc
 import Synchronization
 
-/// Standard input, output and error as they have to be before anything else opens a file.
+/// Opens standard input, output and error if the caller has closed them, before anything else opens a file.
 enum StandardDescriptors {
     private static let lacksOutput = Atomic(false)
 
     /// Whether the caller has closed standard output.
     static var isOutputClosed: Bool { lacksOutput.load(ordering: .relaxed) }
 
-    /// Fills in what the caller has closed (`<&-`): else the next socket or timer takes the number, and gets the
-    /// answers. A missing output is one that cannot be written to, so that the loss is noticed.
+    /// Replaces descriptors that the caller has closed (`<&-`): otherwise the next socket or timer gets the number, and
+    /// output goes there. A missing standard output becomes one that cannot be written to, so that the loss is
+    /// reported.
     static func open() {
         fill(STDIN_FILENO, "/dev/null", O_RDONLY)
         fill(STDOUT_FILENO, "/dev/full", O_WRONLY)
@@ -19,15 +20,15 @@ enum StandardDescriptors {
 
     private static func fill(_ descriptor: Int32, _ path: String, _ flags: Int32) {
         guard fcntl(descriptor, F_GETFD) < 0, errno == EBADF else { return }
-        // The lowest free number is this one: those below are open by now.
+        // open(2) takes the lowest free number, which is this one: all lower ones are open.
         _ = Glibc.open(path, flags | O_CLOEXEC)
         if descriptor == STDOUT_FILENO { lacksOutput.store(true, ordering: .relaxed) }
     }
 }
 
-/// The variables that this process was started with.
+/// The environment variables of this process.
 enum EnvironmentVariables {
-    /// By their names. Of a name that comes twice, the first counts, as it does for the C library.
+    /// Values by name. If a name occurs twice, the first one counts, as it does for the C library.
     static var ofProcess: [String: String] {
         var variables: [String: String] = [:]
         var entry = environ
@@ -45,11 +46,12 @@ enum EnvironmentVariables {
 
 /// The memory of this process, which holds keys, tokens and codes.
 enum ProcessMemory {
-    /// Keeps it out of core dumps, and from the other processes of its user. To be called before there are secrets.
+    /// Keeps the memory out of core dumps and hides it from other processes of the user. Call this before secrets are
+    /// loaded.
     ///
-    /// Programs that are started, agents among them, are not affected.
+    /// Programs that this process starts, such as agents, are not affected.
     static func keepPrivate() {
-        // It cannot fail, but where somebody filters system calls: that is no reason not to work.
+        // It fails only if system calls are filtered; the tool works all the same.
         _ = keep_memory_private()
     }
 }

@@ -1,5 +1,5 @@
 extension String {
-    /// The text without white space at its ends.
+    /// The text without white space at both ends.
     func trimmingBlanks() -> String {
         guard let start = firstIndex(where: { !$0.isWhitespace }), let end = lastIndex(where: { !$0.isWhitespace })
         else {
@@ -10,7 +10,7 @@ extension String {
 }
 
 extension Array where Element: Hashable {
-    /// Each element once, where it comes first.
+    /// The elements without duplicates, in the order of their first occurrence.
     var unique: [Element] {
         var seen: Set<Element> = []
         return filter { seen.insert($0).inserted }

@@ -1,7 +1,7 @@
 import Glibc
 import NIOConcurrencyHelpers
 
-/// Where a command writes text.
+/// Writes a command's text.
 protocol TextSink: Sendable {
     func write(_ bytes: UnsafeRawBufferPointer)
 }
@@ -13,13 +13,13 @@ extension TextSink {
     }
 }
 
-/// A file descriptor, written to at once and in full.
+/// Writes to a file descriptor, unbuffered and completely.
 struct FileSink: TextSink {
     let descriptor: Int32
 
     private static let failure = NIOLockedValueBox<String?>(nil)
 
-    /// Why standard output could not be written to; nothing is written there any more then.
+    /// Why standard output could not be written to. Nothing more is written there after such a failure.
     static var lossOfOutput: String? { failure.withLockedValue(\.self) }
 
     func write(_ bytes: UnsafeRawBufferPointer) {
@@ -30,7 +30,7 @@ struct FileSink: TextSink {
             if count >= 0 {
                 start += count
             } else if errno == EPIPE, descriptor == STDOUT_FILENO {
-                // The reader has seen enough (`pairtool messages … | head`): end as other tools do, by the signal.
+                // The reader has closed the pipe (`pairtool messages … | head`): end by the signal, as other tools do.
                 ExitCleanup.prepare()
                 signal(SIGPIPE, SIG_DFL)
                 raise(SIGPIPE)

@@ -1,4 +1,4 @@
-/// The version of the tool.
+/// The version of pairtool.
 enum Version {
     static let text = "0.1.0"
 }

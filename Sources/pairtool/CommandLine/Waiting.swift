@@ -1,8 +1,8 @@
 import Dispatch
 
-/// Runs a body for at most some time.
+/// Runs a body with a time limit.
 ///
-/// - Returns: What the body returns, or nil when the time was over first; the body is then cancelled and awaited.
+/// - Returns: What the body returns, or nil when the time runs out first. The body is then cancelled and awaited.
 func withTimeLimit<R: Sendable>(
     _ limit: Duration?,
     clock: any Clock<Duration> = ContinuousClock(),
@@ -20,8 +20,8 @@ func withTimeLimit<R: Sendable>(
     }
 }
 
-/// Runs calls that block (reads from a terminal, file locks, image decoding) on threads of their own, so that the
-/// cooperative threads stay free.
+/// Runs blocking calls (reads from a terminal, file locks, image decoding) on threads of their own, so that they do not
+/// occupy the cooperative threads.
 enum BlockingCall {
     private static let queue = DispatchQueue(label: "pairtool.blocking", attributes: .concurrent)
 

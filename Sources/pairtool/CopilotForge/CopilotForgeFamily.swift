@@ -2,7 +2,7 @@ import CompanionClient
 import CompanionWire
 import PairingAgent
 
-/// Hosts of CopilotForge, by protocol v1 (legacy) and v2 (verified).
+/// Hosts of CopilotForge: protocol v1 (legacy) and v2 (verified).
 struct CopilotForgeFamily: Family {
     let name = HostFamily.copilotforge
     let usualPort = CompanionEndpoint.defaultPort
@@ -46,7 +46,6 @@ struct CopilotForgeFamily: Family {
         let now = output.context.now
         return try await withClient(of: host, output: output, configuration: configuration) { client in
             var offer = HostClient(
-                family: .copilotforge,
                 health: client,
                 devices: client,
                 models: client,
@@ -61,7 +60,7 @@ struct CopilotForgeFamily: Family {
                 offer.turns = StreamedTurns(client: client, deviceID: host.deviceID, now: now)
                 offer.events = PolledEvents(client: client, now: now)
             }
-            // Before an error is reported, which may be about the missing items.
+            // Runs before the error is reported, because the error may be about the missing items.
             let result: Result<R, any Error>
             do {
                 result = .success(try await body(offer))
@@ -91,7 +90,7 @@ struct CopilotForgeFamily: Family {
     }
 }
 
-// MARK: How it is
+// MARK: Health
 
 extension CopilotForgeFamily {
     func health(
@@ -117,38 +116,40 @@ extension CopilotForgeFamily {
         timeouts: CompanionClientConfiguration.Timeouts
     ) async throws -> HostHealth {
         let configuration = CompanionClientConfiguration(timeouts: timeouts)
-        return try await withClient(of: host, output: output, configuration: configuration) { client in
-            var health = HostHealth(try await client.health(), at: host.endpoint)
-            do {
-                health.standing = HostHealth.Standing(try await client.status(), of: host)
-            } catch let error as CompanionClientError {
-                health.standing = HostHealth.Standing(isConnected: false, failure: error)
-            }
-            health.hasAssistant = try? await client.authStatus().authenticated
-            health.clockOffset = client.clockOffset
-            return health
+        return try await withClient(of: host, output: output, configuration: configuration) {
+            try await health(of: host, $0)
         }
     }
 
+    private func health(of host: PairedHost, _ client: CompanionAPIClient) async throws -> HostHealth {
+        var health = HostHealth(try await client.health(), at: host.endpoint)
+        do {
+            health.standing = HostHealth.Standing(try await client.status(), of: host)
+        } catch let error as CompanionClientError {
+            health.standing = HostHealth.Standing(isConnected: false, failure: error)
+        }
+        health.hasAssistant = try? await client.authStatus().authenticated
+        health.clockOffset = client.clockOffset
+        return health
+    }
+
     /// A verified host tells when something changes; a legacy one is asked again and again.
-    func whenChanged(
-        _ host: PairedHost,
+    func watchHealth(
+        of host: PairedHost,
         every interval: Duration,
         output: Output,
-        _ body: (_ interruption: String?) async throws -> Void
+        _ take: (Result<HostHealth, CompanionClientError>) async throws -> Void
     ) async throws {
-        guard host.trust == .verified else {
-            while true {
-                try await body(nil)
-                try await ContinuousClock().sleep(for: interval)
-            }
-        }
-        try await body(nil)
         try await withClient(of: host, output: output, configuration: .default) { client in
-            try await LiveEventStream(client: client, patience: HostOptions.patience).run { output in
-                switch output {
-                case .event, .resumed: try await body(nil)
-                case .interrupted(let reason): try await body(reason)
+            guard host.trust == .verified else {
+                return try await poll(every: interval, take) { try await health(of: host, client) }
+            }
+            try await take(.success(try await health(of: host, client)))
+            try await LiveEventStream(client: client, patience: HostOptions.patience).run { event in
+                switch event {
+                case .event, .resumed: try await take(.success(try await health(of: host, client)))
+                case .interrupted(let reason):
+                    try await take(.failure(CompanionClientError(.unreachable, reason, delivery: .unknown)))
                 }
             }
         }
@@ -168,9 +169,9 @@ extension HostHealth {
 }
 
 extension HostHealth.Standing {
-    /// - Parameter status: What the host says of its devices.
+    /// - Parameter status: What the host reports about its devices.
     fileprivate init(_ status: CompanionStatusResponse, of host: PairedHost) {
-        // Several devices of protocol 2 are connected at a time: what counts is that the host knows this one.
+        // With protocol v2 several devices are connected at a time, so it counts whether the host knows this one.
         let known = host.trust == .verified ? status.device?.id : status.connectedDevice?.id
         self.init(
             isConnected: known == host.deviceID,

@@ -1,7 +1,7 @@
 import CompanionWire
 import PairingAgent
 
-/// The pairing with a CopilotForge host, by protocol v2 or, where the user consents, v1.
+/// Pairs with a CopilotForge host, by protocol v2 or, if the user consents, v1.
 struct CopilotForgePairing: Sendable {
     private let pairing: FamilyPairing
 
@@ -24,7 +24,7 @@ struct CopilotForgePairing: Sendable {
             permissions: pairing.permissions,
             output: output
         )
-        // People mistype: three tries, as many as a careful host allows.
+        // Users mistype: allow three tries, as many as a careful host does.
         var unused = payload
         for attempt in 1... {
             let current: PairingPayload
@@ -45,12 +45,13 @@ struct CopilotForgePairing: Sendable {
         }
     }
 
-    /// Where the host is paired with, and how.
+    /// Finds the right target and the protocol to pair by.
     private func findRoute() async throws -> (PairingTarget, PairingRoute) {
         do throws(PairingError) {
             return (pairing.target, try await PairingRouter(target: pairing.target, payload: pairing.payload).route())
         } catch {
-            // An address that does not lead there may be one of another network: the advertisement may know better.
+            // If the address in the code fails, it may be on another network: the host's advertisement may have a
+            // better one.
             guard let findElsewhere = pairing.findElsewhere else { throw error }
             let found: PairingTarget
             do { found = try await findElsewhere() } catch let other {

@@ -4,7 +4,8 @@ import Discovery
 import PairingAgent
 
 extension CopilotForgeFamily {
-    /// Asks `GET /health` in plain HTTP, else by HTTPS, where the port may be either's; neither carries a secret.
+    /// Asks `GET /health`, in plain HTTP first and then by HTTPS, because the port may be either. Neither request has a
+    /// secret.
     func look(at place: HostPlace, paired: PairedHosts) async throws -> DiscoveredRow {
         let plain = place.endpoint(usualPort)
         do {
@@ -19,7 +20,7 @@ extension CopilotForgeFamily {
                 let health = try? await health(at: secure, .pinned(certificate))
             else {
                 var failure = CommandError(describing: error)
-                // A silent peer tells nothing about itself.
+                // A silent peer does not tell what it is.
                 if failure.status == .timedOut { failure.next = "see who is on the network: pairtool discover" }
                 throw failure
             }
@@ -42,7 +43,7 @@ extension CopilotForgeFamily {
         ) { try await $0.requireCompanion() }
     }
 
-    /// The certificate that is proven there; nil if no TLS is spoken.
+    /// The certificate whose key the endpoint proves to have; nil if it does not speak TLS.
     private func certificate(of endpoint: CompanionEndpoint?) async throws -> PinnedCertificate? {
         guard let endpoint else { return nil }
         do {
@@ -59,11 +60,11 @@ extension CopilotForgeFamily {
         certificate: PinnedCertificate?,
         _ paired: PairedHosts
     ) -> DiscoveredRow {
-        // A key tells which paired host it is; without one, only a legacy record with that address can be meant.
+        // The key identifies a verified host. Without a key, only a legacy record with that address can match.
         let record = paired.hosts.first { host in
             host.trust == .verified ? host.spki == certificate?.spki : plain.contains(host.endpoint)
         }
-        // The id is the host's own word, and may be that of a paired host with another key.
+        // The host only claims its id, which may be that of a paired host with another key.
         let claimed = TXTRecord(strings: health.hostId.map { [Array("id=\($0)".utf8)] } ?? []).advertisedID
         let usurped = record == nil ? paired.hosts.first { $0.trust == .verified && $0.id == claimed } : nil
         let endpoints = plain + (secure.map { [$0] } ?? [])

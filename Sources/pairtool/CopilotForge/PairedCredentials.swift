@@ -3,7 +3,7 @@ import CompanionWire
 import FoundationEssentials
 import PairingAgent
 
-/// Who this machine is to a verified host: its key signs, and its session's token is kept beside.
+/// This machine's credentials for a verified host: the key for signatures, and the stored session token.
 struct PairedCredentials: DeviceCredentials {
     private let hostID: String
     private let keys: SecureKeyStore
@@ -30,7 +30,7 @@ struct PairedCredentials: DeviceCredentials {
     }
 
     func signedCommand(_ payload: CommandPayload, id: UUID, now: Date) throws -> [UInt8] {
-        // Long enough for every repetition, as long as hosts allow.
+        // Long enough for all retries: the longest that hosts allow.
         let lifetime = SignedCommand.maximumLifetime
         return try SignedCommand.make(
             id: id,
@@ -45,9 +45,9 @@ struct PairedCredentials: DeviceCredentials {
 }
 
 extension PairedHost {
-    /// How this host is to be spoken to: what was verified once is never spoken to without its key again.
+    /// How to connect to this host. A host that was verified once is never contacted again without its key.
     ///
-    /// - Throws: ``CommandError`` where the record of a verified host is not whole.
+    /// - Throws: ``CommandError`` if the record of a verified host is incomplete.
     func security() throws -> HostSecurity {
         guard trust == .verified else { return .plain }
         guard

@@ -6,8 +6,8 @@ extension CopilotForgeFamily {
         of host: DiscoveredHost,
         _ endpoints: [DiscoveredEndpoint]
     ) -> (plain: [CompanionEndpoint], secure: [CompanionEndpoint]) {
-        // `_cf-companion._tcp` points to the TLS port of hosts that also speak plain HTTP elsewhere; a host that says
-        // nothing of version 2 in its TXT record is taken at its word.
+        // On hosts that also speak plain HTTP on another port, `_cf-companion._tcp` points to the TLS port. A host
+        // whose TXT record does not mention version 2 speaks plain HTTP at the advertised port.
         let speaksTLS = host.txt["tls"] != nil || host.txt["v"] == "2"
         let plain = endpoints.filter { $0.type != .companionShort || !speaksTLS }
         var secure = endpoints.filter { $0.type == .companionShort && speaksTLS }.map(\.endpoint)

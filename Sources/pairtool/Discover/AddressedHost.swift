@@ -3,14 +3,14 @@ import CompanionWire
 import Discovery
 import PairingAgent
 
-/// Asks at an address what host is there: `discover` past mDNS.
+/// Asks which hosts are at an address: `discover` without mDNS.
 struct AddressedHost: Sendable {
     let place: HostPlace
     let paired: PairedHosts
 
-    /// The rows of the hosts that answer there: one machine may have hosts of several families.
+    /// The hosts that answer at the address. One machine may run hosts of several families.
     ///
-    /// - Throws: ``CommandError`` where none answers.
+    /// - Throws: ``CommandError`` if none answers.
     func rows() async throws -> [DiscoveredRow] {
         guard place.address.isLocal else {
             throw CommandError(
@@ -19,14 +19,14 @@ struct AddressedHost: Sendable {
                 "\(place.address) is not an address on this machine, your network or your VPN; nothing was sent"
             )
         }
-        // The first family's error best explains why nothing answers.
+        // The error of the preferred family is the one to report, so it goes first.
         let families = HostFamily.allCases.sorted { $0.ways.goesFirst && !$1.ways.goesFirst }
         guard let port = place.port else { return try await rows(of: families) }
-        // Older hosts of a family that takes no HTTP do not survive it.
+        // Older hosts of a family that does not speak HTTP crash when they get an HTTP request.
         if let mute = families.first(where: { !$0.ways.speaksHTTP && $0.ways.usualPort == port }) {
             return [try await row(of: mute)]
         }
-        // Several families may be what is behind one port: one is asked after the other.
+        // A port may belong to any of several families: ask one after the other.
         do { return [try await row(of: families[0])] } catch let error as CommandError {
             for family in families.dropFirst() where family.ways.speaksHTTP && error.code != "host.unreachable" {
                 if let row = try? await row(of: family) { return [row] }
@@ -35,7 +35,7 @@ struct AddressedHost: Sendable {
         }
     }
 
-    /// Asks hosts of all families at once, each at its usual port.
+    /// Asks for hosts of all families at once, each at its usual port.
     private func rows(of families: [HostFamily]) async throws -> [DiscoveredRow] {
         let results = await withTaskGroup(of: (Int, Result<DiscoveredRow, any Error>).self) { group in
             for (number, family) in families.enumerated() {
@@ -60,7 +60,7 @@ struct AddressedHost: Sendable {
 }
 
 extension DiscoveredRow {
-    /// A host that answered at an address, and is known by nothing else.
+    /// A host that answered at an address; nothing else is known of it.
     init(_ family: HostFamily, at endpoint: CompanionEndpoint, _ health: HostHealth, paired: PairedHosts) {
         let record = paired.hosts.first { $0.family == family && $0.endpoint == endpoint }
         self.init(

@@ -83,7 +83,8 @@ struct DiscoverCommand: AsyncParsableCommand {
         }
     }
 
-    /// Letters, digits and hyphens in labels of 1 to 63, 253 bytes in all; other characters as punycode.
+    /// Whether a text is a domain: labels of 1 to 63 letters, digits and hyphens, 253 bytes in all; other characters
+    /// have to be punycode.
     private static func isDomain(_ text: String) -> Bool {
         let text = text.dropping(suffix: ".").map(String.init) ?? text
         return text.utf8.count <= 253
@@ -129,7 +130,7 @@ struct DiscoverCommand: AsyncParsableCommand {
         }
     }
 
-    /// What can be done with what was found.
+    /// Suggests commands for the hosts that were found.
     private func sayNext(_ rows: [DiscoveredRow], _ output: Output) {
         for row in rows where row.probe?.state == .up {
             let family = row.family

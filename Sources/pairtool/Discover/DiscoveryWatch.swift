@@ -5,7 +5,7 @@ import PairingAgent
 
 /// Prints hosts as they appear, change and leave.
 struct DiscoveryWatch: Sendable {
-    /// How often each host is asked how it is.
+    /// The time between two probes of a host.
     static let probePause = Duration.seconds(5)
 
     let output: Output
@@ -15,13 +15,13 @@ struct DiscoveryWatch: Sendable {
     private struct Event: Encodable {
         var event: String
         var at: Date
-        /// The engine that was lost or that continues.
+        /// The engine that was lost, or that continues.
         var engine: String?
         var host: DiscoveredRow?
         var message: String?
     }
 
-    /// What the loop gets its turn for.
+    /// An input of the loop.
     private enum Input: Sendable {
         case discovery(DiscoveryEvent)
         case roundIsDue
@@ -38,7 +38,7 @@ struct DiscoveryWatch: Sendable {
         try Task.checkCancellation()
     }
 
-    /// A host is shown as soon as it is there: probes, which may take seconds, run beside that.
+    /// Shows a host as soon as it is found. Probes may take seconds, so they run concurrently.
     private func watch(_ events: AsyncStream<DiscoveryEvent>) async {
         let (inputs, input) = AsyncStream.makeStream(of: Input.self)
         await withDiscardingTaskGroup { group in

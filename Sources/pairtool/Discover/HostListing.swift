@@ -2,19 +2,19 @@ import CompanionWire
 import Discovery
 import PairingAgent
 
-/// One look around the network, and the list of who is there.
+/// Searches the network once and lists the hosts.
 struct HostListing: Sendable {
     private let types: [ServiceType]
-    /// Whether the first host that is resolved ends it.
+    /// Whether to stop at the first resolved host.
     private let first: Bool
     private let timeout: Duration?
     private let domain: String?
     private let choice: DiscoveryChoice
 
     /// - Parameters:
-    ///   - types: The service types to browse; none means all.
-    ///   - first: Whether the first host that is resolved ends it.
-    ///   - timeout: The longest that it may take. Default: 10 seconds for a look.
+    ///   - types: The service types to browse; an empty list means all.
+    ///   - first: Whether to stop at the first resolved host.
+    ///   - timeout: The time limit. Default: 10 seconds for each search.
     ///   - domain: The DNS domain to look in. Default: the local network.
     ///   - choice: The engine and the interface.
     init(
@@ -32,7 +32,7 @@ struct HostListing: Sendable {
     }
 
     /// - Parameters:
-    ///   - probe: Asks the hosts how they are. Default: they are not asked.
+    ///   - probe: Probes the hosts. Default: they are not probed.
     /// - Returns: The error to report if no host was found; nil after a list.
     /// - Throws: ``CommandError``, `DiscoveryError`, `PairedHostStoreError`; `CancellationError`.
     func run(

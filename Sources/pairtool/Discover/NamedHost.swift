@@ -3,7 +3,7 @@ import CompanionWire
 import Discovery
 import PairingAgent
 
-/// The value of `discover --host`: an address, or what a host is called.
+/// The value of `discover --host`: an address or a host's name.
 enum WantedHost: Sendable, Hashable {
     case place(HostPlace)
     case name(String)
@@ -21,15 +21,15 @@ enum WantedHost: Sendable, Hashable {
     }
 }
 
-/// Asks the hosts of a name how they are, whatever their families.
+/// Probes the hosts with a name, of any family.
 struct NamedHost: Sendable {
     let name: String
     let paired: PairedHosts
 
-    /// The rows of the hosts that are called so, else of those whose names begin so: the advertised ones, and the recorded
-    /// ones that nobody advertises.
+    /// The hosts with this name or id, else those whose names begin with it: advertised hosts, and paired ones that are
+    /// not advertised.
     ///
-    /// - Throws: ``CommandError`` where there is none; as the mDNS engine does, unless a recorded one is called so.
+    /// - Throws: ``CommandError`` if there is none; `DiscoveryError` if mDNS fails, unless a paired host has this name.
     func rows(client: CompanionDiscoveryClient, limit: Duration) async throws -> [DiscoveredRow] {
         let hosts = try await advertised(client, limit)
         var rows = hosts.map { DiscoveredRow($0, paired: paired) }
@@ -61,13 +61,13 @@ struct NamedHost: Sendable {
             }
             .hosts
         } catch let error as DiscoveryError {
-            // What is recorded is asked where mDNS cannot be had, too.
+            // Paired hosts are probed even if mDNS is not available.
             guard paired.hosts.contains(where: { $0.name.lowercased() == name.lowercased() }) else { throw error }
             return []
         }
     }
 
-    /// A recorded host, where its record says that it is.
+    /// A paired host, at the address in its record.
     private func row(_ host: PairedHost) -> DiscoveredRow {
         return DiscoveredRow(
             DiscoveredHost(
@@ -91,7 +91,7 @@ struct NamedHost: Sendable {
 }
 
 extension HostFamily {
-    /// The service type that hosts of the family have, or would have: daemons of Jarvis advertise nothing, and speak HTTP.
+    /// The service type of the family's hosts. Jarvis daemons advertise none and speak HTTP, so they get `_http._tcp`.
     var usualType: ServiceType {
         ServiceType.all.first { $0.family == self } ?? ServiceType("_http._tcp") ?? .companion
     }

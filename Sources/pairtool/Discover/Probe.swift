@@ -1,14 +1,14 @@
 import CompanionClient
 import CompanionWire
 
-/// Asks hosts how they are. The requests carry no secret.
+/// Asks hosts for their state. The requests contain no secret.
 enum Probe {
     private static let timeouts = CompanionClientConfiguration.Timeouts(connect: .seconds(2), request: .seconds(3))
 
-    /// How much later each further address of a host is asked.
+    /// The delay before each further address of a host is tried.
     private static let lead = Duration.milliseconds(250)
 
-    /// Asks all hosts at once, at most 16 at a time, each at its addresses until one answers.
+    /// Probes all hosts, at most 16 at a time, each at its addresses until one answers.
     static func fill(_ rows: inout [DiscoveredRow]) async {
         let results = await withTaskGroup(of: (Int, ProbeResult).self) { group in
             var results: [Int: ProbeResult] = [:]
@@ -33,7 +33,8 @@ enum Probe {
         return await withTaskGroup(of: (Int, ProbeResult).self) { group in
             for (index, endpoint) in row.localEndpoints.enumerated() {
                 group.addTask {
-                    // The preferred address has a lead; one that keeps silent does not hold up the others.
+                    // Addresses are tried in order of preference, each a little later: a silent one does not block the
+                    // others.
                     try? await Task.sleep(for: lead * index)
                     guard !Task.isCancelled else { return (index, none) }
                     let speaksTLS = row.secureEndpoints.contains(endpoint)
@@ -52,7 +53,7 @@ enum Probe {
         }
     }
 
-    /// Whether everyone who speaks TLS at the addresses has another key than the paired host.
+    /// Whether all TLS servers at the addresses have a key other than the paired host's.
     private static func hasOtherKey(_ endpoints: [CompanionEndpoint], than pin: String) async -> Bool {
         let configuration = CompanionClientConfiguration(timeouts: timeouts)
         var hasOther = false
@@ -63,7 +64,7 @@ enum Probe {
             } catch let error as CompanionClientError where error.code == .pinMismatch {
                 hasOther = true
             } catch {
-                // Who does not answer says nothing.
+                // An address that does not answer proves nothing.
             }
         }
         return hasOther
@@ -75,7 +76,7 @@ enum Probe {
         speaksTLS: Bool = false
     ) async -> ProbeResult {
         do {
-            // A paired host's key was looked at before.
+            // The key of a paired host was checked before.
             let health = try await family.ways.health(at: endpoint, speaksTLS: speaksTLS, timeouts: timeouts)
             return ProbeResult(
                 state: health.isForeign ? .other : .up,

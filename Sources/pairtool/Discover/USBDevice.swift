@@ -1,34 +1,34 @@
 import CompanionWire
 import FoundationEssentials
 
-/// An Apple device on this machine's USB bus: a hint that a phone or a Mac is at hand, and no more than that. Nothing
-/// is sent to it.
+/// An Apple device on this machine's USB bus. It is only a hint that a phone or a Mac is connected; nothing is sent to
+/// it.
 struct USBDevice: Encodable, Sendable, Hashable {
-    /// The vendor id of Apple.
+    /// Apple's vendor id.
     private static let apple = "05ac"
-    /// No file of a device says more than a few words.
+    /// Longer content is cut: the files of a real device hold a few words each.
     private static let lineLimit = 256
 
-    /// What the device calls itself; the device's word.
+    /// The name that the device reports.
     var product: String?
     var vendorId: String
     var productId: String?
-    /// Where it is plugged in, such as `1-2`.
+    /// The USB port, such as `1-2`.
     var port: String
 
-    /// The Apple devices that the system knows, by port.
+    /// The connected Apple devices, by port.
     ///
-    /// - Parameter context: Tests have a sysfs of their own.
+    /// - Parameter context: Its environment may name another sysfs, for tests.
     static func appleDevices(context: CommandContext) -> [USBDevice] {
         appleDevices(root: context.environment["PAIRTOOL_SYSFS"] ?? "/sys")
     }
 
-    /// The same, where sysfs is elsewhere.
+    /// The Apple devices in a given sysfs.
     static func appleDevices(root: String) -> [USBDevice] {
         let directory = root + "/bus/usb/devices"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return names.sorted().compactMap { name in
-            // Entries with a colon are interfaces of a device, those like usb1 the machine's own hubs.
+            // Entries with a colon are interfaces of a device; entries such as usb1 are the machine's own hubs.
             guard !name.has(":"), !name.begins(with: "usb") else { return nil }
             let device = directory + "/" + name
             guard line(device + "/idVendor")?.lowercased() == apple else { return nil }
@@ -48,7 +48,7 @@ struct USBDevice: Encodable, Sendable, Hashable {
     }
 }
 
-/// How `discover` tells of such devices with `--json`, on standard error.
+/// The report of USB devices by `discover --json`, on standard error.
 private struct USBReport: Encodable {
     struct Body: Encodable {
         var code = "discovery.usb"
@@ -60,7 +60,7 @@ private struct USBReport: Encodable {
 }
 
 extension Output {
-    /// Tells of Apple devices on the USB bus: to standard error, for they are no hosts.
+    /// Reports Apple devices on the USB bus. They are not hosts, so the report goes to standard error.
     func tell(of devices: [USBDevice]) {
         for device in devices {
             let name = device.product.map { "“\($0)”" } ?? "without a name"

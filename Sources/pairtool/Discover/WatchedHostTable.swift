@@ -2,32 +2,32 @@ import CompanionWire
 import Discovery
 import PairingAgent
 
-/// What `pairtool discover --watch` knows: which hosts are there, what the last probe of each said, and which probe is
-/// next. A state machine, fed with what happens.
+/// The state of `pairtool discover --watch`: the known hosts, the last probe of each, and the next probes. A state
+/// machine that takes events and returns actions.
 struct WatchedHostTable: Sendable {
     enum Action: Sendable {
         case show(Change, DiscoveredRow)
-        /// To be answered by ``probed(_:_:)``.
+        /// Probe a host; the caller answers with ``probed(_:_:)``.
         case probe(DiscoveredRow)
     }
 
     enum Change: String, Sendable {
         case added, changed, removed
-        /// What the host says of itself is news.
+        /// A probe reported something new.
         case probed
     }
 
     private typealias Key = DiscoveredHost.Key
 
-    /// How many hosts are asked at a time.
+    /// How many hosts are probed at a time.
     static let probeLimit = 16
 
     private let paired: PairedHosts
     private let probes: Bool
     private var rows: [Key: DiscoveredRow] = [:]
-    /// The hosts whose names look the same.
+    /// Hosts grouped by how their names look.
     private var lookalikes: [LookalikeName: Set<Key>] = [:]
-    /// First come, first served; each at most once.
+    /// Hosts to probe, in order and without duplicates.
     private var queue: [Key] = []
     private var running: Set<Key> = []
 
@@ -53,20 +53,20 @@ struct WatchedHostTable: Sendable {
         return [.show(.removed, row)]
     }
 
-    /// It is time to ask all hosts again. Those that have not yet answered the last time keep their place.
+    /// Starts the next round of probes. Hosts that are still in the queue keep their place.
     mutating func roundIsDue() -> [Action] {
         for key in rows.keys.sorted(by: { $0.id < $1.id }) { enqueue(key) }
         return startProbes()
     }
 
-    /// A probe has ended.
+    /// Takes the result of a probe.
     mutating func probed(_ asked: DiscoveredRow, _ result: ProbeResult) -> [Action] {
         let key = Self.key(of: asked)
         running.remove(key)
         var actions: [Action] = []
         if var row = rows[key] {
             if row.endpoints != asked.endpoints {
-                // It has moved in the meantime: the answer is about another place.
+                // Its addresses have changed since, so the answer is outdated.
                 enqueue(key)
             } else if row.probe?.isNews(result) ?? true {
                 row.probe = result
@@ -119,7 +119,7 @@ struct WatchedHostTable: Sendable {
 }
 
 extension ProbeResult {
-    /// Whether another answer says something else of the host. The reason why it is down may be put in other words.
+    /// Whether another result differs. The reason is not compared, because its wording may change.
     func isNews(_ other: ProbeResult) -> Bool {
         (state, service, version) != (other.state, other.service, other.version)
     }

@@ -1,6 +1,6 @@
-/// What `pairtool doctor` tells to do. docs/troubleshooting.md has each of these sentences.
+/// What `pairtool doctor` recommends. docs/troubleshooting.md contains each of these sentences.
 ///
-/// A word in braces stands for what is filled in; the document shows it without them.
+/// Words in braces are placeholders; the document shows them without the braces.
 enum Advice: String, Sendable, CaseIterable {
     case installDaemon = "Nothing, unless other programs need it: sudo apt install avahi-daemon"
     case restartBus = "Restart the system bus and the daemon: sudo systemctl restart dbus avahi-daemon"
@@ -78,7 +78,7 @@ enum Advice: String, Sendable, CaseIterable {
     case makeWritable = "Make it writable for you: ls -ld '{DIRECTORY}'"
     case runAgain = "Run it again. For more details: PAIRTOOL_LOG=debug pairtool doctor"
 
-    /// The sentence with its blanks filled in.
+    /// The sentence with its placeholders filled in.
     func text(_ values: [String: String]) -> String {
         var text = ""
         var rest = rawValue[...]

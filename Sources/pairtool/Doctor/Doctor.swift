@@ -1,21 +1,21 @@
-/// One thing that `pairtool doctor` looks at.
+/// One check of `pairtool doctor`.
 protocol DoctorCheck: Sendable {
-    /// What its findings are about, should it not come to any.
+    /// The name to report if the check returns no findings of its own.
     var name: CheckName { get }
     func findings() async throws -> [Finding]
 }
 
-/// Runs checks side by side and reports what they find, in their order.
+/// Runs checks concurrently and reports their findings in the order of the checks.
 struct Doctor: Sendable {
-    /// The most checks at a time: each host is one.
+    /// The number of checks that run at the same time. Each host is one check.
     private static let width = 12
 
     let checks: [any DoctorCheck]
-    /// The longest that one may take. Default: 12 s.
+    /// How long a single check may take. Default: 12 s.
     var limit = Duration.seconds(12)
     var clock: any Clock<Duration> = ContinuousClock()
 
-    /// - Parameter report: Gets the findings of a check as soon as those of all before it are there.
+    /// - Parameter report: Called with a check's findings as soon as all checks before it are complete.
     /// - Returns: All findings.
     @discardableResult
     func run(report: (Finding) -> Void = { _ in }) async throws -> [Finding] {

@@ -26,7 +26,7 @@ struct DoctorCommand: AsyncParsableCommand {
     )
     var named: String?
 
-    /// What `--host` was: the host alone.
+    /// The host as a plain argument: the old form of `--host`.
     @Argument(help: .hidden, completion: .custom { _, _, _ in Completions.hosts() })
     var unnamed: String?
 
@@ -48,7 +48,7 @@ struct DoctorCommand: AsyncParsableCommand {
     private func checks(_ output: Output) throws -> [any DoctorCheck] {
         let context = output.context
         let client = try discovery.client(context: context)
-        // A name that is mistyped is no trouble with the network.
+        // A mistyped interface name is a usage error, not a network problem.
         try client.checkInterface()
         let only = discovery.interface(context: context)
         let hosts = try hosts(output, client)
@@ -66,7 +66,7 @@ struct DoctorCommand: AsyncParsableCommand {
         ]
     }
 
-    /// A check for each of the paired hosts that are to be looked at.
+    /// One check for each paired host that was selected.
     private func hosts(_ output: Output, _ client: CompanionDiscoveryClient) throws -> [any DoctorCheck] {
         let store = PairedHostStore(directory: output.context.paths.data)
         if let host {
@@ -78,7 +78,7 @@ struct DoctorCommand: AsyncParsableCommand {
                 )
             ]
         }
-        // Records that cannot be read are what the check of the files tells of.
+        // ``FileCheck`` reports records that cannot be read.
         guard let hosts = (try? store.load())?.hosts else { return [NoHostCheck(areUnreadable: true)] }
         return hosts.map { HostCheck(host: $0, output: output, client: client) }
     }

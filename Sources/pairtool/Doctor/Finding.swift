@@ -1,4 +1,4 @@
-/// The checks of `pairtool doctor`, in the order in which they are shown. The words are stable, for scripts.
+/// The checks of `pairtool doctor`, in the order in which they are shown. Scripts can rely on the names.
 enum CheckName: String, Encodable, Sendable, CaseIterable {
     case daemon, engine, port, interfaces, firewall, multicast, adverts
     case serviceType = "service-type"
@@ -7,29 +7,29 @@ enum CheckName: String, Encodable, Sendable, CaseIterable {
     case pairing, clock, files, camera, pictures, disk
 }
 
-/// How a check came out.
+/// The result of a check.
 enum Verdict: String, Encodable, Sendable, CaseIterable {
     case ok
-    /// All is well, and there is something to know.
+    /// Works, with information worth knowing.
     case note
-    /// It works, but not as it should, or not for sure.
+    /// Works, but not as it should or not reliably.
     case warning
-    /// It does not work.
+    /// Does not work.
     case problem
-    /// It could not be looked at here, or there is nothing to look at.
+    /// Could not be checked here, or there was nothing to check.
     case skipped
 
-    /// Whether a finding with it is one that is not well.
+    /// Whether the verdict makes the command fail.
     var fails: Bool { self == .warning || self == .problem }
 }
 
-/// What a check has found: a verdict, what speaks for it, and one thing to do.
+/// The result of a check: a verdict, the evidence for it, and one piece of advice.
 struct Finding: Encodable, Sendable, Hashable {
     var check: CheckName
-    /// The interface, host or file that it is about.
+    /// The interface, host or file that was checked.
     var subject: String?
     var verdict: Verdict
-    /// May hold text from a peer; it is sanitised when it is shown. Never a secret.
+    /// May contain text from a peer; sanitised when shown. Never contains a secret.
     var evidence: String
     var advice: String?
 
@@ -76,18 +76,20 @@ struct Finding: Encodable, Sendable, Hashable {
         Finding(check: check, subject: subject, verdict: .skipped, evidence: evidence, advice: advice?.text([:]))
     }
 
-    /// A line, and what to do on another.
+    /// The finding on one line, and the advice on another.
     ///
     /// - Parameters:
-    ///   - colour: Whether the verdict is coloured.
-    ///   - columns: How wide the window is. What to do may end in a command, which stays in one piece.
+    ///   - colour: Whether to colour the verdict.
+    ///   - columns: The width of the window. A command at the end of the advice is not wrapped.
     func text(colour: Bool, columns: Int?) -> String {
         let word = Self.padded(verdict.rawValue, to: 8)
         let shown = colour ? "\u{1B}[\(verdict.colour)m\(word)\u{1B}[0m" : word
         let about = TerminalText.line((subject.map { "\($0): " } ?? "") + evidence)
-        // The room of the two words before it is left out again.
+        // Remove the padding that stood for the two words in front.
         let place = word.utf8.count + 14
-        let fitted = IndentedText.of(about, first: place, indent: 9, columns: columns).dropFirst(place)
+        let fitted = IndentedText.of(about, first: place, indent: 9, columns: columns, keepsWords: true).dropFirst(
+            place
+        )
         let line = "\(shown) \(Self.padded(check.rawValue, to: 12)) \(fitted)\n"
         return advice.map { line + "         → \(TerminalText.line($0))\n" } ?? line
     }
@@ -98,7 +100,7 @@ struct Finding: Encodable, Sendable, Hashable {
 }
 
 extension Verdict {
-    /// The parameter of SGR (ECMA-48, 8.3.117).
+    /// The SGR parameter (ECMA-48, 8.3.117).
     fileprivate var colour: String {
         switch self {
         case .ok: "32"

@@ -1,12 +1,12 @@
 import Discovery
 
-/// Why nothing was found: the likeliest causes, from those checks that are quick.
+/// The most likely causes if no host was found, from the checks that are quick.
 enum LikelyCauses {
-    /// How long all of it may take. The multicast test listens for a good half of it.
+    /// The time limit for all checks together. The multicast test takes about half of it.
     private static let limit = Duration.seconds(1)
 
-    /// - Parameter interface: The one interface that was searched; nil for all.
-    /// - Returns: Up to three, the likeliest first, each as a line with what to do.
+    /// - Parameter interface: The interface that was searched; nil for all.
+    /// - Returns: Up to three causes, the most likely first, each on a line with advice.
     static func find(interface: String?) async throws -> [String] {
         let checks: [any DoctorCheck] = [
             InterfaceCheck(only: interface), PortCheck(), FirewallCheck(only: interface),
@@ -21,7 +21,7 @@ enum LikelyCauses {
             }
     }
 
-    /// Problems, then that nothing is advertised, then warnings, then what cannot be seen from here.
+    /// The order: problems, then "nothing is advertised", then warnings, then causes that cannot be detected from here.
     static func rank(_ findings: [Finding]) -> [Finding] {
         let isMute = findings.contains { $0.check == .multicast && $0.verdict != .ok }
         let unseen: [Finding] = [

@@ -3,100 +3,102 @@ import CompanionWire
 import Discovery
 import PairingAgent
 
-/// What hosts of one family do in their own way. `HostFamily.ways` gives a family's conformer; no other code asks which
-/// family a host is of.
+/// The behaviour that is specific to one host family. `HostFamily.ways` returns the conforming type; no other code
+/// checks which family a host belongs to.
 protocol Family: Sendable {
     var name: HostFamily { get }
-    /// The port that its hosts listen on, if none is named.
+    /// The default port of its hosts.
     var usualPort: Int { get }
-    /// How to pair with one of its hosts.
+    /// The command that pairs with one of its hosts.
     var pairCommand: String { get }
-    /// What to do first with a paired host.
+    /// The first command to try with a paired host.
     var firstCommand: String { get }
-    /// What a device shows to be paired.
+    /// The kinds of code that a device can present to pair.
     var codes: Set<PairingCodeKind> { get }
-    /// Whether its hosts can prove who they are. Default: false.
+    /// Whether its hosts can prove their identity. Default: false.
     var canBeVerified: Bool { get }
-    /// Whether the user is asked about a host's TLS key once, where nothing proves it. Default: false.
+    /// Whether the user is asked once about a host's TLS key if nothing proves it. Default: false.
     var trustsKeyOnFirstUse: Bool { get }
     /// Whether a host may have a second base URL. Default: false.
     var hasFallbackURL: Bool { get }
-    /// Whether hosts that prove nothing speak HTTP, rather than a protocol of their own on TCP. Default: true.
+    /// Whether legacy hosts speak HTTP rather than a protocol of their own over TCP. Default: true.
     var speaksHTTP: Bool { get }
     /// Whether its hosts advertise themselves by mDNS. Default: true.
     var isAdvertised: Bool { get }
-    /// Whether its hosts are meant where none is named and several are in sight. Default: false.
+    /// Whether its hosts are preferred if the user names no host and several are in sight. Default: false.
     var goesFirst: Bool { get }
-    /// Whether a paired host is looked for where it has moved. Default: false; it is asked where it was paired.
+    /// Whether a paired host that moved is looked for on the network. Default: false; it is contacted only where it was
+    /// paired.
     var isFollowed: Bool { get }
-    /// Whether its assistant needs an account that is signed in, rather than a program that is there. Default: false.
+    /// Whether its assistant needs a signed-in account rather than an installed program. Default: false.
     var needsAccount: Bool { get }
-    /// Whether the generation of a host decides what it can do. Default: false.
+    /// Whether a host's generation decides what it can do. Default: false.
     var hasGenerations: Bool { get }
 
-    /// The clients that ``open(_:output:configuration:_:)`` makes of a paired host: what they conform to is what the
-    /// host can do.
+    /// The types of the clients that ``open(_:output:configuration:_:)`` creates for a paired host. The protocols that
+    /// they conform to tell what the host can do.
     func clients(of host: PairedHost) -> [Any.Type]
-    /// What else a host can do, and what to know about what it can.
+    /// A host's capabilities beyond its clients' types, and notes about capabilities.
     func capabilities(of host: PairedHost, health: HostHealth?) -> FamilyCapabilities
 
-    /// Pairs with a host, keeps its record and shows that.
+    /// Pairs with a host, stores its record and shows the result.
     func pair(_ pairing: FamilyPairing) async throws
-    /// Where an advertised host answers in plain HTTP, and where in TLS. Default: all in plain HTTP.
+    /// The endpoints of an advertised host, divided into plain HTTP and TLS. Default: all plain HTTP.
     ///
-    /// - Parameter endpoints: Those of its endpoints that count.
+    /// - Parameter endpoints: Those of its endpoints to consider.
     func transports(
         of host: DiscoveredHost,
         _ endpoints: [DiscoveredEndpoint]
     ) -> (plain: [CompanionEndpoint], secure: [CompanionEndpoint])
-    /// Finds the host of the family that answers at an address, for `discover`.
+    /// Finds the family's host at an address, for `discover`.
     ///
-    /// - Throws: ``CommandError`` or ``CompanionClientError`` where none does.
+    /// - Throws: ``CommandError`` or ``CompanionClientError`` if none answers.
     func look(at place: HostPlace, paired: PairedHosts) async throws -> DiscoveredRow
-    /// Asks whoever is at an address how it is, as far as that disturbs nobody. What is asked holds no secret.
+    /// Asks the host at an address for its state, without disturbing its user. The request contains no secret.
     ///
-    /// - Parameter speaksTLS: Whose key it is makes no difference to a question without secrets.
+    /// - Parameter speaksTLS: Whether to use TLS. The key is not checked, because the request has no secret.
     /// - Throws: ``CompanionClientError``.
     func health(
         at endpoint: CompanionEndpoint,
         speaksTLS: Bool,
         timeouts: CompanionClientConfiguration.Timeouts
     ) async throws -> HostHealth
-    /// Asks a paired host how it is, and how this device stands with it.
+    /// Asks a paired host for its state and for this device's access.
     ///
-    /// - Throws: ``CompanionClientError``; ``CommandError`` where what is kept of it cannot be used.
+    /// - Throws: ``CompanionClientError``; ``CommandError`` if its stored credentials cannot be used.
     func health(
         of host: PairedHost,
         output: Output,
         timeouts: CompanionClientConfiguration.Timeouts
     ) async throws -> HostHealth
-    /// Runs a body whenever the state of a host may have changed: at once, then until it is cancelled or the host is
-    /// gone from its address. Default: every `interval`.
+    /// Asks a paired host how it is at once, and then whenever that may have changed, until the task is cancelled or the
+    /// host is gone from its address. Default: every `interval`.
     ///
-    /// - Parameter body: Gets why the connection to the host is interrupted; nil where it stands.
-    func whenChanged(
-        _ host: PairedHost,
+    /// - Parameter take: Gets the answer, or why there is none for now.
+    /// - Throws: ``CompanionClientError`` for what another try cannot mend; what `take` throws.
+    func watchHealth(
+        of host: PairedHost,
         every interval: Duration,
         output: Output,
-        _ body: (_ interruption: String?) async throws -> Void
+        _ take: (Result<HostHealth, CompanionClientError>) async throws -> Void
     ) async throws
-    /// Runs a body with what a paired host offers.
+    /// Runs a body with the clients for a paired host.
     func open<R>(
         _ host: PairedHost,
         output: Output,
         configuration: CompanionClientConfiguration,
         _ body: (HostClient) async throws -> R
     ) async throws -> R
-    /// Removes all that is kept of a host besides its record.
+    /// Removes everything that is stored for a host besides its record.
     func forget(_ host: PairedHost, context: CommandContext) throws
 }
 
-/// What a device may show to be paired with a host.
+/// The kinds of code that a device can present to pair with a host.
 enum PairingCodeKind: Sendable {
     case digits
     /// A QR code with six digits and a token.
     case picture
-    /// A long token, typed or in a QR code.
+    /// A long token, typed or from a QR code.
     case token
 }
 
@@ -124,20 +126,35 @@ extension Family {
         return DiscoveredRow(name, at: endpoint, health, paired: paired)
     }
 
-    func whenChanged(
-        _ host: PairedHost,
+    func watchHealth(
+        of host: PairedHost,
         every interval: Duration,
         output: Output,
-        _ body: (_ interruption: String?) async throws -> Void
+        _ take: (Result<HostHealth, CompanionClientError>) async throws -> Void
+    ) async throws {
+        try await poll(every: interval, take) { try await health(of: host, output: output, timeouts: .init()) }
+    }
+
+    /// Asks again and again, until the task is cancelled.
+    func poll(
+        every interval: Duration,
+        _ take: (Result<HostHealth, CompanionClientError>) async throws -> Void,
+        _ ask: () async throws -> HostHealth
     ) async throws {
         while true {
-            try await body(nil)
+            let answer: Result<HostHealth, CompanionClientError>
+            do {
+                answer = .success(try await ask())
+            } catch let error as CompanionClientError {
+                answer = .failure(error)
+            }
+            try await take(answer)
             try await ContinuousClock().sleep(for: interval)
         }
     }
 }
 
 extension CompanionClientConfiguration.Timeouts {
-    /// A host on the same network answers within milliseconds; a host that is gone should not delay a command.
+    /// A host on the same network answers within milliseconds; a host that has left should not delay a command.
     static let lookup = Self(connect: .seconds(2), request: .seconds(3))
 }

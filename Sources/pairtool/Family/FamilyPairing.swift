@@ -1,44 +1,44 @@
 import CompanionWire
 import PairingAgent
 
-/// What a pairing is given.
+/// The input of a pairing.
 struct FamilyPairing: Sendable {
     let target: PairingTarget
     /// The records of paired hosts.
     let known: PairedHosts
     let identity: DeviceIdentity
     let deviceName: String
-    /// What this device asks for besides reading.
+    /// The permissions that this device requests besides reading.
     let permissions: [CompanionPermission]
-    /// What a QR code holds, or six digits that came with the command.
+    /// The content of a QR code, or six digits that were given with the command.
     let payload: PairingPayload?
-    /// Whether the digits were typed into the command, so that they may be any host's.
+    /// Whether the digits were given with the command, so that they could be for any host.
     let wasTyped: Bool
-    /// The token of an AICLI or Jarvis host, where it came with the command.
+    /// The token of an AICLI or Jarvis host, if it was given with the command.
     let token: String?
-    /// What the TLS key of an AICLI server is, where the user said so.
+    /// The pin of an AICLI server's TLS key, if the user gave it.
     let pin: CertificatePin?
     /// The second base URL of a Jarvis daemon.
     let fallbackURL: String?
     let consent: LegacyConsent
-    /// Looks for the host that the QR code names, where the address in it leads nowhere; nil where there is none to
+    /// Looks for the host that the QR code names when its address does not lead to it; nil if there is no such host to
     /// look for.
     let findElsewhere: (@Sendable () async throws -> PairingTarget)?
     let output: Output
 
-    /// - Throws: ``CommandError`` where a token was given, and hosts of the family take none.
+    /// - Throws: ``CommandError`` if a token was given, because hosts of this family take none.
     func requireNoToken() throws {
         guard token != nil else { return }
         throw CommandError(
             .usage,
             "pairing.code_format",
             "\(target.name) is a \(target.family.displayName) host, which uses six digits instead of a token; nothing was sent",
-            next: "leave out the token: \(target.family.pairCommand(at: target.url)), or name the kind of host: "
-                + HostFamily.aicli.pairCommand(at: "http://ADDRESS:3001")
+            next:
+                "leave out the token: \(target.family.pairCommand(at: target.url)), or name the kind of host with --family"
         )
     }
 
-    /// - Throws: ``CommandError`` where a TLS key was given, and the host is not one whose key is trusted as it is.
+    /// - Throws: ``CommandError`` if a pin was given, because this host's key is not one that the user confirms.
     func requireNoPin() throws {
         guard pin != nil else { return }
         throw CommandError(
@@ -49,8 +49,8 @@ struct FamilyPairing: Sendable {
         )
     }
 
-    /// - Throws: ``CommandError`` where the code of a picture was given: it is for a CopilotForge host, and no other
-    ///   host may see it.
+    /// - Throws: ``CommandError`` if the code came from a picture: it is for a CopilotForge host, and no other host may
+    ///   see it.
     func requireNoPicture() throws {
         guard payload != nil, !wasTyped else { return }
         throw CommandError(

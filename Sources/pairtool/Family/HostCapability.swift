@@ -2,15 +2,15 @@ import CompanionClient
 import CompanionWire
 import PairingAgent
 
-/// Something that a host can do, or cannot, and the command for it. The words are stable, for scripts.
+/// What a host can or cannot do, and the command for it. The words in `capability` are stable, for scripts.
 struct HostCapability: Encodable, Sendable, Hashable {
     var capability: String
-    /// What it is, for people.
+    /// The description for users.
     var text: String
     var available: Bool
-    /// Such as `pairtool send`; absent if it is not available.
+    /// Such as `pairtool send`; absent if the capability is not available.
     var command: String?
-    /// Why it is not available, or what to know about it.
+    /// Why it is not available, or a note about it.
     var note: String?
 
     static func can(_ capability: String, _ text: String, _ command: String, _ note: String? = nil) -> HostCapability {
@@ -22,25 +22,29 @@ struct HostCapability: Encodable, Sendable, Hashable {
     }
 }
 
-/// What a family says of its hosts' capabilities besides what their clients conform to.
+/// What a family adds to the capabilities that follow from its clients' types.
 struct FamilyCapabilities: Sendable {
-    /// What to know of a capability that all families may have, by its word.
+    /// Notes on the general capabilities, by word.
     var notes: [String: String] = [:]
-    /// Why a host has no such capability, by its word; of one that its clients conform to, that its generation has none.
+    /// Reasons why a host lacks a capability, by word. Also for capabilities that the client's type has but the host's
+    /// generation lacks.
     var reasons: [String: String] = [:]
+    /// Why a host has none of the capabilities without a reason of their own. Default: hosts of the family do not offer
+    /// it.
+    var otherwise: String?
     /// Where the command for a capability is the family's own, by its word.
     var commands: [String: String] = [:]
-    /// What hosts of other families do not have.
+    /// Capabilities that only this family has.
     var own: [HostCapability] = []
 }
 
 extension HostCapability {
-    /// What a host of any family may be able to do.
+    /// A capability that hosts of any family may have.
     private struct General: Sendable {
         var word: String
         var text: String
         var command: String
-        /// Whether a client of this type can do it.
+        /// Whether a client of this type offers it.
         var isOffered: @Sendable (Any.Type) -> Bool
 
         init(_ word: String, _ text: String, _ command: String, _ isOffered: @escaping @Sendable (Any.Type) -> Bool) {
@@ -61,14 +65,14 @@ extension HostCapability {
         General("cancel", "cancel a running turn", "cancel") { $0 is SignedCommands.Type },
     ]
 
-    /// What a host can do: by what the clients of its family conform to, and by what is known of its generation.
+    /// A host's capabilities, from the types of its family's clients and from what is known of its generation.
     ///
-    /// - Parameter health: What the host says of itself; nil if it does not answer, or was not asked.
+    /// - Parameter health: What the host reports about itself; nil if it does not answer, or was not asked.
     static func all(of host: PairedHost, health: HostHealth?) -> [HostCapability] {
         let family = host.family.ways
         let clients = family.clients(of: host)
         let words = family.capabilities(of: host, health: health)
-        let none = "\(host.family.displayName) hosts do not offer it"
+        let none = words.otherwise ?? "\(host.family.displayName) hosts do not offer it"
         let rows = general.map { general in
             guard clients.contains(where: general.isOffered), words.reasons[general.word] == nil else {
                 return cannot(general.word, general.text, words.reasons[general.word] ?? none)

@@ -2,15 +2,15 @@ import CompanionWire
 import PairingAgent
 
 extension HostFamily {
-    /// How to pair with the host of the family at an address.
+    /// The command that pairs with the family's host at an address.
     ///
-    /// - Parameter url: As `pair --url` takes it.
+    /// - Parameter url: In the form that `pair --url` takes.
     func pairCommand(at url: String) -> String {
         "pairtool pair " + (ways.goesFirst ? "" : "--family \(rawValue) ") + "--url \(url)"
     }
 }
 
 extension PairedHost {
-    /// Its address, as `pair --url` takes it.
+    /// Its URL, in the form that `pair --url` takes.
     var url: String { "\(spki == nil ? "http" : "https")://\(endpoint)" }
 }

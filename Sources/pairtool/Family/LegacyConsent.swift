@@ -1,18 +1,19 @@
 import CompanionWire
 import PairingAgent
 
-/// Asks, once a host, whether one that proves nothing will do.
+/// Asks the user, once per host, whether to accept a host that proves nothing.
 struct LegacyConsent: Sendable {
     let output: Output
-    /// Whether the command line gave the consent.
+    /// Whether the command line already gave consent.
     var isGiven: Bool
-    /// What the command line insists on.
+    /// The trust that the command line requires.
     var required: RequiredTrust?
-    /// Whether less than everything was asked for, which these hosts do not know.
+    /// Whether fewer than all permissions were requested. These hosts have no permissions.
     var asksForLess: Bool
 
-    /// - Parameter known: The records of paired hosts: a host that was agreed to is not asked about again.
-    /// - Throws: ``CommandError`` with exit code 13 where the user, or the command line, does not agree.
+    /// - Parameter known: The records of paired hosts. The user is not asked again about a host that was accepted
+    ///   before.
+    /// - Throws: ``CommandError`` with exit code 13 if the user or the command line refuses.
     func ask(about target: PairingTarget, known: PairedHosts) async throws {
         if let verified = target.verifiedRecord(in: known) {
             throw PairingError(
@@ -37,9 +38,10 @@ struct LegacyConsent: Sendable {
                 next: "leave out --read-only and --permission"
             )
         }
-        // Its key is asked about instead: nobody else on the network can read what is sent to whoever has it.
+        // The user is asked about its TLS key instead, which keeps others on the network from reading along.
         guard !target.trustsKeyOnFirstUse else { return }
-        // Consent was given for one address: an advertisement elsewhere that has the host's id may be anyone's.
+        // Consent was given for one address. An advertisement with the host's id at another address may be an
+        // impostor's.
         let earlier = target.record(in: known)
         guard earlier.map({ target.allEndpoints.contains($0.endpoint) }) != true else { return }
         if isGiven { return output.say(warning) }

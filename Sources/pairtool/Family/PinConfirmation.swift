@@ -4,23 +4,23 @@ import CompanionWire
 import FoundationEssentials
 import PairingAgent
 
-/// Trust in the TLS key of a server that cannot prove whose it is: the user is asked once, and every later connection
-/// ends at that key.
+/// Trust on first use for a server that cannot prove its identity: the user confirms its TLS key once, and every later
+/// connection requires that key.
 struct PinConfirmation: Sendable {
     let output: Output
-    /// What the user says that the key is; it is not asked about then.
+    /// The key that the user gave. The user is not asked then.
     let given: CertificatePin?
 
-    /// The certificate that the server shows, once it is trusted.
+    /// Gets the certificate that the server shows, once it is trusted.
     ///
-    /// - Parameter known: The record of an earlier pairing: its key is not asked about again.
-    /// - Throws: ``CompanionClientError/Code/pinMismatch`` for a key that changed, or is not the one that was given.
+    /// - Parameter known: The record of an earlier pairing. Its key is not asked about again.
+    /// - Throws: ``CompanionClientError/Code/pinMismatch`` if the key changed, or is not the given one.
     func certificate(
         at endpoint: CompanionEndpoint,
         of name: String,
         known: PairedHost?
     ) async throws -> PinnedCertificate {
-        // A pin on the command line replaces the one that is kept.
+        // A pin on the command line replaces the stored one.
         if given == nil, let pin = known?.spki {
             do {
                 return try await PinnedTLS.certificate(of: endpoint, expecting: pin)
@@ -67,7 +67,7 @@ struct PinConfirmation: Sendable {
     }
 }
 
-/// The value of `--pin`: SHA-256 of a certificate, of its key, or of the file that it is in.
+/// The value of `--pin`: the SHA-256 of a certificate, of its key, or of the certificate file.
 struct CertificatePin: Sendable, Hashable, CustomStringConvertible, ExpressibleByArgument {
     /// 32 bytes.
     let bytes: [UInt8]

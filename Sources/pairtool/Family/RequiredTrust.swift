@@ -4,10 +4,10 @@ import PairingAgent
 
 /// The trust that a command requires of a host.
 enum RequiredTrust: String, ExpressibleByArgument, CaseIterable {
-    /// Only verified hosts.
+    /// Verified hosts only.
     case verified
 
-    /// - Throws: ``CommandError`` with exit code 13 for a host that has proven less.
+    /// - Throws: ``CommandError`` with exit code 13 if the host's trust is lower.
     func check(_ host: PairedHost) throws {
         guard host.trust != .verified else { return }
         throw CommandError(

@@ -53,7 +53,7 @@ struct ApprovalRejectCommand: AsyncParsableCommand {
     }
 }
 
-/// Decides a request and says so.
+/// Approves or rejects a request and reports the result.
 struct ApprovalDecision {
     let session: JarvisSession
 

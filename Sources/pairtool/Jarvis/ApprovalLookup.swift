@@ -1,12 +1,12 @@
 import CompanionClient
 import CompanionWire
 
-/// Finds the request for approval that a word on the command line names.
+/// Finds the approval request that the user named.
 struct ApprovalLookup {
     let client: JarvisClient
 
-    /// A waiting request, by its id or a beginning of it (four characters or more, in any case), or any request by its
-    /// whole id.
+    /// Finds a waiting request by its id or the first characters of it (at least four, case-insensitive), or any
+    /// request by its whole id.
     func find(_ word: String) async throws -> ApprovalRow {
         let waiting = try await client.pending().approvals
         let found = waiting.filter { $0.id.description == word || (word.count >= 4 && $0.id.begins(with: word)) }

@@ -1,11 +1,11 @@
 import CompanionClient
 import FoundationEssentials
 
-/// The requests for approval that are shown on the desktop.
+/// The approval requests that are shown as desktop notifications.
 actor ApprovalNotifications {
     private static let approve = "approve"
     private static let reject = "reject"
-    /// The daemon insists on a reason, and a button has none.
+    /// The daemon requires a reason, and a notification button cannot ask for one.
     static let reason = "Rejected on the desktop"
 
     private let service: NotificationService
@@ -15,7 +15,7 @@ actor ApprovalNotifications {
         self.service = service
     }
 
-    /// Shows a new request. A service that fails is no reason to stop watching.
+    /// Shows a new request. An error of the notification service does not stop the watch.
     func show(_ approval: JarvisApproval) async {
         var body = String(approval.reason.prefix(300))
         if !approval.requestedBy.isEmpty {
@@ -31,7 +31,7 @@ actor ApprovalNotifications {
         if let notification { shown[notification] = approval }
     }
 
-    /// Takes a request away that waits no more.
+    /// Removes the notification of a request that is no longer waiting.
     func remove(_ approval: JarvisApproval) async {
         for (notification, other) in shown where other.id == approval.id {
             shown[notification] = nil
@@ -39,7 +39,7 @@ actor ApprovalNotifications {
         }
     }
 
-    /// What somebody has chosen, each request once.
+    /// The decisions of the user; each request appears once.
     nonisolated var decisions: some AsyncSequence<(JarvisApproval, JarvisDecision), Never> & Sendable {
         service.events.compactMap { await self.decision($0) }
     }

@@ -2,7 +2,7 @@ import CompanionClient
 import CompanionWire
 import FoundationEssentials
 
-/// A request for approval in JSON.
+/// An approval request in JSON.
 struct ApprovalRow: Encodable {
     var id: JarvisApprovalID
     var action: String
@@ -12,7 +12,7 @@ struct ApprovalRow: Encodable {
     var resolvedAt: Date?
     var status: JarvisApprovalStatus
     var details: [String: String]?
-    /// The base URL that it is from.
+    /// The base URL that it was read from.
     var daemon: String
 
     init(_ approval: JarvisApproval, at base: JarvisBase) {
@@ -35,7 +35,7 @@ struct ApprovalRow: Encodable {
         daemon = "\(base)"
     }
 
-    /// All of it, a line each. No text is so long that it pushes the rest out of sight.
+    /// All fields, one per line. Long texts are shortened so that they cannot push the other lines off the screen.
     func text(now: Date) -> String {
         var lines = [("id", "\(id)"), ("action", action)]
         if let reason, !reason.isEmpty { lines.append(("reason", reason)) }
@@ -57,14 +57,14 @@ struct ApprovalRow: Encodable {
     }
 }
 
-/// What a daemon says to a request or a decision, in JSON.
+/// The daemon's answer to a request or a decision, in JSON.
 struct ApprovalReceiptRow: Encodable {
     var id: JarvisApprovalID
     var action: String
     var status: JarvisApprovalStatus
-    /// The daemon's words; absent if its answer was lost and only its state tells.
+    /// The daemon's message; absent if its answer was lost and the result is known only from the request's state.
     var message: String?
-    /// The base URL that it is from.
+    /// The base URL that it was read from.
     var daemon: String
 
     init(_ receipt: JarvisReceipt, action: String, at base: JarvisBase) {

@@ -47,7 +47,7 @@ struct ApprovalHealthCommand: AsyncParsableCommand {
         var status: String
         var version: String?
         var timestamp: Date?
-        /// Whether it was asked at the second base URL.
+        /// Whether the second base URL was used.
         var usesFallback: Bool
     }
 

@@ -3,7 +3,7 @@ import CompanionWire
 import DBus
 import FoundationEssentials
 
-/// Watches a daemon's requests for approval, prints what happens, and shows it on the desktop.
+/// Watches the approval requests of a daemon, prints changes, and shows new requests on the desktop.
 struct ApprovalWatcher: Sendable {
     let session: JarvisSession
     let interval: Duration
@@ -16,8 +16,8 @@ struct ApprovalWatcher: Sendable {
         var daemon: String
     }
 
-    /// - Parameter notifies: Whether new requests are shown on the desktop, too. Where that cannot be, it is said, and
-    ///   the watch goes on.
+    /// - Parameter notifies: Whether to show new requests on the desktop too. If that is not possible, the user is told
+    ///   and the watch continues.
     func run(notifies: Bool) async throws {
         session.output.say("Watching \(session.client.base). Ctrl-C ends it.")
         guard notifies else { return try await watch(nil) }
@@ -55,7 +55,7 @@ struct ApprovalWatcher: Sendable {
         }
     }
 
-    /// Decides what was chosen on the desktop. The watch tells of what comes of it.
+    /// Sends a decision that was made on the desktop. The watch reports the result.
     private func decide(_ approval: JarvisApproval, _ decision: JarvisDecision) async {
         do {
             _ = try await session.decide(approval.id, decision)

@@ -3,7 +3,7 @@ import CompanionClient
 import CompanionWire
 import FoundationEssentials
 
-/// `--via`, of all that is asked of a Jarvis daemon.
+/// The option `--via`, for all commands that contact a Jarvis daemon.
 struct ApprovalPlaceOption: ParsableArguments {
     @Option(
         help:

@@ -12,7 +12,7 @@ struct JarvisSession: Sendable {
 extension HostOptions {
     /// Runs a body with the selected Jarvis daemon.
     ///
-    /// - Parameter via: The base URL that is asked. Default: the one that answers.
+    /// - Parameter via: The base URL to use. Default: the one that answers.
     func withJarvis<R>(
         _ options: OutputOptions,
         via: JarvisPlace? = nil,
@@ -31,7 +31,7 @@ extension HostOptions {
         } catch let error as CommandError
             where ["host.cannot", "host.none_paired"].contains(error.code) && isUnnamed(context)
         {
-            // Without a name, say how to pair with one: daemons do not advertise themselves.
+            // Explain how to pair by name, because daemons do not advertise themselves.
             throw CommandError(
                 .notPaired,
                 "host.none_paired",

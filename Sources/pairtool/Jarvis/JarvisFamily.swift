@@ -2,7 +2,7 @@ import CompanionClient
 import CompanionWire
 import PairingAgent
 
-/// Jarvis daemons, which have nothing but requests for approval.
+/// Jarvis daemons, which offer only approval requests.
 struct JarvisFamily: Family {
     let name = HostFamily.jarvis
     let usualPort = JarvisBase.defaultPort
@@ -16,6 +16,7 @@ struct JarvisFamily: Family {
 
     func capabilities(of host: PairedHost, health: HostHealth?) -> FamilyCapabilities {
         FamilyCapabilities(
+            otherwise: "a Jarvis daemon only has approvals",
             commands: ["health": "jarvis health"],
             own: [
                 .can(
@@ -46,7 +47,7 @@ struct JarvisFamily: Family {
         }
     }
 
-    /// Anybody may ask a daemon how it is.
+    /// The daemon's state can be read without a token.
     func health(
         of host: PairedHost,
         output: Output,
@@ -67,7 +68,7 @@ struct JarvisFamily: Family {
         _ body: (HostClient) async throws -> R
     ) async throws -> R {
         try await JarvisSessions.withClient(host, output: output, configuration: configuration) { client in
-            try await body(HostClient(family: .jarvis, health: client))
+            try await body(HostClient(health: client))
         }
     }
 

@@ -2,7 +2,7 @@ import CompanionClient
 import CompanionWire
 import PairingAgent
 
-/// Records a Jarvis daemon. It has no pairing: that something answers there as one is all that can be known.
+/// Stores a Jarvis daemon. The daemon has no pairing protocol, so this only checks that one answers at the address.
 struct JarvisPairing: Sendable {
     private let pairing: FamilyPairing
 
@@ -20,7 +20,7 @@ struct JarvisPairing: Sendable {
                 next: "pairtool pair --family jarvis --url http://\(target.name), with https:// only in --fallback-url"
             )
         }
-        // A daemon that is paired again keeps its second base URL, unless a new one is given.
+        // If a daemon is paired again, it keeps its second base URL unless a new one is given.
         let url = pairing.fallbackURL ?? target.record(in: pairing.known)?.fallbackURL ?? ""
         let fallback = url.isEmpty ? nil : JarvisBase(fallback: url)
         if let fallback, fallback.endpoint == nil {
@@ -53,7 +53,7 @@ struct JarvisPairing: Sendable {
         record.show(outcome)
     }
 
-    /// Asks for what a daemon shows to those only whom it knows: how it is, anybody may ask.
+    /// Checks the token with a request that needs it; the daemon's state can be read without one.
     private func checkToken(_ token: String?, _ client: JarvisClient) async throws {
         do {
             _ = try await client.pending()
@@ -65,7 +65,7 @@ struct JarvisPairing: Sendable {
                 next: "give it: pairtool pair --family jarvis --url http://\(pairing.target.name) --token-file FILE"
             )
         } catch let error as CompanionClientError {
-            // It is up: what is wrong with it besides is not its token.
+            // The daemon answered, so the error is not about its token.
             pairing.output.say("\(error)")
         }
     }

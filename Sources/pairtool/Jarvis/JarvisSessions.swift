@@ -5,12 +5,12 @@ import PairingAgent
 
 /// Opens clients of paired Jarvis daemons.
 enum JarvisSessions {
-    /// The token that the daemon wants; nil if it wants none.
+    /// The daemon's token; nil if it needs none.
     static func token(of hostID: String, _ context: CommandContext) throws -> String? {
         try HostSecretStore(directory: context.paths.data).load(hostID: hostID)
     }
 
-    /// Runs a body with a client that has found the base URL that answers.
+    /// Runs a body with a client that uses the base URL that answered.
     static func withClient<R>(
         _ host: PairedHost,
         output: Output,
@@ -55,12 +55,12 @@ enum JarvisSessions {
 }
 
 extension JarvisSession {
-    /// Decides a request while no other process of this user decides one at the same daemon: its look at the request and
-    /// its decision belong together.
+    /// Approves or rejects a request. Holds a lock, so that no other process of this user decides between the check of
+    /// the request and the decision.
     ///
-    /// - Throws: As `JarvisClient.decide` does; ``CommandError`` if the lock is not available.
+    /// - Throws: The errors of `JarvisClient.decide`; ``CommandError`` if the lock is not available.
     func decide(_ id: JarvisApprovalID, _ decision: JarvisDecision) async throws -> JarvisReceipt {
-        // By the request, not by the host: a daemon may be recorded under two addresses.
+        // The lock is per request, not per host, because one daemon may be stored under two addresses.
         let name = "approval-\(DeviceIdentity.shortHash(id.uppercased.description).prefix(2)).lock"
         let path = "\(output.context.paths.runtime)/\(name)"
         return try await FileLock.with(path, output, notice: "Another pairtool is deciding; waiting for it.") { _ in

@@ -166,7 +166,7 @@ struct AgentRow: Encodable {
     var maxTokens: Int?
     var capabilities: [String]
     var enabledTools: [String]
-    /// With `show` only.
+    /// Only with `show`.
     var systemPrompt: String?
     var createdAt: Date?
     var updatedAt: Date?

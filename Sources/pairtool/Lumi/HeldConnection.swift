@@ -3,10 +3,11 @@ import CompanionWire
 import Glibc
 import PairingAgent
 
-/// A connection that a Lumi host has accepted, kept for the commands that follow, because newer Macs ask for each one.
+/// An accepted connection to a Lumi host, kept open for the next commands, because newer Macs ask their user about each
+/// connection.
 ///
-/// A process of its own has it (`pairtool lumi remote hold`), behind a socket of mode 0600 in a directory of mode 0700. It ends
-/// by itself.
+/// A separate process holds it (`pairtool lumi remote hold`) behind a socket of mode 0600 in a directory of mode 0700.
+/// The process ends when its time is over.
 struct HeldConnection: Sendable {
     let path: String
     private let lockPath: String
@@ -14,7 +15,7 @@ struct HeldConnection: Sendable {
     private let context: CommandContext
 
     init(_ host: PairedHost, _ context: CommandContext) {
-        // Short: a path of a socket has 107 bytes at most.
+        // The name is short because the path of a socket has at most 107 bytes.
         let name = "lumi-" + DeviceIdentity.shortHash("\(host.id) \(host.endpoint)").prefix(8)
         path = "\(context.paths.runtime)/\(name).sock"
         lockPath = "\(context.paths.runtime)/\(name).lock"
@@ -22,31 +23,32 @@ struct HeldConnection: Sendable {
         self.context = context
     }
 
-    /// The descriptors of the sockets in the process that has them.
+    /// The file descriptors of the sockets in the holding process.
     static let connection: Int32 = 3
     static let listener: Int32 = 4
-    /// The name of the variable that says for how many seconds.
+    /// The environment variable with the number of seconds.
     static let variable = "PAIRTOOL_REMOTE_KEEP"
-    /// Seconds, by default.
+    /// The default, in seconds.
     static let usualKeep = 180
-    /// An hour is the most.
+    /// The upper limit in seconds: one hour.
     static let mostKeep = 3600
 
-    /// Whether something is there that may be a holder's socket, in a directory of this user alone.
+    /// Whether the path may be a holder's socket: it belongs to this user and only this user has access.
     var isThere: Bool {
         guard let status = FileStatus(path, followingLinks: false), status.owner == geteuid() else { return false }
         return status.permissions & 0o077 == 0
     }
 
-    /// Runs a body while no other process of this user has a command for the host.
+    /// Runs a body while no other process of this user runs a command for the host.
     func withTurn<R>(_ output: Output, _ body: () async throws -> R) async throws -> R {
         let notice = "Another command for \(TerminalText.line(hostName)) is running. Waiting for it to end."
         return try await FileLock.with(lockPath, output, notice: notice) { _ in try await body() }
     }
 
-    /// Keeps a client's connection, unless that is switched off or useless because the host accepts without asking.
+    /// Keeps a client's connection open. Does nothing if that is switched off, or if the host accepts connections
+    /// without asking its user.
     ///
-    /// Errors are not reported: the next command simply connects again.
+    /// The command does not fail if this fails: the next one opens a new connection.
     func keep(_ client: LumiClient, _ output: Output) async {
         let seconds = keepSeconds
         guard seconds > 0, let generation = await client.generation, generation != .open,
@@ -76,9 +78,9 @@ struct HeldConnection: Sendable {
         return min(max(0, seconds), Self.mostKeep)
     }
 
-    /// Has the holder close the connection, where there is one, and waits for that.
+    /// Tells the holding process, if there is one, to close the connection, and waits for up to 5 s until it has.
     ///
-    /// - Returns: Whether there was one.
+    /// - Returns: Whether a holding process was told.
     @discardableResult
     func end() -> Bool {
         guard isThere else { return false }
@@ -102,7 +104,8 @@ struct HeldConnection: Sendable {
         return descriptor >= 0 ? descriptor : nil
     }
 
-    /// A socket that listens at the path, and at a high number, so that nothing is in the way of a holder's.
+    /// A socket that listens at the path. Its descriptor is a high number, so that it does not collide with the
+    /// holder's.
     private func listen() -> Int32? {
         unlink(path)
         guard (try? PrivateFile.makeDirectory(context.paths.runtime)) != nil, let descriptor = socket() else {
@@ -115,7 +118,7 @@ struct HeldConnection: Sendable {
         return high >= 0 ? high : nil
     }
 
-    /// - Returns: -1 for a path that no socket can have.
+    /// - Returns: -1 if the path is too long for a socket.
     private func withAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -131,7 +134,7 @@ struct HeldConnection: Sendable {
 
     // MARK: The process
 
-    /// Starts a holder in a session of its own, which has nothing of this process but the two sockets.
+    /// Starts the holding process in its own session. It inherits nothing from this process except the two sockets.
     private func start(_ connection: Int32, _ listener: Int32, _ generation: LumiGeneration, _ seconds: Int) -> Bool {
         let program = context.program
         var attributes = posix_spawnattr_t()
@@ -153,7 +156,7 @@ struct HeldConnection: Sendable {
             program, "lumi", "remote", "hold", "--socket", path, "--generation", "\(generation.rawValue)", "--seconds",
             "\(seconds)",
         ]
-        // No more of the environment than the program's start takes.
+        // Only the variables that are needed to start the program.
         let passed = ["HOME", "PATH", "LD_LIBRARY_PATH", "SWIFT_BACKTRACE", "XDG_RUNTIME_DIR"]
         let environment = passed.compactMap { name in context.environment[name].map { "\(name)=\($0)" } }
         var process: pid_t = 0
@@ -164,10 +167,10 @@ struct HeldConnection: Sendable {
         }
     }
 
-    /// `POSIX_SPAWN_SETSID`, which the C library shows only to programs for GNU.
+    /// `POSIX_SPAWN_SETSID`. The C library declares it only with `_GNU_SOURCE`.
     private static let ownSession: Int16 = 0x80
 
-    /// What this process would hand on to any program besides the standard streams and a holder's sockets.
+    /// The descriptors that this process would pass to a child besides the standard streams and the holder's two.
     private static var inheritable: [Int32] {
         guard let directory = opendir("/proc/self/fd") else { return [] }
         defer { closedir(directory) }

@@ -2,7 +2,7 @@ import CompanionClient
 import CompanionWire
 import PairingAgent
 
-/// A Lumi host that takes commands.
+/// A Lumi host that accepts commands.
 struct RemoteMac: Sendable {
     let client: LumiClient
     let host: PairedHost
@@ -10,12 +10,12 @@ struct RemoteMac: Sendable {
 }
 
 extension HostOptions {
-    /// Runs a body with a connection that a Lumi host has accepted. Neither what was pulled from it nor a provider's
-    /// key is looked at.
+    /// Runs a body with a connection that a Lumi host has accepted. Reads neither the data that was pulled from the
+    /// host nor a provider's key.
     ///
     /// - Parameters:
-    ///   - matter: What the command is about, such as `remote commands`.
-    ///   - before: What comes before anybody at the Mac is asked for anything.
+    ///   - matter: The subject of the command, such as `remote commands`.
+    ///   - before: Runs before anyone at the Mac is asked to accept the connection.
     func withMac<R>(
         _ options: OutputOptions,
         for matter: String,
@@ -32,7 +32,7 @@ extension HostOptions {
         return result
     }
 
-    /// The selected Lumi host, and what was pulled from it.
+    /// The selected Lumi host and the data that was pulled from it.
     func pulledHost(_ output: Output) throws -> PulledHost {
         let host = try paired(.lumi, for: "agents", output.context)
         return PulledHost(

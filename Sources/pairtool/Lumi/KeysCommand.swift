@@ -22,14 +22,14 @@ struct KeysCommand: AsyncParsableCommand {
         defaultSubcommand: List.self
     )
 
-    /// A provider in JSON; the key itself is never in it.
+    /// A provider in JSON. Never contains the key itself.
     struct Row: Encodable {
         var provider: String
         var hasKey: Bool
         /// `environment`, `set` or `synced`.
         var source: String?
         var url: String?
-        /// What is wrong with the address or the key.
+        /// What is wrong with the URL or the key.
         var problem: String?
 
         var state: String {
@@ -117,7 +117,7 @@ struct KeysCommand: AsyncParsableCommand {
             let output = options.output
             let provider = try KeysCommand.provider(provider)
             let url = try url.map { try ProviderURL($0, provider: provider) }
-            // With an address alone nothing has to be asked if no key is needed.
+            // If only the URL is set and the provider needs no key, do not ask for one.
             let text = url != nil && !provider.needsKey ? "" : try await read(provider, output.context)
             guard !text.isEmpty || url != nil else {
                 throw CommandError(.usage, "key.empty", "the key is empty; nothing was changed")

@@ -2,11 +2,11 @@ import CompanionClient
 import CompanionWire
 import NIOConcurrencyHelpers
 
-/// Waits until a Lumi host's user accepts the connection: counts down, and asks for the six digits.
+/// Waits until the user of a Lumi host accepts the connection: shows a countdown and asks for the six digits.
 struct LumiConnectionApproval: Sendable {
     let hostName: String
     let deviceName: String
-    /// Six digits that came with the command; they are tried once.
+    /// The six digits from the command line; tried once.
     var code: String?
     let output: Output
 
@@ -34,7 +34,7 @@ struct LumiConnectionApproval: Sendable {
         }
     }
 
-    /// Counts down at a terminal; elsewhere says it once.
+    /// Counts down on a terminal. Otherwise prints the message once.
     private func say(secondsLeft: Int) {
         let what = "Waiting for “\(TerminalText.line(deviceName))” to be accepted on \(TerminalText.line(hostName))"
         if context.stderrIsTerminal {

@@ -2,11 +2,11 @@ import CompanionClient
 import CompanionWire
 import PairingAgent
 
-/// Lumi Macs. What was pulled from one is read, and its agents are asked, without it.
+/// Lumi Macs. The pulled data can be read, and its agents can be used, without the Mac.
 struct LumiFamily: Family {
     let name = HostFamily.lumi
     let usualPort = LumiConfiguration.port
-    // Where hosts of CopilotForge are in sight, a pairing is with those, unless another one is named.
+    // If CopilotForge hosts are visible, `pairtool pair` pairs with those unless another host is named.
     let pairCommand = "pairtool pair NAME, as pairtool discover shows it"
     let firstCommand = "pairtool lumi sync"
     let codes: Set<PairingCodeKind> = [.digits]
@@ -75,7 +75,7 @@ struct LumiFamily: Family {
         return try await ProviderClient.withClient(logger: LoggingSetup.logger("providers", context: context)) {
             client in
             let turns = AgentChat(store: store, settings: settings, client: client, now: context.now)
-            return try await body(HostClient(family: .lumi, projects: store, chats: store, turns: turns))
+            return try await body(HostClient(projects: store, chats: store, turns: turns))
         }
     }
 

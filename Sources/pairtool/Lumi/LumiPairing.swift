@@ -3,8 +3,8 @@ import CompanionWire
 import FoundationEssentials
 import PairingAgent
 
-/// A pairing with a Lumi host: it is asked for its consent once, and put on record. There is nothing to prove
-/// (trust: legacy), and its user is asked again for each later connection.
+/// Pairs with a Lumi host: asks its user once and stores the host. The host proves no identity (trust: legacy), and its
+/// user is asked again for each later connection.
 struct LumiPairing: Sendable {
     private let pairing: FamilyPairing
 
@@ -21,7 +21,7 @@ struct LumiPairing: Sendable {
         if try await accept() == .open { output.say("This host does not ask its user about connections.") }
     }
 
-    /// Puts the host on record, and keeps the connection for the first command.
+    /// Stores the host and keeps the connection open for the first command.
     private func record(_ endpoint: CompanionEndpoint, _ client: LumiClient) async throws {
         var host = target.legacyRecord(
             at: endpoint,
@@ -35,7 +35,7 @@ struct LumiPairing: Sendable {
         await HeldConnection(outcome.host, output.context).keep(client, output)
     }
 
-    /// Asks at the first of the target's addresses that answers.
+    /// Asks at the first of the target's addresses that responds.
     private func accept() async throws -> LumiGeneration {
         var failure: CompanionClientError?
         for endpoint in target.endpoints {

@@ -4,9 +4,9 @@ import FoundationEssentials
 import Logging
 import PairingAgent
 
-/// Connections to paired Lumi hosts, and the end of what was pulled from them.
+/// Opens connections to paired Lumi hosts, and removes the data that was pulled from them.
 enum LumiSessions {
-    /// Removes what was pulled from a host, keys and all, and what was said here with its agents.
+    /// Removes the data that was pulled from a host, including keys, and the chats with its agents on this machine.
     static func forget(_ host: PairedHost, context: CommandContext) throws {
         HeldConnection(host, context).end()
         let directory = LumiStore(data: context.paths.data, hostID: host.id).directory
@@ -23,8 +23,8 @@ enum LumiSessions {
         }
     }
 
-    /// Runs a body with a connection that the host has accepted: one that was kept from the command before, else a new one,
-    /// which is kept for the command behind. Commands of other processes wait for this one's end.
+    /// Runs a body with a connection that the host has accepted: the one that an earlier command kept open, else a new
+    /// one, which is kept open for the next command. Commands of other processes wait until this one ends.
     ///
     /// - Throws: ``CommandError``; what the body throws.
     static func withConnection<R>(
@@ -36,7 +36,7 @@ enum LumiSessions {
         return try await held.withTurn(output) {
             let name = host.deviceName ?? MachineName.current
             let logger = LoggingSetup.logger("lumi", context: output.context)
-            // What a command fails with is no reason to try it a second time.
+            // An error of the body must not lead to a second attempt over a new connection.
             if held.isThere {
                 let outcome = try await resumed(host, held, deviceName: name, body)
                 if let outcome { return try outcome.get() }
@@ -62,9 +62,9 @@ enum LumiSessions {
         }
     }
 
-    /// Runs a body with the connection that was kept.
+    /// Runs a body with the connection that was kept open.
     ///
-    /// - Returns: nil if that is of no use any more; nothing but a ping was sent then.
+    /// - Returns: nil if the connection no longer works; then only a ping was sent.
     private static func resumed<R>(
         _ host: PairedHost,
         _ held: HeldConnection,

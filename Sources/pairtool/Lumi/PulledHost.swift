@@ -2,7 +2,7 @@ import CompanionClient
 import CompanionWire
 import PairingAgent
 
-/// A paired Lumi host and what was pulled from it: nothing on the network is asked.
+/// A paired Lumi host and the data that was pulled from it. Makes no network requests.
 struct PulledHost: Sendable {
     let host: PairedHost
     let store: LumiStore
@@ -10,7 +10,7 @@ struct PulledHost: Sendable {
 
     /// The agents.
     ///
-    /// - Throws: ``CommandError`` where nothing was ever pulled.
+    /// - Throws: ``CommandError`` if nothing was ever pulled.
     func agents() throws -> [LumiAgent] {
         let list = try pulled(try store.loadAgents())
         if list.dropped > 0 {
@@ -27,7 +27,7 @@ struct PulledHost: Sendable {
         return list.items
     }
 
-    /// The agent that a word names: by id or name.
+    /// The agent with this id or name.
     func agent(_ word: String) throws -> LumiAgent {
         try NameMatch.find(
             word.lowercased(),

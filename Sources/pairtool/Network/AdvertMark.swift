@@ -1,6 +1,7 @@
 import Discovery
 
-/// What is odd about an advertisement. The raw values are stable words of the JSON output; the gravest comes first.
+/// A reason to be suspicious of an advertisement. The raw values are stable words of the JSON output; the most serious
+/// comes first.
 enum AdvertMark: String, Encodable, Sendable, CaseIterable {
     case otherKey = "other-key"
     case sameID = "same-id"
@@ -27,7 +28,7 @@ enum AdvertMark: String, Encodable, Sendable, CaseIterable {
             }
     }
 
-    /// For people.
+    /// The explanation for users.
     var text: String {
         switch self {
         case .otherKey: "has the id of a host that you have paired with, but another key: it is another host"

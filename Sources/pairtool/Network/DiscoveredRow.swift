@@ -17,16 +17,16 @@ struct DiscoveredRow: Encodable, Sendable {
     var family: HostFamily
     var types: [String]
     var addresses: [Address]
-    /// Its name or address could not be resolved.
+    /// The name or address could not be resolved.
     var unresolved: Bool
     var paired: Bool
-    /// The trust of the pairing; absent for a host that is not paired.
+    /// The trust of the pairing; nil for a host that is not paired.
     var trust: HostTrust?
-    /// Several machines claim the id of this host.
+    /// Several machines claim this host's id.
     var conflicting: Bool
-    /// What is odd about it, the gravest first.
+    /// The reasons to be suspicious, the most serious first.
     var marks: [AdvertMark]
-    /// The ids of other hosts, in sight or paired, whose names look the same.
+    /// The ids of other advertised or paired hosts whose names look the same.
     var sameNameAs: [String]?
     var probe: ProbeResult? {
         didSet { if probe?.state == .impostor { denyIdentity() } }
@@ -36,9 +36,9 @@ struct DiscoveredRow: Encodable, Sendable {
         case id, name, family, types, addresses, unresolved, paired, trust, conflicting, marks, sameNameAs, probe
     }
 
-    /// What tells it apart from others.
+    /// Distinguishes it from other hosts.
     let key: DiscoveredHost.Key
-    /// The pin of the paired host's TLS key, and where TLS is spoken: what --probe compares.
+    /// The pin of the paired host's TLS key, and the addresses of its TLS ports, for --probe.
     private(set) var pin: String?
     private(set) var secureEndpoints: [CompanionEndpoint] = []
 
@@ -75,8 +75,9 @@ struct DiscoveredRow: Encodable, Sendable {
         if let pin, let claimed = host.txt["spki"], claimed != pin { denyIdentity() }
     }
 
-    /// The record of an advertised host. A verified host is known by its id, which says no more than that it claims to
-    /// be the host; a legacy one by its address too, for it may have been named by that.
+    /// The record of an advertised host. A verified host is found by its id; the id proves nothing, so the
+    /// advertisement only claims to be that host. A legacy host is also found by its address, because the user may have
+    /// named it by address.
     private static func record(of host: DiscoveredHost, in hosts: PairedHosts) -> PairedHost? {
         hosts.hosts.first { $0.id == host.id }
             ?? hosts.hosts.first { paired in
@@ -84,10 +85,10 @@ struct DiscoveredRow: Encodable, Sendable {
             }
     }
 
-    /// Has shown another key than the paired host that it claims to be.
+    /// Marks a host that showed another key than the paired host it claims to be.
     ///
-    /// Where several machines claim to be the host, one of them may be: a liar shall not make the paired host look
-    /// strange.
+    /// If several machines claim to be the host, the real one may be among them, so the row stays marked as paired: an
+    /// impostor must not hide the paired host.
     private mutating func denyIdentity() {
         if !conflicting {
             paired = false
@@ -96,7 +97,7 @@ struct DiscoveredRow: Encodable, Sendable {
         marks = (Set(marks).subtracting([.otherAddress]).union([.otherKey])).sorted()
     }
 
-    /// Marks those whose names look like another's. Of a paired host and others, the others are marked.
+    /// Marks hosts whose names look like another host's. If one of them is paired, only the others are marked.
     static func markLookalikes(_ rows: inout [DiscoveredRow], paired hosts: PairedHosts) {
         let all = rows
         let groups = Dictionary(grouping: all.indices, by: { LookalikeName(all[$0].name) })
@@ -107,35 +108,35 @@ struct DiscoveredRow: Encodable, Sendable {
         }
     }
 
-    /// - Parameter others: Hosts in sight whose names look the same.
+    /// - Parameter others: The other advertised hosts whose names look the same.
     mutating func markLookalike(of others: [DiscoveredRow], paired hosts: PairedHosts) {
         guard !paired else { return }
         let name = LookalikeName(self.name)
         let known = hosts.hosts.filter { LookalikeName($0.name) == name && $0.id != id }.map(\.id)
-        // One machine may be in sight as a host of several families: that has one name for a reason.
+        // One machine may run hosts of several families, which then have the same name for a good reason.
         let ids = Set(known + others.filter { $0.family == family }.map(\.id)).sorted()
         guard !ids.isEmpty else { return }
         sameNameAs = ids
         marks = Set(marks).union([.sameName]).sorted()
     }
 
-    /// Each address and port once, in the order of preference.
+    /// The addresses and ports without duplicates, in order of preference.
     var endpoints: [CompanionEndpoint] {
         addresses.map { CompanionEndpoint(address: $0.address, port: $0.port) }.unique
     }
 
-    /// Those that a companion may be asked at without a further reason.
+    /// Addresses on this network, which pairtool may contact on the evidence of an advertisement alone.
     var localEndpoints: [CompanionEndpoint] {
         endpoints.filter { $0.address.isLocal && $0.port > 0 }
     }
 
-    /// The gravest mark, and how many more there are.
+    /// The most serious mark, and how many more there are.
     var markText: String {
         guard let first = marks.first else { return "" }
         return marks.count == 1 ? first.rawValue : "\(first.rawValue) +\(marks.count - 1)"
     }
 
-    /// The addresses on one line.
+    /// The addresses in one line.
     var addressText: String {
         guard !unresolved || !addresses.isEmpty else { return "does not resolve" }
         return endpoints.map(\.description).joined(separator: " ")
@@ -143,16 +144,16 @@ struct DiscoveredRow: Encodable, Sendable {
 }
 
 extension PairedHost {
-    /// Whether an advertisement leads to the address at which this host was last reached.
+    /// Whether an advertisement has the address at which this host was last reached.
     fileprivate func isSeen(in host: DiscoveredHost) -> Bool {
         host.endpoints.isEmpty || host.endpoints.contains { $0.endpoint.address.unmapped == endpoint.address.unmapped }
     }
 }
 
 extension DiscoveredRow {
-    /// What `discover` shows of them.
+    /// The columns of `discover`.
     ///
-    /// - Parameter probe: Whether they were asked how they are.
+    /// - Parameter probe: Whether the hosts were probed.
     static func columns(_ rows: [DiscoveredRow], probe: Bool) -> [TableColumn<DiscoveredRow>] {
         var columns: [TableColumn<DiscoveredRow>] = [
             TableColumn("NAME", shrinks: true, rank: 0) { $0.name },

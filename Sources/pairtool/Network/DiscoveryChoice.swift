@@ -1,15 +1,15 @@
 import Discovery
 
-/// Which engine looks for hosts, and where: the command line's word, else the environment's.
+/// Which engine looks for hosts, and on which interface. The command line takes precedence over the environment.
 struct DiscoveryChoice: Hashable, Sendable {
-    /// nil: what `PAIRTOOL_ENGINE` names, else `auto`.
+    /// nil: the engine that `PAIRTOOL_ENGINE` names, else `auto`.
     var engine: DiscoveryEngineChoice?
-    /// nil: what `PAIRTOOL_INTERFACE` names, else all.
+    /// nil: the interface that `PAIRTOOL_INTERFACE` names, else all.
     var interface: String?
 
-    /// The engine that the options or the environment choose.
+    /// The engine from the options or the environment.
     ///
-    /// - Throws: ``CommandError`` where the environment names none that there is.
+    /// - Throws: ``CommandError`` if the environment names an unknown engine.
     func engine(context: CommandContext) throws -> DiscoveryEngineChoice {
         if let engine { return engine }
         guard let word = context.environment["PAIRTOOL_ENGINE"], !word.isEmpty else { return .auto }
@@ -23,14 +23,14 @@ struct DiscoveryChoice: Hashable, Sendable {
         return engine
     }
 
-    /// The interface that the options or the environment choose; nil means all.
+    /// The interface from the options or the environment; nil means all.
     func interface(context: CommandContext) -> String? {
         interface ?? context.environment["PAIRTOOL_INTERFACE"].flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// - Parameters:
-    ///   - usualInterface: The interface without other choice. Default: nil, all.
-    ///   - choice: Another engine than that of the options.
+    ///   - usualInterface: The interface if neither the options nor the environment name one. Default: nil, all.
+    ///   - choice: An engine that replaces the one from the options.
     ///   - domain: The DNS domain to look in. Default: the local network.
     func client(
         context: CommandContext,

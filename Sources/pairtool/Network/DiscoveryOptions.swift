@@ -3,7 +3,7 @@ import CompanionWire
 import Discovery
 import PairingAgent
 
-/// How to look for hosts.
+/// Options for discovery.
 struct DiscoveryOptions: ParsableArguments {
     @Option(
         name: .customLong("engine"),
@@ -18,19 +18,21 @@ struct DiscoveryOptions: ParsableArguments {
 
     var choice: DiscoveryChoice { DiscoveryChoice(engine: engineChoice, interface: interface) }
 
-    /// The engine that the options or the environment choose.
+    /// The engine from the options or the environment.
+    ///
+    /// - Throws: ``CommandError`` if the environment names an unknown engine.
     func engine(context: CommandContext) throws -> DiscoveryEngineChoice {
         try choice.engine(context: context)
     }
 
-    /// The interface that the options or the environment choose; nil means all.
+    /// The interface from the options or the environment; nil means all.
     func interface(context: CommandContext) -> String? {
         choice.interface(context: context)
     }
 
     /// - Parameters:
-    ///   - host: A paired host that is looked for. One that was on this machine alone advertises on `lo`: that is where
-    ///     it is looked for without other choice.
+    ///   - host: The paired host to look for. A host that was last reached on this machine advertises on `lo`, so that
+    ///     is the default interface for it.
     ///   - domain: The DNS domain to look in. Default: the local network.
     func client(
         context: CommandContext,

@@ -2,17 +2,17 @@ import CompanionWire
 import Discovery
 import NIOConcurrencyHelpers
 
-/// What a look around the network has found so far.
+/// What one search of the network has found so far.
 struct DiscoverySnapshot: Sendable {
     var engine: DiscoveryEngineKind
-    /// By name, once it is over.
+    /// Sorted by name after the search.
     var hosts: [DiscoveredHost] = []
-    /// Why there may be more.
+    /// Why some hosts may be missing.
     var incomplete: [Incompleteness] = []
     private var places: [DiscoveredHost.Key: Int] = [:]
-    /// Whether all known answers are in and resolved.
+    /// Whether all known answers have arrived and are resolved.
     var isSettled = false
-    /// What last kept the engine from its work.
+    /// The error that last interrupted the engine.
     var problem: String?
 
     init(engine: DiscoveryEngineKind, hosts: [DiscoveredHost] = [], isSettled: Bool = false) {
@@ -21,13 +21,13 @@ struct DiscoverySnapshot: Sendable {
         self.isSettled = isSettled
     }
 
-    /// Looks around until a condition holds or the time is over.
+    /// Searches until a condition holds or the time limit is reached.
     ///
     /// - Parameters:
-    ///   - isEnough: Asked after every event; may narrow down what was found.
-    ///   - conclude: Gets what was found, settled or not, before the engine is shut down, which takes its time. Default:
-    ///     it is returned.
-    /// - Returns: What `conclude` returns.
+    ///   - isEnough: Called after every event; may remove hosts from the snapshot.
+    ///   - conclude: Gets the snapshot, settled or not, before the engine is shut down, which takes some time. Default:
+    ///     returns the snapshot.
+    /// - Returns: The result of `conclude`.
     static func run<Result: Sendable>(
         client: CompanionDiscoveryClient,
         types: [ServiceType],
@@ -59,8 +59,8 @@ struct DiscoverySnapshot: Sendable {
         return snapshot
     }
 
-    /// Adds what another look has found, whose word counts where both know a host. A host that only one of them could
-    /// resolve is listed once, as resolved.
+    /// Merges another search. Where both know a host, the other search takes precedence. A host that only one of them
+    /// could resolve is listed once, as resolved.
     mutating func merge(_ other: DiscoverySnapshot) {
         self = sorted()
         engine = other.engine
@@ -73,7 +73,7 @@ struct DiscoverySnapshot: Sendable {
         self = sorted()
     }
 
-    /// What is known of a host before it is resolved.
+    /// Identifies a host before it is resolved.
     private struct Advert: Hashable {
         var family: HostFamily
         var instanceName: String
@@ -104,7 +104,7 @@ struct DiscoverySnapshot: Sendable {
             problem = error.description
         case .resumed(let engine):
             problem = nil
-            // What kept the other engine from all hosts need not keep this one.
+            // What limited the first engine may not limit this one.
             if engine != self.engine { incomplete = [] }
             self.engine = engine
         }

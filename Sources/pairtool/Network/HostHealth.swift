@@ -2,44 +2,44 @@ import CompanionClient
 import CompanionWire
 import FoundationEssentials
 
-/// How a host is, and how this device stands with it, as far as could be asked without disturbing anybody: a `ping`
-/// would open a window on a Lumi Mac.
+/// The state of a host and of this device's access to it, as far as the host can be asked without disturbing its user:
+/// a `ping` would open a window on a Lumi Mac.
 struct HostHealth: Sendable {
-    /// What answers; nil if nothing says so.
+    /// The service that answers; nil if it does not name itself.
     var service: String?
     var version: String?
-    /// Where it answers.
+    /// The address at which it answers.
     var place: String
-    /// Whether something else than a host of the family answers.
+    /// Whether the service is not a host of the family.
     var isForeign = false
-    /// What is not well with it, for people. The host's word, as a rule.
+    /// What is wrong with the host, as text for users. Usually the host's own words.
     var trouble: String?
-    /// The generation of its family, if it says so.
+    /// The host's generation within its family, if it tells.
     var generation: String?
-    /// Whether its assistant can work; nil if the host does not say.
+    /// Whether its assistant can work; nil if the host does not tell.
     var hasAssistant: Bool?
-    /// What hosts of its generation cannot do, for people.
+    /// What hosts of its generation cannot do, as text for users.
     var limits: String?
-    /// How this device stands with it; nil if that was not asked.
+    /// This device's access to the host; nil if the host was not asked.
     var standing: Standing?
-    /// The versions of the family's protocol that it speaks; nil where there is one only.
+    /// The versions of the family's protocol that the host speaks; nil if the protocol has only one.
     var protocolVersions: [Int]?
-    /// The host's clock minus ours; nil where it does not give its time.
+    /// The host's clock minus ours; nil if the host does not send its time.
     var clockOffset: Duration?
 
-    /// How this device stands with a host.
+    /// This device's access to a host.
     struct Standing: Sendable {
-        /// Whether the host lets this device in.
+        /// Whether the host accepts this device.
         var isConnected: Bool
-        /// Which device has the place of the only one, or this one's.
+        /// The device that is connected, on hosts that allow only one; else this device.
         var connectedDevice: ConnectedCompanionDevice?
         /// What the host calls this device.
         var deviceName: String?
-        /// What this device may do besides reading; nil where there are no permissions.
+        /// The permissions besides reading; nil if the host has no permissions.
         var permissions: [CompanionPermission]?
         /// When this device's access ends.
         var expiresAt: Date?
-        /// Why it could not be asked.
+        /// Why the host could not be asked.
         var failure: CompanionClientError?
     }
 }

@@ -1,13 +1,13 @@
 import CompanionWire
 import PairingAgent
 
-/// An address that stands where a host could be named: `--host ADDRESS[:PORT]`.
+/// An address in place of a host's name: `--host ADDRESS[:PORT]`.
 struct HostPlace: Sendable, Hashable {
     let address: IPAddress
-    /// Nil if none was given.
+    /// Nil if the user gave none.
     let port: Int?
 
-    /// - Returns: nil for a text that is no address.
+    /// - Returns: nil if the text is not an address.
     init?(_ text: String) {
         let rest = text.dropping(prefix: "https://", ignoringCase: true).map(String.init) ?? text
         guard let endpoint = CompanionEndpoint(rest, defaultPort: 0) else { return nil }
@@ -19,7 +19,8 @@ struct HostPlace: Sendable, Hashable {
         CompanionEndpoint(address: address, port: port ?? usual)
     }
 
-    /// Where a verified host may speak TLS there. A port may be that of its plain HTTP: TLS is one above then.
+    /// The endpoints where a verified host may speak TLS at this address. The given port may be its plain HTTP port;
+    /// TLS is then on the next higher one.
     func secureEndpoints(_ hosts: [PairedHost]) -> [CompanionEndpoint] {
         let ports =
             port.map { [$0, $0 + 1] }

@@ -3,21 +3,21 @@ import CompanionClient
 import CompanionWire
 import Discovery
 
-/// The value of `--url`: an address or an mDNS name, and whether only TLS will do there.
+/// The value of `--url`: an address or an mDNS name, and whether TLS is required.
 struct HostURL: Sendable, Hashable {
-    /// The port of HTTPS if none is named (companion-v2, Ports and advertisements).
+    /// The port of HTTPS if the user names none (companion-v2, Ports and advertisements).
     static let securePort = PairingPayload.defaultPort
 
     private var endpoint: CompanionEndpoint
     private var namesPort: Bool
-    /// The name of a machine, such as `mac.local`, whose address is not known yet; see ``resolved(context:interface:)``.
+    /// An mDNS name such as `mac.local` that is not resolved yet; see ``resolved(context:interface:)``.
     private var localName: String?
-    /// `https://`: only TLS is used.
+    /// Whether the URL begins with `https://`, so that only TLS is used.
     var isSecure: Bool
 
-    /// - Throws: `ValidationError` that says what is wrong with the text.
+    /// - Throws: `ValidationError` that explains what is wrong with the text.
     init(commandLine text: String) throws {
-        // WebSocket URLs are those of AICLI hosts.
+        // AICLI hosts use WebSocket URLs.
         var text = text
         for (webSocket, http) in [("ws://", "http://"), ("wss://", "https://")] {
             if let rest = text.dropping(prefix: webSocket, ignoringCase: true) { text = http + rest }
@@ -32,7 +32,7 @@ struct HostURL: Sendable, Hashable {
             namesPort = CompanionEndpoint(rest, defaultPort: 1)?.port == endpoint.port
         } else if isOneScheme, let (name, port) = Self.localName(in: rest) {
             localName = name
-            // An address that nothing is sent to, until the name is resolved.
+            // A placeholder until the name is resolved; nothing is sent to it.
             endpoint = CompanionEndpoint(address: Self.nowhere, port: port ?? usual)
             namesPort = port != nil
         } else {
@@ -46,7 +46,7 @@ struct HostURL: Sendable, Hashable {
 
     private static let nowhere = IPAddress(bytes: [0, 0, 0, 0])!
 
-    /// A name that ends in `.local`, and its port.
+    /// Splits a name that ends in `.local` from its port.
     private static func localName(in text: String) -> (name: String, port: Int?)? {
         var rest = Substring(text)
         rest = rest.dropping(prefix: "http://", ignoringCase: true) ?? rest
@@ -68,9 +68,9 @@ struct HostURL: Sendable, Hashable {
         return (String(rest), port)
     }
 
-    /// The same with the address that the machine of an mDNS name gives for itself.
+    /// The URL with its mDNS name resolved to an address.
     ///
-    /// - Parameter interface: The one network interface to ask on; nil for all.
+    /// - Parameter interface: The network interface to ask on; nil for all.
     /// - Throws: ``CommandError`` with exit code 3 if no machine answers to the name.
     func resolved(context: CommandContext, interface: String?) async throws -> HostURL {
         guard let localName else { return self }
@@ -91,9 +91,9 @@ struct HostURL: Sendable, Hashable {
         return url
     }
 
-    /// Where it leads, with the family's own port if the user names none.
+    /// The endpoint for a family: with the family's usual port if the user names none.
     func endpoint(of family: HostFamily) -> CompanionEndpoint {
-        // The port of HTTPS is that of the family which goes first, too.
+        // The default port of HTTPS belongs to CopilotForge, the family that goes first.
         guard !namesPort, !family.ways.goesFirst else { return endpoint }
         return CompanionEndpoint(address: endpoint.address, port: family.ways.usualPort)
     }

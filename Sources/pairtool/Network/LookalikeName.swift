@@ -1,8 +1,7 @@
-/// A name as the eye takes it: names that look the same are the same here.
+/// A name reduced to how it looks: two names that look the same are equal here.
 ///
-/// Case, spaces and characters that cannot be seen make no difference, nor which of I, l and 1 it is; of letters of
-/// other scripts that look like Latin ones, the usual ones are known (a part of Unicode Technical Standard 39, section
-/// 4).
+/// Ignores case, spaces and invisible characters, treats I, l and 1 as equal, and maps common letters of other scripts
+/// to the Latin letters that they look like (a part of Unicode Technical Standard 39, section 4).
 struct LookalikeName: Hashable, Sendable {
     private let skeleton: String
 
@@ -14,13 +13,13 @@ struct LookalikeName: Hashable, Sendable {
             else { continue }
             skeleton.append(Self.latin[scalar] ?? scalar)
         }
-        // Strings are equal when they are canonically equivalent: é in one character or in two.
+        // Swift compares strings by canonical equivalence, so é is the same as one character or as two.
         self.skeleton = String(skeleton)
     }
 
     private static let latin: [Unicode.Scalar: Unicode.Scalar] = {
         let pairs: [(String, String)] = [
-            // Cyrillic, Greek, and of Latin what a capital I may be, digits and signs.
+            // Cyrillic, Greek, and Latin letters, digits and signs that look like another (such as capital I).
             ("аеорсухіјѕԁһԛԝвкмнт", "aeopcyxljsdhqwbkmht"), ("αοινυκρτχ", "aolvukptx"),
             ("i0l1|ı’ʼ‐‑–—", "lollll''----"),
         ]

@@ -3,22 +3,22 @@ import Discovery
 import FoundationEssentials
 import PairingAgent
 
-/// The one host that a code is sent to.
+/// A host to send a code to.
 struct PairingTarget: Sendable {
     var id: String
     var name: String
     var family: HostFamily
-    /// Where it answers in plain HTTP.
+    /// Its endpoints for plain HTTP.
     var endpoints: [CompanionEndpoint]
-    /// Where it answers in TLS, as its advertisement, its QR code or the user says.
+    /// Its endpoints for TLS, according to its advertisement, its QR code or the user.
     var secureEndpoints: [CompanionEndpoint]
 
-    /// A host that the user named by its address.
+    /// The host at a URL that the user gave.
     init(url: HostURL, family: HostFamily) {
         self.init(endpoint: url.endpoint(of: family), family: family, isSecure: url.isSecure)
     }
 
-    /// A host that is known by its address alone.
+    /// A host of which pairtool knows only the address.
     init(endpoint: CompanionEndpoint, family: HostFamily, isSecure: Bool = false) {
         self.family = family
         id = PairedHost.id(for: endpoint)
@@ -27,9 +27,9 @@ struct PairingTarget: Sendable {
         secureEndpoints = isSecure ? [endpoint] : []
     }
 
-    /// The same, where it may be spoken to.
+    /// The host at a URL that the user gave, if pairtool may connect to it.
     ///
-    /// - Throws: ``CommandError`` for an address that is on none of this machine's networks.
+    /// - Throws: ``CommandError`` for an address that is not on one of this machine's networks.
     init(local url: HostURL, family: HostFamily) throws {
         self.init(url: url, family: family)
         guard allEndpoints.first?.address.isLocal == true else {
@@ -41,9 +41,9 @@ struct PairingTarget: Sendable {
         }
     }
 
-    /// The host that a QR code names with its address; nil if it names none that may be spoken to.
+    /// The host that a QR code names with its address; nil if it names none that pairtool may connect to.
     init?(payload: PairingPayload) {
-        // Without a key, an address does not identify a host: the code could go to anyone.
+        // Without an id or a key, an address does not identify a host: the code could go to any machine.
         guard payload.host != nil || payload.spki != nil, let address = payload.addr.flatMap({ IPAddress($0) }),
             address.isLocal
         else { return nil }
@@ -62,11 +62,11 @@ struct PairingTarget: Sendable {
         (self.endpoints, secureEndpoints) = host.family.ways.transports(of: host, endpoints)
     }
 
-    /// The targets behind an advert. An id that several machines claim is one target for each machine: only the user
-    /// knows which is the right one.
+    /// The targets that an advertisement leads to. If several machines claim the id, each machine is a target of its
+    /// own, because only the user knows which one is right.
     ///
-    /// An advert is no reason to speak to an address that is not on this network: a host without another one is no
-    /// target.
+    /// An advertisement alone is no reason to contact an address outside this network. A host without a local address
+    /// is not a target.
     static func targets(of host: DiscoveredHost) -> [PairingTarget] {
         var host = host
         host.endpoints.removeAll { !$0.endpoint.address.isLocal || $0.endpoint.port == 0 }
@@ -80,28 +80,28 @@ struct PairingTarget: Sendable {
             }
     }
 
-    /// How the target stands in a list.
+    /// The text of the target in a list of choices.
     var text: String {
         "\(name)  \(allEndpoints.map(\.description).joined(separator: " "))  (\(id.prefix(8)))"
     }
 
-    /// Whether it speaks TLS with a key that nothing proves: the user is asked about the key, once.
+    /// Whether it speaks TLS with a key that nothing proves. The user is then asked once about the key.
     var trustsKeyOnFirstUse: Bool { family.ways.trustsKeyOnFirstUse && !secureEndpoints.isEmpty }
 
-    /// Where it is, as `pair --url` takes it.
+    /// Its URL, in the form that `pair --url` takes.
     var url: String {
         endpoints.first.map { "http://\($0)" } ?? secureEndpoints.first.map { "https://\($0)" } ?? "http://ADDRESS"
     }
 
     var allEndpoints: [CompanionEndpoint] { (endpoints + secureEndpoints).unique }
 
-    /// The record of an earlier pairing: by id, or by address where the host was named in another way then.
+    /// The record of an earlier pairing: by id, or by address if the host was named in another way then.
     func record(in hosts: PairedHosts) -> PairedHost? {
         let hosts = hosts.hosts.filter { $0.family == family }
         return hosts.first { $0.id == id } ?? hosts.first { allEndpoints.contains($0.endpoint) }
     }
 
-    /// The record of a pairing with a host that has proven nothing.
+    /// The record for a pairing with a host that has proven nothing.
     func legacyRecord(at endpoint: CompanionEndpoint, deviceID: String, now: Date) -> PairedHost {
         PairedHost(
             id: id,
@@ -115,7 +115,7 @@ struct PairingTarget: Sendable {
         )
     }
 
-    /// The record of a host that was verified before and may be this one, whatever its address or advertisement says.
+    /// The record of a verified host that this target may be, judged by id or address.
     func verifiedRecord(in hosts: PairedHosts) -> PairedHost? {
         hosts.hosts.first { host in
             host.trust == .verified && host.family == family
@@ -123,25 +123,26 @@ struct PairingTarget: Sendable {
         }
     }
 
-    /// A host that is recorded already, where its record says that it is.
+    /// A paired host, at the address in its record.
     init(_ record: PairedHost) {
         self.init(endpoint: record.endpoint, family: record.family, isSecure: record.spki != nil)
         id = record.id
         name = record.name
     }
 
-    /// The targets that a word on the command line means: those that are called so, else those whose names begin so.
+    /// The targets that the user's word means: those with that name or id, else those whose names begin with it.
     static func named(_ word: String, in targets: [PairingTarget]) -> [PairingTarget] {
         let exact = targets.filter { $0.matches(word) }
         return exact.isEmpty ? targets.filter { $0.begins(with: word) } : exact
     }
 
-    /// Whether its name begins with a word, in any case. By scalars: what is compared here, others have written.
+    /// Whether its name begins with a word, regardless of case. Compares scalars, because the name comes from a peer.
     func begins(with word: String) -> Bool {
         !word.isEmpty && name.lowercased().unicodeScalars.starts(with: word.lowercased().unicodeScalars)
     }
 
-    /// Whether a word on the command line means this target: its name, or a prefix of its id.
+    /// Whether the user's word means this target: its name, its address, or a prefix of its id (four characters or
+    /// more).
     func matches(_ word: String) -> Bool {
         let word = word.lowercased()
         return name.lowercased() == word || (word.count >= 4 && id.begins(with: word))

@@ -1,15 +1,15 @@
-/// What a host says of itself: by `GET /health`, or, of a Lumi Mac, by taking a connection.
+/// What a host reports about itself: by `GET /health` or, for a Lumi Mac, by accepting a connection.
 struct ProbeResult: Encodable, Sendable, Hashable {
     enum State: String, Encodable, Sendable {
         /// A host of its family answers.
         case up
         /// Nothing answers.
         case down
-        /// Something else answers on the port.
+        /// Another service answers on the port.
         case other
-        /// It is not asked: the address is not on your network.
+        /// Not asked: the address is not on this machine's networks.
         case skipped
-        /// It claims to be a paired host, but has another key.
+        /// Claims to be a paired host, but has another key.
         case impostor
     }
 
@@ -17,7 +17,7 @@ struct ProbeResult: Encodable, Sendable, Hashable {
     var service: String?
     var version: String?
     var address: String?
-    /// Why it is down, or what answers instead.
+    /// Why it is down, or which service answers instead.
     var reason: String?
 
     var text: String {

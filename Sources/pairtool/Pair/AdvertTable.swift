@@ -2,17 +2,17 @@ import CompanionWire
 import Discovery
 import PairingAgent
 
-/// The hosts in sight that a code may go to, as auto-pairing knows them.
+/// The advertised hosts that a code may be sent to, in the form that auto-pairing uses.
 struct AdvertTable: Sendable {
     private var hosts: [String: DiscoveredHost] = [:]
-    /// The host that the user named by its address, in place of all advertisements.
+    /// The host that the user named by its address; it replaces all advertisements.
     private var named: PairingTarget?
 
     init(named: PairingTarget? = nil) {
         self.named = named
     }
 
-    /// Information from the beginning.
+    /// The initial events for auto-pairing.
     var start: [AutoPairing.Event] {
         guard let named else { return [] }
         return [
@@ -20,13 +20,13 @@ struct AdvertTable: Sendable {
         ]
     }
 
-    /// What an event of discovery means for auto-pairing.
+    /// Translates an event of discovery for auto-pairing.
     mutating func take(_ event: DiscoveryEvent) -> [AutoPairing.Event] {
         switch event {
         case .added(let host), .changed(let host):
             let id = Self.id(of: host)
             let targets = PairingTarget.targets(of: host)
-            // Without an address on this network there is nothing to speak to.
+            // A host without an address on this network cannot be contacted.
             guard let first = targets.first else {
                 return hosts.removeValue(forKey: id) == nil ? [] : [.vanished(id: id)]
             }
@@ -51,9 +51,9 @@ struct AdvertTable: Sendable {
         }
     }
 
-    /// Where a code goes; nil if the host has left meanwhile, or has no address that may be spoken to.
+    /// The target to send a code to; nil if the host has left or has no address that pairtool may connect to.
     ///
-    /// Every host that claims the id in a code may be asked, at every address: only the right one has the key.
+    /// Any host that claims the id in a code may be contacted, at every address: only the right one has the key.
     func target(_ destination: AutoPairing.Destination, _ payload: PairingPayload) -> PairingTarget? {
         if let named { return named }
         let named = PairingTarget(payload: payload)
@@ -67,7 +67,7 @@ struct AdvertTable: Sendable {
         return target
     }
 
-    /// An id that a host advertises is never the same as one that was made up for a host without.
+    /// The key in the table. The suffix keeps a generated id from being equal to an advertised one.
     private static func id(of host: DiscoveredHost) -> String {
         host.advertisedID == nil ? host.id + "~" : host.id
     }

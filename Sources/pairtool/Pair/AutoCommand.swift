@@ -54,7 +54,7 @@ struct AutoCommand: AsyncParsableCommand {
         if only.contains(where: \.isEmpty) { throw ValidationError("--only needs a name or an id.") }
         guard !command.isEmpty else { return }
         if keep { throw ValidationError("--keep never ends: it takes no command.") }
-        // Better now than after a pairing.
+        // Check the command now, not after a pairing.
         do {
             _ = try Pairtool.parseAsRoot(try CommandWords(command).words)
         } catch let error as CommandError {
@@ -67,7 +67,7 @@ struct AutoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        // Not before: an option that is not known matters more.
+        // Checked here and not in validate(): errors about unknown options come first.
         guard places.count > 0 else {
             throw CommandError(
                 .usage,

@@ -1,9 +1,9 @@
 import PairingAgent
 
-/// Says what auto-pairing waits for, and why.
+/// Reports what auto-pairing waits for, and why.
 struct AutoReport: Sendable {
     let output: Output
-    /// Where codes are looked for.
+    /// The places that are watched for codes.
     let places: String
 
     func show(_ report: AutoPairing.Report) {
@@ -54,7 +54,7 @@ struct AutoReport: Sendable {
         case (false, false):
             let names = hosts.map(TerminalText.line).joined(separator: ", ")
             output.say("In sight: \(names). Waiting for a code (\(places)).")
-        // Why it was not used has been said.
+        // An earlier report said why the code was not used.
         case (false, true): break
         }
     }

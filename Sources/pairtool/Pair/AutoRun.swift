@@ -4,22 +4,23 @@ import Discovery
 import FoundationEssentials
 import PairingAgent
 
-/// Drives an ``AutoPairing``: feeds it with hosts from the network and codes from their sources, and does what it says.
+/// Drives an ``AutoPairing``: passes it hosts from the network and codes from their sources, and carries out its
+/// actions.
 struct AutoRun: Sendable {
     let rules: AutoPairing.Rules
     let sources: [CodeSource]
-    /// The host that the user named by its address: there is no other then.
+    /// The host that the user named by its address; all others are ignored.
     let named: PairingTarget?
     let identity: DeviceIdentity
     let deviceName: String
     let permissions: [CompanionPermission]
-    /// Whether a pairing is the command's result; otherwise it is only told of.
+    /// Whether a pairing is the command's result; otherwise it is only a message.
     let isResult: Bool
     let output: Output
 
     private static let types: [ServiceType] = [.companion, .companionShort]
 
-    /// What the loop gets its turn for.
+    /// An input of the loop.
     private enum Input: Sendable {
         case discovery(DiscoveryEvent)
         case code(CodeEvent)
@@ -32,27 +33,27 @@ struct AutoRun: Sendable {
         case tick
     }
 
-    /// What the loop knows.
+    /// The state of the loop.
     private struct State {
         var machine: AutoPairing
         var adverts: AdvertTable
-        /// The code that is being dealt with, and where it goes.
+        /// The code in use, and the host that it is sent to.
         var payload: PairingPayload?
         var target: PairingTarget?
         var route: PairingRoute?
-        /// The places that are still looked at.
+        /// The places that are still watched.
         var openSources: [CodeSource]
-        /// How many sources do not look yet.
+        /// How many sources are not ready yet.
         var unreadySources: Int
         var told: Set<String> = []
 
         var places: String { openSources.map(\.name).joined(separator: ", ") }
     }
 
-    /// Waits and pairs, until it is cancelled or has paired and is not to go on.
+    /// Waits for codes and pairs, until it is cancelled or, unless the rules say to continue, has paired once.
     ///
     /// - Returns: The id of the host that it paired with.
-    /// - Throws: What keeps it from finding hosts, or codes in any of the places.
+    /// - Throws: An error that keeps it from finding hosts, or codes in all of the places.
     func run(client: CompanionDiscoveryClient) async throws -> String {
         guard named == nil else { return try await attend(AsyncStream { _ in }) }
         return try await client.withBrowse(types: Self.types, watching: true) { _, events in
@@ -111,7 +112,7 @@ struct AutoRun: Sendable {
         }
     }
 
-    // MARK: What happens
+    // MARK: Inputs
 
     private func take(_ input: Input, _ state: inout State) async throws -> [AutoPairing.Action] {
         let now = output.context.now()
@@ -119,7 +120,7 @@ struct AutoRun: Sendable {
         case .sourceReady:
             state.unreadySources -= 1
             guard state.unreadySources == 0 else { return [] }
-            // What shows up from here on is seen.
+            // Every code that appears from now on will be found.
             let hosts = named.map { "of \($0.name)" } ?? "and for hosts on the network"
             output.say("Looking for codes (\(state.places)) \(hosts). Ctrl-C ends it.")
             return state.adverts.start.flatMap { state.machine.take($0, now: now) }
@@ -131,7 +132,7 @@ struct AutoRun: Sendable {
         case .sourceEnded(let source, let error):
             guard !(error is CancellationError) else { return [] }
             state.openSources.removeAll { $0.name == source.name }
-            // As long as there is another place to look at, one may be lost.
+            // A lost source is tolerated while another one is left.
             guard !state.openSources.isEmpty else { throw error }
             let failure = CommandError(describing: error)
             output.warn(failure.code, "No more codes from \(source.name): \(failure.message)", next: failure.next)
@@ -178,7 +179,7 @@ struct AutoRun: Sendable {
         return []
     }
 
-    /// Says something once.
+    /// Reports a message once.
     private func tell(_ code: String, _ message: String, _ state: inout State) {
         if state.told.count > 256 { state.told = [] }
         if state.told.insert(message).inserted { output.warn(code, message) }
@@ -193,9 +194,9 @@ struct AutoRun: Sendable {
         }
     }
 
-    // MARK: What is done
+    // MARK: Actions
 
-    /// Finds out how a host is paired with. What is asked holds no secret.
+    /// Finds out how to pair with a host. The request contains no secret.
     private func ask(_ payload: PairingPayload, _ target: PairingTarget?) async -> Input {
         guard let target else { return .unreachable("the host has no address on your network") }
         do throws(PairingError) {
@@ -209,7 +210,8 @@ struct AutoRun: Sendable {
         guard case .legacy = route else { return .verified }
         let known = try PairedHostStore(directory: output.context.paths.data).load()
         if let verified = target.verifiedRecord(in: known) { return .downgrade(of: verified.name) }
-        // Consent was given for one address: an advertisement elsewhere that has the host's id may be anyone's.
+        // Consent was given for one address. An advertisement with the host's id at another address may be an
+        // impostor's.
         let earlier = target.record(in: known)
         return .legacy(accepted: earlier.map { target.allEndpoints.contains($0.endpoint) } == true)
     }

@@ -98,7 +98,6 @@ struct PairCommand: AsyncParsableCommand {
     mutating func run() async throws {
         let output = options.output
         let context = output.context
-        let known = try PairedHostStore(directory: context.paths.data).load()
         let given = try await givenCode(context)
         let payload = given.payload
         if let payload { try checkExpiry(of: payload, now: context.now()) }
@@ -108,7 +107,7 @@ struct PairCommand: AsyncParsableCommand {
         try await target.family.ways.pair(
             FamilyPairing(
                 target: target,
-                known: known,
+                known: try PairedHostStore(directory: context.paths.data).load(),
                 identity: identity,
                 deviceName: pairing.deviceName,
                 permissions: pairing.wanted,
@@ -130,10 +129,10 @@ struct PairCommand: AsyncParsableCommand {
     }
 }
 
-// MARK: What is sent, and to whom
+// MARK: Code and target
 
 extension PairCommand {
-    /// Refuses a code that has expired, before any host is looked for.
+    /// Refuses an expired code before it looks for a host.
     private func checkExpiry(of payload: PairingPayload, now: Date) throws {
         guard let end = payload.expiresAt, end <= now else { return }
         throw CommandError(
@@ -144,14 +143,12 @@ extension PairCommand {
         )
     }
 
-    /// What was given with the command; all nil when it is to be typed.
+    /// The code that was given with the command; all nil if the user types it later.
     private struct GivenCode {
         var payload: PairingPayload?
         var token: String?
-        /// Where the QR code of an AICLI server leads.
-        var endpoint: CompanionEndpoint?
-        /// Whether that code says that TLS is spoken there.
-        var isSecure = false
+        /// The host that a QR code with a token names. The token goes nowhere else.
+        var target: PairingTarget?
 
         init(payload: PairingPayload? = nil, token: String? = nil) {
             self.payload = payload
@@ -161,7 +158,13 @@ extension PairCommand {
         init(_ symbol: PairingSymbol) {
             switch symbol {
             case .companion(let payload): self.payload = payload
-            case .aicli(let payload): (token, endpoint, isSecure) = (payload.token, payload.endpoint, payload.isSecure)
+            case .aicli(let payload):
+                token = payload.token
+                target = PairingTarget(
+                    endpoint: payload.endpoint,
+                    family: symbol.family,
+                    isSecure: payload.isSecure
+                )
             }
         }
     }
@@ -178,8 +181,8 @@ extension PairCommand {
         }
         if let tokenFile { return GivenCode(token: try await context.token(in: tokenFile)) }
         guard codeStdin else {
-            // Hosts of some families need none, but consent. Which family one is of is known once it is found, if it was
-            // named.
+            // Hosts of some families need consent instead of a code. If the user named the host, its family is known
+            // only once the host is found.
             let needsCode = url == nil ? host == nil : (family ?? .usual).ways.canBeVerified
             guard context.canAsk || pairing.allowLegacy || !needsCode else { throw CommandError.noPairingCode }
             return GivenCode()
@@ -189,7 +192,7 @@ extension PairCommand {
         return GivenCode(payload: try Self.payload(typed: line))
     }
 
-    /// The first code of which a picture is saved in a directory.
+    /// Waits for the first picture of a code that is saved to a directory.
     private func savedSymbol(in directory: String, output: Output) async throws -> PairingSymbol {
         var found: PairingSymbol?
         let watch = PictureWatch(directory: directory, existing: places.existing, context: output.context)
@@ -216,10 +219,9 @@ extension PairCommand {
         return PairingPayload(code: code, token: nil, expiresAt: nil)
     }
 
-    /// The selected host.
     private func findTarget(_ given: GivenCode, output: Output) async throws -> PairingTarget {
         let payload = given.payload
-        if let endpoint = given.endpoint { return try target(at: endpoint, isSecure: given.isSecure) }
+        if let target = given.target { return try required(target) }
         if let url {
             return try PairingTarget(local: url, family: family ?? .usual)
         }
@@ -228,7 +230,7 @@ extension PairCommand {
         if let hostID = namedHostID(payload) {
             return try await finder.find(hostID: hostID, expiresAt: payload?.expiresAt)
         }
-        // Six digits that were typed may be anyone's.
+        // Typed digits may be for a host of any family.
         let shown: PairingCodeKind? = given.token != nil ? .token : qr == nil && places.count == 0 ? nil : .picture
         let families = HostFamily.allCases.filter { family in
             shown.map { family.ways.codes.contains($0) && family.ways.isAdvertised } ?? true
@@ -236,21 +238,22 @@ extension PairCommand {
         return try await finder.find(host, among: families, expiresAt: payload?.expiresAt)
     }
 
-    /// The AICLI server that a QR code names. Its token goes nowhere else.
-    private func target(at endpoint: CompanionEndpoint, isSecure: Bool) throws -> PairingTarget {
-        let target = PairingTarget(endpoint: endpoint, family: .aicli, isSecure: isSecure)
-        guard host.map(target.matches) ?? true, url.map({ $0.endpoint(of: target.family) == endpoint }) ?? true else {
+    /// The host that a QR code names, unless the user named another one.
+    private func required(_ target: PairingTarget) throws -> PairingTarget {
+        let isNamed = url.map { target.allEndpoints == [$0.endpoint(of: target.family)] } ?? true
+        guard host.map(target.matches) ?? true, isNamed else {
             throw CommandError(
                 .usage,
                 "pairing.foreign_host",
-                "the QR code is for the AICLI host at \(endpoint), but you named another host; nothing was sent",
+                "the QR code is for the \(target.family.displayName) host at \(target.name), but you named another host; "
+                    + "nothing was sent",
                 next: "do not name a host: pairtool pair --qr FILE"
             )
         }
         return target
     }
 
-    /// Looks for the host of a QR code with an address by what it advertises.
+    /// Looks for the advertised address of the host in a QR code, in case the address in the code does not lead to it.
     private func elsewhere(
         _ payload: PairingPayload?,
         _ output: Output
@@ -260,7 +263,7 @@ extension PairCommand {
         return { try await finder.find(hostID: hostID, expiresAt: payload.expiresAt) }
     }
 
-    /// The host that a QR code names with its key, where the user has named none.
+    /// The id of the host that a QR code names with its key, if the user named no host.
     private func namedHostID(_ payload: PairingPayload?) -> String? {
         url == nil && host == nil && payload?.spki != nil ? payload?.host : nil
     }

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Logging
 import PairingAgent
 
-/// A pairing with one host, from the code to the record.
+/// Pairs with one host, from the code to the record.
 struct PairingJob: Sendable {
     let target: PairingTarget
     let identity: DeviceIdentity
@@ -14,7 +14,7 @@ struct PairingJob: Sendable {
 
     private var context: CommandContext { output.context }
 
-    /// This device's keys, which are created if there are none.
+    /// This device's keys; they are created if there are none.
     static func identity(output: Output) throws -> DeviceIdentity {
         let data = output.context.paths.data
         if try !PairedHostStore(directory: data).load().hosts.isEmpty, FileStatus(data + "/identity.key") == nil {
@@ -25,7 +25,7 @@ struct PairingJob: Sendable {
         return try SecureKeyStore(directory: data).identity()
     }
 
-    /// Pairs, and keeps the record; shows nothing but a countdown.
+    /// Pairs and stores the record. Shows only a countdown.
     func run(_ payload: PairingPayload, _ route: PairingRoute) async throws -> PairingRecord.Outcome {
         switch route {
         case .legacy(let endpoint): try await pairLegacy(payload, at: endpoint)
@@ -96,8 +96,8 @@ struct PairingJob: Sendable {
         let plain = target.endpoints.filter { $0.port == plainPort }
         try SessionTokenStore(directory: context.paths.data).keep(outcome.session, hostID: host.id)
         var stored = try record.store(host, as: outcome.device.name, clockOffset: outcome.clockOffset) { hosts in
-            // An address says nothing about a host that has proven who it is, but a legacy record of it is the same
-            // host's.
+            // A verified host is found by id, because another host may have had its address. A legacy record at the
+            // plain HTTP endpoint of the host is an older record of the same host.
             hosts.hosts.first { $0.id == host.id }
                 ?? hosts.hosts.first { $0.trust == .legacy && plain.contains($0.endpoint) }
         }
@@ -105,7 +105,7 @@ struct PairingJob: Sendable {
         return stored
     }
 
-    /// Shows a pairing as the command's result, and what to do next.
+    /// Shows a pairing as the command's result, with the next step.
     func show(_ outcome: PairingRecord.Outcome) {
         record.show(outcome)
     }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CompanionWire
 
-/// What this device asks of a host when it pairs, and what it accepts.
+/// Options for what this device requests when it pairs, and what it accepts.
 struct PairingOptions: ParsableArguments {
     @Option(help: "The name under which the host lists this device. Default: this machine's name.")
     var name: String?
@@ -34,10 +34,10 @@ struct PairingOptions: ParsableArguments {
 
     var deviceName: String { name?.trimmingBlanks() ?? MachineName.current }
 
-    /// What is asked for.
+    /// The permissions to request besides reading.
     var wanted: [CompanionPermission] { readOnly ? [] : permissions.isEmpty ? CompanionPermission.all : permissions }
 
-    /// Whether that is less than everything, which protocol v1 does not know.
+    /// Whether fewer than all permissions are requested. Protocol v1 has no permissions.
     var isLimited: Bool { readOnly || !permissions.isEmpty }
 }
 

@@ -1,23 +1,23 @@
 import CompanionWire
 import PairingAgent
 
-/// Keeps what a pairing came to, and says so.
+/// Stores the result of a pairing and shows it.
 struct PairingRecord: Sendable {
     let output: Output
 
     private var context: CommandContext { output.context }
 
-    /// What a pairing came to.
+    /// The result of a pairing.
     struct Outcome: Sendable {
-        /// The host as it is on record now.
+        /// The host as it is recorded now.
         var host: PairedHost
-        /// The host that commands go to when none is named.
+        /// The host that commands use if the user names none.
         var usual: PairedHost?
         /// What the host calls this device.
         var deviceName: String
         /// The host's clock minus ours; nil if it is not known.
         var clockOffset: Duration?
-        /// What the host allows, if that is not what was asked for.
+        /// The permissions that the host granted, if they are not the requested ones.
         var lessAllowed: [CompanionPermission]?
 
         var isDefault: Bool { usual?.id == host.id }
@@ -27,22 +27,12 @@ struct PairingRecord: Sendable {
         }
     }
 
-    /// Keeps a host and shows it as the command's result.
+    /// Keeps a host without a word.
     ///
     /// - Parameters:
     ///   - deviceName: What the host calls this device.
     ///   - clockOffset: The host's clock minus ours; nil if it is not known.
     ///   - earlier: The record that the new one takes the place of.
-    func keep(
-        _ new: PairedHost,
-        as deviceName: String,
-        clockOffset: Duration? = nil,
-        replacing earlier: (PairedHosts) throws -> PairedHost?
-    ) throws {
-        show(try store(new, as: deviceName, clockOffset: clockOffset, replacing: earlier))
-    }
-
-    /// Keeps a host without a word; see ``keep(_:as:clockOffset:replacing:)``.
     func store(
         _ new: PairedHost,
         as deviceName: String,
@@ -60,7 +50,7 @@ struct PairingRecord: Sendable {
                     if wasDefault { hosts.defaultID = host.id }
                 }
             }
-            // An advertisement of one family may not take the place of a host of another.
+            // A host that claims the id of a host of another family must not replace it.
             if let other = hosts.hosts.first(where: { $0.id == host.id && $0.family != host.family }) {
                 throw PairingError(
                     .verifiedHost,
@@ -89,7 +79,7 @@ struct PairingRecord: Sendable {
         output.say("Next: \(host.family.ways.firstCommand) --host \(host.id.prefix(8))")
     }
 
-    /// Says what is odd about a pairing.
+    /// Reports a clock that differs and permissions that were not granted.
     func explain(_ outcome: Outcome) {
         if let offset = outcome.clockOffset, abs(offset.components.seconds) > 30 {
             let seconds = Int(offset.components.seconds)

@@ -2,24 +2,28 @@ import CompanionClient
 import CompanionWire
 import PairingAgent
 
-/// How a host is paired with.
+/// How to pair with a host.
 enum PairingRoute: Sendable {
-    /// By protocol v2, over TLS that ends at this certificate.
+    /// By protocol v2, over TLS with this certificate.
     case verified(CompanionEndpoint, PinnedCertificate, plainPort: Int?)
     /// By protocol v1, in plain HTTP.
     case legacy(CompanionEndpoint)
 }
 
-/// Finds out how a host is paired with. What is asked holds no secret.
+/// Finds out how to pair with a host. The requests contain no secret.
 struct PairingRouter: Sendable {
     let target: PairingTarget
-    /// The pin and port of a QR code.
+    /// The content of a QR code, for its pin and port.
     let payload: PairingPayload?
 
     private static let timeouts = CompanionClientConfiguration.Timeouts(connect: .seconds(3), request: .seconds(5))
 
-    /// - Throws: ``PairingError``. Neither a QR code with a pin nor a host that says that it has TLS is a way to plain
-    ///   HTTP: an attacker who blocks TLS would get the code in clear text.
+    /// Chooses the route.
+    ///
+    /// A QR code with a pin, or a host that reports TLS, never leads to plain HTTP: an attacker who blocks TLS would
+    /// get the code in clear text.
+    ///
+    /// - Throws: ``PairingError``.
     func route() async throws(PairingError) -> PairingRoute {
         if let pin = payload?.spki {
             let port = payload?.port ?? HostURL.securePort
@@ -41,7 +45,7 @@ struct PairingRouter: Sendable {
         throw failure ?? PairingError(.unreachable, "\(target.name) has no address")
     }
 
-    /// The first endpoint where TLS is spoken with the right key.
+    /// The first endpoint that speaks TLS with the right key.
     private func secure(at endpoints: [CompanionEndpoint], pin: String?) async throws(PairingError) -> PairingRoute {
         var failure: PairingError?
         for endpoint in endpoints {
@@ -52,14 +56,14 @@ struct PairingRouter: Sendable {
                     plainPort: target.endpoints.first { $0.address == endpoint.address }?.port
                 )
             } catch {
-                // A key that is not the right one says more than an address that does not answer.
+                // A wrong key is a more important error than an address that does not answer.
                 if failure == nil || error.reason == .otherKey { failure = PairingError(error) }
             }
         }
         throw failure ?? PairingError(.unreachable, "\(target.name) has no address")
     }
 
-    /// Asks a host in plain HTTP what it speaks.
+    /// Asks a host in plain HTTP which protocol versions it speaks.
     private func ask(_ endpoint: CompanionEndpoint) async throws(PairingTransportError) -> PairingRoute {
         let configuration = CompanionClientConfiguration(timeouts: Self.timeouts)
         let health = try await ClientPairingTransport.translated {

@@ -8,20 +8,20 @@ struct PairingTargetFinder: Sendable {
     let output: Output
     let client: CompanionDiscoveryClient
     let limit: Duration
-    /// The hosts that are recorded.
+    /// The paired hosts.
     let known: PairedHosts
 
     /// - Parameters:
-    ///   - word: What the user called the host; nil if there should be one only.
-    ///   - families: The kinds of host that will do.
-    ///   - expiresAt: When the code that waits ends, for the countdown.
+    ///   - word: The user's name for the host; nil if the user named none.
+    ///   - families: The accepted families.
+    ///   - expiresAt: When the waiting code expires, for the countdown.
     func find(
         _ word: String?,
         among families: [HostFamily] = HostFamily.allCases,
         expiresAt: Date?
     ) async throws -> PairingTarget {
         let recorded = recorded(word, among: families)
-        // Where nothing advertises a host, its record is all that there is.
+        // A host that is never advertised can only be found by its record.
         if let word, let silent = recorded.first, recorded.count == 1, !silent.family.ways.isAdvertised,
             silent.matches(word)
         {
@@ -50,14 +50,14 @@ struct PairingTargetFinder: Sendable {
         throw nothingFound(what, all, families.count == 1 ? families[0] : nil, word: word)
     }
 
-    /// The recorded hosts that a word means, of families whose hosts are asked where they were paired.
+    /// The paired hosts that the user's word means, of families whose hosts are contacted only where they were paired.
     private func recorded(_ word: String?, among families: [HostFamily]) -> [PairingTarget] {
         guard let word else { return [] }
         let others = known.hosts.filter { !$0.family.ways.isFollowed && families.contains($0.family) }
         return PairingTarget.named(word, in: others.map { PairingTarget($0) })
     }
 
-    /// Where a host of the family that goes first is in sight, those of the others have to be named.
+    /// If a host of the preferred family is in sight, hosts of other families have to be named.
     private static func preferred(_ targets: [PairingTarget], isNamed: Bool) -> [PairingTarget] {
         let usual = targets.filter { $0.family.ways.goesFirst }
         return isNamed || usual.isEmpty ? targets : usual
@@ -65,7 +65,7 @@ struct PairingTargetFinder: Sendable {
 
     /// Finds the host that a QR code names by its id and its key.
     ///
-    /// Every host that claims the id may be asked: only the right one has the key.
+    /// Any host that claims the id may be contacted: only the right one has the key.
     func find(hostID: String, expiresAt: Date?) async throws -> PairingTarget {
         let found = try await browse([.companion, .companionShort], expiresAt: expiresAt) { snapshot in
             snapshot.hosts.contains { $0.advertisedID == hostID && !$0.endpoints.isEmpty }
@@ -92,8 +92,8 @@ struct PairingTargetFinder: Sendable {
     private static let nobody = "no host was found"
 
     /// - Parameters:
-    ///   - family: The only family that would have done.
-    ///   - word: What the user called the host.
+    ///   - family: The only accepted family; nil if there were several.
+    ///   - word: The user's name for the host.
     private func nothingFound(
         _ what: String,
         _ all: [PairingTarget],
@@ -118,7 +118,7 @@ struct PairingTargetFinder: Sendable {
         word.map { PairingTarget(host, endpoints: host.endpoints, id: host.id).matches($0) } ?? true
     }
 
-    /// A host that is in sight, but leads nowhere that a code may go to.
+    /// The error for a host that is in sight but has no address that a code may be sent to.
     private func noAddress(_ host: DiscoveredHost) -> CommandError {
         let why =
             if host.flaws.contains(.portZero) {

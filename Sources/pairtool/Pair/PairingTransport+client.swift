@@ -2,7 +2,7 @@ import CompanionClient
 import CompanionWire
 import PairingAgent
 
-/// Carries a pairing over the CopilotForge client.
+/// Implements the requests of a pairing with the CopilotForge client.
 struct ClientPairingTransport: PairingTransport {
     let client: CompanionAPIClient
 
@@ -52,7 +52,7 @@ struct ClientPairingTransport: PairingTransport {
     }
 }
 
-/// Carries a pairing by protocol v2 over a client whose TLS key is known.
+/// Implements the requests of a pairing by protocol v2 with a client whose TLS key is known.
 struct ClientVerifiedTransport: VerifiedPairingTransport {
     let client: CompanionAPIClient
     let spki: String

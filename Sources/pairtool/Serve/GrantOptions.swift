@@ -1,7 +1,7 @@
 import ArgumentParser
 import CompanionWire
 
-/// What a device is granted.
+/// The permissions that a device gets.
 struct GrantOptions: ParsableArguments {
     @Flag(help: "Give devices that pair permission to read only.")
     var readOnly = false
@@ -16,7 +16,7 @@ struct GrantOptions: ParsableArguments {
         if readOnly, !allowed.isEmpty { throw ValidationError("--read-only and --permission cannot be used together.") }
     }
 
-    /// nil for all that a device asks for.
+    /// nil grants everything that a device asks for.
     var permissions: [CompanionPermission]? {
         readOnly ? [] : allowed.isEmpty ? nil : allowed.map(\.permission)
     }
@@ -34,13 +34,13 @@ struct PermissionArgument: ExpressibleByArgument {
     static var allValueStrings: [String] { CompanionPermission.all.map(\.rawValue) }
 }
 
-/// A span of time on the command line: `90s`, `30m`, `12h`, `7d`, or seconds without a unit.
+/// A duration on the command line: `90s`, `30m`, `12h`, `7d`, or seconds without a unit.
 struct SpanArgument {
     private static let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
 
     let seconds: Double
 
-    /// - Throws: `ValidationError` that says what is valid.
+    /// - Throws: `ValidationError` with the valid forms.
     init(commandLine argument: String) throws {
         var digits = Substring(argument)
         let unit = argument.last.flatMap { Self.units[$0] }

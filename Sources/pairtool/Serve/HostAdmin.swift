@@ -3,15 +3,15 @@ import CompanionWire
 import FoundationEssentials
 
 extension Output {
-    /// Where the host of this user listens for its owner.
+    /// The admin socket of this user's host.
     var adminPath: String { context.paths.runtime + "/host.sock" }
 
-    /// Asks the host of this user.
+    /// Sends a request to this user's host.
     func ask(_ request: AdminRequest) async throws -> AdminResponse {
         try await AdminClient(path: adminPath).send(request)
     }
 
-    /// The device of the host that a word names.
+    /// The host's device that the user named.
     func adminDevice(_ word: String) async throws -> AdminDevice {
         try NameMatch.find(
             word,
@@ -23,7 +23,7 @@ extension Output {
         )
     }
 
-    /// Writes one device, with a sentence about it.
+    /// Writes one device, with a sentence about it in text output.
     func adminDevice(_ device: AdminDevice, text: () -> String) {
         result(AdminDeviceRow(device), id: device.id, text: text)
     }
@@ -38,7 +38,7 @@ struct AdminDeviceRow: Encodable {
     var protocolVersion: Int
     var pairedAt: Date
     var lastSeenAt: Date
-    /// true if the device is shut out and the host could not store that yet.
+    /// true if the device is revoked but the host could not store that yet.
     var isRevoked: Bool?
 
     init(_ device: AdminDevice) {
@@ -52,7 +52,7 @@ struct AdminDeviceRow: Encodable {
         isRevoked = device.isRevoked
     }
 
-    /// What the device may do, for people.
+    /// The device's permissions as text for the user.
     var rights: String {
         if isRevoked == true { return "nothing: revoked, but not stored yet" }
         return permissions.isEmpty ? "read" : permissions.joined(separator: ", ")

@@ -1,17 +1,18 @@
 import Discovery
 
-/// Puts a host on the network.
+/// Advertises a host on the network.
 struct HostAdvertiser: Sendable {
     let client: CompanionDiscoveryClient
     let name: String
     /// 16 hex digits.
     let id: String
-    /// Whether devices of protocol 1 are served.
+    /// Whether the host also serves devices that use protocol v1.
     let isLegacy: Bool
 
-    /// Advertises until it is cancelled, which sends the goodbye.
+    /// Advertises until it is cancelled, then sends a goodbye.
     ///
-    /// Both types carry the same TXT record (companion-v2, Ports and advertisements), all of it hints.
+    /// Both service types carry the same TXT record (companion-v2, Ports and advertisements). Clients treat its values
+    /// as hints only.
     func run(port: Int, tlsPort: Int, _ report: @escaping @Sendable (AdvertisementEvent) async -> Void) async throws {
         let txt = [("v", "2"), ("id", id), ("tls", "\(tlsPort)"), ("legacy", isLegacy ? "1" : "0"), ("name", name)]
         let advertisement = Advertisement(

@@ -53,7 +53,7 @@ struct HostAuditCommand: AsyncParsableCommand {
     }
 }
 
-/// A row of the audit, in JSON.
+/// A row of the audit log, in JSON.
 struct AuditTableRow: Encodable {
     var number: Int
     var at: Date
@@ -70,7 +70,7 @@ struct AuditTableRow: Encodable {
     }
 }
 
-/// What a check of the audit found, in JSON.
+/// The result of checking the audit log, in JSON.
 struct AuditVerdictRow: Encodable {
     var rows: Int
     var intact: Bool

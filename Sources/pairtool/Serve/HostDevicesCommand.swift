@@ -63,7 +63,7 @@ struct HostPermissionsCommand: AsyncParsableCommand {
     @Option(name: .customLong("permission"), help: "Allow this and nothing else, besides reading (repeatable).")
     var allowed: [PermissionArgument] = []
 
-    /// What `--permission` was called.
+    /// The old name of `--permission`.
     @Option(parsing: .upToNextOption, help: .hidden)
     var set: [PermissionArgument] = []
 

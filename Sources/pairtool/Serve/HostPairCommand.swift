@@ -44,7 +44,7 @@ struct HostPairCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        // Before there is a code, a file that cannot be written ends the command.
+        // Fail before a code is created if the file cannot be written.
         let picture = try qrFile.map(QRPicture.init)
         var request = AdminRequest(.pair)
         request.ttlSeconds = Double(ttl)
@@ -71,7 +71,8 @@ struct HostPairCommand: AsyncParsableCommand {
         let isLimited = grant.permissions != nil || expires != nil
         let limit = "These limits are for one device. The next code has the limits that the host was started with."
         if output.context.stdoutIsTerminal {
-            // Below it are the limit and the prompt; the limit gives way to the code.
+            // The time limit and the prompt follow below the code. If the window has no room for all, the time limit is
+            // left out.
             let columns = isLimited ? output.context.windowSize()?.columns : nil
             let rows = columns.map { DisplayWidth.rows(of: output.fitted(limit, indent: 0), columns: $0) } ?? 0
             let ways =
@@ -99,12 +100,12 @@ struct HostPairCommand: AsyncParsableCommand {
     }
 }
 
-/// A challenge in JSON.
+/// A pairing challenge in JSON.
 struct HostPairRow: Encodable {
     var code: String?
     var qrPayload: String?
     var expiresAt: Date
-    /// true if the six digits are not taken, after too many wrong ones.
+    /// true if the host no longer accepts the six digits, after too many wrong ones.
     var digitsLocked: Bool?
 
     init(_ challenge: PairingStartResponse, digitsLocked: Bool?, showSecrets: Bool) {
@@ -116,7 +117,7 @@ struct HostPairRow: Encodable {
 }
 
 extension CommandError {
-    /// The host answered without what was asked for.
+    /// The host's answer lacks what the request asked for.
     static let strangeAnswer = CommandError(
         .failed,
         "host.bad_answer",

@@ -109,7 +109,7 @@ struct HostRunCommand: AsyncParsableCommand {
                 "The host's key is missing (\(directory)/identity.key). The host makes a new one, and all devices have to pair again."
             )
         }
-        // The host's key gives it an id that stays when its name, port or address changes.
+        // The host's id is derived from its key, so it stays the same when the name, port or address changes.
         let identity = try SecureKeyStore(directory: directory).identity()
         let name = name?.trimmingBlanks() ?? MachineName.current
         let server = try CompanionBridgeServer(
@@ -155,7 +155,7 @@ struct HostRunCommand: AsyncParsableCommand {
         try await HostRuntime(server: server, admin: admin, advertiser: advertiser, screen: screen).run()
     }
 
-    /// Whether the codes are not visible here, as in a service. Then a code is made only by `pairtool host pair`.
+    /// Whether nobody can see codes here, as in a service. Then only `pairtool host pair` creates codes.
     private func isUnseen(_ output: Output) -> Bool {
         let isSeen = output.context.stdoutIsTerminal && output.format == .text
         return !isSeen && !showSecrets && qrFile == nil

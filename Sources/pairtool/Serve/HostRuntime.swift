@@ -4,7 +4,7 @@ import Glibc
 import NIOConcurrencyHelpers
 import ServiceLifecycle
 
-/// Runs a host: the server, its advertisement and what the terminal shows, until a signal ends them in order.
+/// Runs a host: its server, its advertisement and its screen. A signal shuts them down in order.
 struct HostRuntime: Sendable {
     let server: CompanionBridgeServer
     let admin: AdminServer
@@ -15,7 +15,7 @@ struct HostRuntime: Sendable {
         do {
             try await serve()
         } catch {
-            // Why comes first, and then that it has ended.
+            // Show the reason first, then that the host has ended.
             throw ExitRequest(status: await screen.end(after: error))
         }
         await screen.end()
@@ -25,13 +25,13 @@ struct HostRuntime: Sendable {
         let (ports, portFound) = AsyncStream.makeStream(of: (plain: Int, secure: Int).self)
         let services = ServiceGroup(services: [server, admin], logger: LoggingSetup.logger("lifecycle"))
         let wasAsked = NIOLockedValueBox(false)
-        let stop: Interrupts.Handler = { signal in
+        let stop: Interrupts.Handler = { _ in
             let again = wasAsked.withLockedValue { asked in
                 defer { asked = true }
                 return asked
             }
             // A second signal does not wait for a tidy end.
-            if again { ExitCleanup.exit(by: signal) }
+            if again { ExitCleanup.exit(.interrupted) }
             Task { await services.triggerGracefulShutdown() }
             return true
         }
@@ -40,7 +40,7 @@ struct HostRuntime: Sendable {
                 group.addTask { await show(portFound) }
                 group.addTask { await advertise(on: ports) }
                 group.addTask { try await screen.keepTime() }
-                // The server ends by a signal or an error, and the others with it.
+                // The server ends on a signal or an error; the other tasks end with it.
                 defer { group.cancelAll() }
                 try await services.run()
             }
@@ -55,7 +55,7 @@ struct HostRuntime: Sendable {
         }
     }
 
-    /// Advertises the port once it is known. A host that cannot advertise is still of use: it can be named by address.
+    /// Advertises the port once it is known. If that fails, the host goes on: users can still connect to its address.
     private func advertise(on ports: AsyncStream<(plain: Int, secure: Int)>) async {
         for await port in ports {
             do {

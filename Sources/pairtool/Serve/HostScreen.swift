@@ -4,24 +4,24 @@ import Discovery
 import FoundationEssentials
 import PairingAgent
 
-/// Shows what happens at the host: the code to pair with, and who comes and goes.
+/// Shows the host's events: pairing codes, and devices that pair, connect and leave.
 actor HostScreen {
     private let output: Output
     private let name: String
     private let lan: Bool
     private let picture: QRPicture?
     private let showSecrets: Bool
-    /// Whether codes come by `pairtool host pair` alone.
+    /// Whether only `pairtool host pair` creates codes.
     private let onDemand: Bool
-    /// The directory that is served because none was named.
+    /// The served directory, if the user named none; else nil.
     private let directory: String?
     private var challenge: PairingStartResponse?
     private var isAdvertSaid = false
-    /// The seconds for which the code has not been drawn, because the window has no room for what is to be said about
-    /// the advertisement below it; nil if nothing is held back.
+    /// The seconds for which the code has been held back, because the window has no room for the message about the
+    /// advertisement below it; nil if it is not held back.
     private var heldSeconds: Int?
     private let dense: Bool
-    /// The window that was too small for the code; nil if it is drawn.
+    /// The size of the window that was too small for the code; nil if the code is shown.
     private var tooSmall: CommandContext.WindowSize?
 
     init(
@@ -47,7 +47,7 @@ actor HostScreen {
     func show(_ event: HostEvent) {
         if case .challenge(let challenge) = event { take(challenge) }
         if case .challengeEnded = event { challenge = nil }
-        // Not before: a host that does not start serves nothing.
+        // Only once the host listens: a host that fails to start serves nothing.
         if case .listening = event, let directory {
             output.say("Serving the current directory, \(directory). To serve another: --project DIR")
         }
@@ -72,7 +72,7 @@ actor HostScreen {
         report("advert_failed", "The host is not advertised: \(error). Companions can still reach it by its address.")
     }
 
-    /// Counts down the code's time on a terminal, until it is cancelled.
+    /// Counts down the code's remaining time on a terminal, until it is cancelled.
     func keepTime() async throws {
         guard showsCountdown else { return }
         while true {
@@ -81,11 +81,11 @@ actor HostScreen {
         }
     }
 
-    /// What there is to do every second.
+    /// The work of every second.
     func tick() {
         if let held = heldSeconds, let challenge {
             heldSeconds = held + 1
-            // An engine that says nothing is no reason to go without a code.
+            // If the discovery engine reports nothing, show the code anyway.
             if held + 1 >= Self.mostHeldSeconds { draw(challenge) } else { drawCountdown() }
         } else if let tooSmall, tooSmall != output.context.windowSize(), let challenge {
             draw(challenge)
@@ -94,16 +94,16 @@ actor HostScreen {
         }
     }
 
-    /// Leaves the terminal tidy and removes the picture of the last code.
+    /// Clears the countdown and removes the picture of the last code.
     func end() {
         clearCountdown()
         picture?.remove()
         if output.format == .text { output.say("The host has ended.") }
     }
 
-    /// The same where an error ended the host, and tells of it.
+    /// Does the same after an error ended the host, and reports the error.
     ///
-    /// - Returns: How the program is to end.
+    /// - Returns: The exit status of the program.
     func end(after error: any Error) -> ExitStatus {
         clearCountdown()
         let status = output.status(after: error)
@@ -164,14 +164,14 @@ actor HostScreen {
         return "Somebody at \(address) entered a wrong code\(tries). If it was not you, end this host."
     }
 
-    /// How long a code may wait for the message about the advertisement.
+    /// How many seconds a code may wait for the message about the advertisement.
     private static let mostHeldSeconds = 3
 
     private func draw(_ challenge: PairingStartResponse) {
         clearCountdown()
         let code = PairingCode(challenge: challenge, hasEnd: !showsCountdown, dense: dense)
         if output.context.stdoutIsTerminal {
-            // Only the countdown continues, and notices a changed window.
+            // Only the countdown keeps running and notices when the window is resized.
             var ways = (showsCountdown ? "Make the window larger" : "Start the host in a larger window") + code.denseWay
             if picture == nil { ways += ", use --qr-file" }
             var rowsAfter = 1 + rowsOfAdvert
@@ -188,7 +188,7 @@ actor HostScreen {
         } else if showSecrets {
             output.data(code.text)
         } else {
-            // What is not a terminal may be a log, which others read.
+            // Output that is not a terminal may be a log that others read.
             output.data(
                 onDemand
                     ? "There is a pairing code. To show it: pairtool host pair"
@@ -200,7 +200,7 @@ actor HostScreen {
         drawCountdown()
     }
 
-    /// The rows of what is said about the advertisement soon after the first code is there.
+    /// The rows of the message about the advertisement, which appears soon after the first code.
     private var rowsOfAdvert: Int {
         guard !isAdvertSaid, let columns = output.context.windowSize()?.columns else { return 0 }
         return DiscoveryEngineKind.allCases.map {
@@ -213,7 +213,7 @@ actor HostScreen {
         return TerminalText.line("Advertised as “\(name)”\(place) (\(engine.rawValue) mDNS engine).")
     }
 
-    // MARK: The last line
+    // MARK: Countdown
 
     private var showsCountdown: Bool {
         output.format == .text && output.context.stdoutIsTerminal && output.context.stderrIsTerminal
@@ -235,7 +235,7 @@ actor HostScreen {
         drawCountdown()
     }
 
-    /// Says what became of the advertisement.
+    /// Reports whether the host is advertised.
     private func report(_ event: String, _ text: String) {
         isAdvertSaid = true
         if output.format == .json {

@@ -29,9 +29,9 @@ struct HostStatusRow: Encodable {
         var locked: Bool
         /// Wrong codes in a row, over all challenges.
         var failuresInARow: Int
-        /// When the running code ends.
+        /// When the current code expires.
         var expiresAt: Date?
-        /// When the next code comes, after several that were burnt.
+        /// When the next code may be created; the host delays it after several codes were used up by wrong entries.
         var nextCodeAt: Date?
         var triesLeft: Int?
     }

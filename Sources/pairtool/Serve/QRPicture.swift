@@ -3,21 +3,22 @@ import Glibc
 import PairingAgent
 import QRCodec
 
-/// The PNG file that a host keeps its current QR code in. It holds a token, so it goes when the host ends.
+/// The PNG file with a host's current QR code. It contains a token, so it is removed when the host ends.
 struct QRPicture: Sendable {
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-    /// The most bytes of a picture that is taken for one of ours.
+    /// The largest file, in bytes, that is recognised as such a picture.
     private static let most = 64 << 10
 
-    /// The file itself, behind all links.
+    /// The path of the file with all symbolic links resolved.
     private let path: String
-    /// Whether the user has named a link: so that it goes on leading somewhere, the file is emptied, not removed.
+    /// Whether the user named a symbolic link. Then the file is emptied instead of removed, so that the link stays
+    /// valid.
     private let isBehindLink: Bool
 
-    /// Checks that nothing of the user's is overwritten, and that the file can be written.
+    /// Checks that this overwrites no file of the user's, and that the file can be written.
     ///
-    /// - Throws: ``CommandError`` where something else is there than a host's picture or an empty file, or where it
-    ///   cannot be written to.
+    /// - Throws: ``CommandError`` if the path holds anything but a host's picture or an empty file, or cannot be
+    ///   written.
     init(path: String) throws {
         let place = try OutputFile.destination(path)
         guard FileStatus(place, followingLinks: false) == nil || Self.isReplaceable(place) else {
@@ -30,18 +31,18 @@ struct QRPicture: Sendable {
         }
         self.path = place
         isBehindLink = FileStatus(path, followingLinks: false)?.kind == .link
-        // The first code is not there yet: an empty picture shows whether there can be one.
+        // There is no code yet. Writing an empty picture shows whether the file can be written.
         try Self.signature.withUnsafeBytes { try OutputFile.replace(place, with: $0) }
         ExitCleanup.add(remove)
     }
 
-    /// Writes a payload's QR code in place of the last one.
+    /// Replaces the picture with the QR code of a payload.
     func write(_ payload: String) throws {
         let picture = try QRSymbol(smallest: Array(payload.utf8), atLeast: .medium).png()
         try picture.withUnsafeBytes { try OutputFile.replace(path, with: $0) }
     }
 
-    /// Removes the file, if it still is such a picture.
+    /// Removes the file if it is still such a picture.
     func remove() {
         guard Self.isReplaceable(path) else { return }
         if isBehindLink {
@@ -51,8 +52,8 @@ struct QRPicture: Sendable {
         }
     }
 
-    /// Whether nothing is lost with a file: it is empty, or the picture of a pairing code, as a host leaves it that is
-    /// killed.
+    /// Whether the file can be replaced without loss: it is empty, or holds a pairing code that a killed host left
+    /// behind.
     private static func isReplaceable(_ path: String) -> Bool {
         guard FileStatus(path, followingLinks: false)?.kind == .file,
             let content = try? PrivateFile.read(path, limit: most)

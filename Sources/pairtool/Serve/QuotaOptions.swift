@@ -1,7 +1,7 @@
 import ArgumentParser
 import CompanionHost
 
-/// How much each device may store at a host.
+/// How much each device may store on a host.
 struct QuotaOptions: ParsableArguments {
     @Option(
         name: .customLong("quota"),
@@ -39,10 +39,10 @@ struct QuotaArgument {
         case projects(Int), chats(Int), messages(Int), size(Int), total(Int)
     }
 
-    /// nil: none at all.
+    /// nil removes all limits.
     let limit: Limit?
 
-    /// - Throws: `ValidationError` that says what is valid.
+    /// - Throws: `ValidationError` with the valid forms.
     init(commandLine argument: String) throws {
         guard argument != "none" else {
             limit = nil

@@ -21,7 +21,7 @@ struct CapabilitiesCommand: AsyncParsableCommand {
     )
     var named: String?
 
-    /// What `--host` was: the host alone.
+    /// The host as a plain argument: the old form of `--host`.
     @Argument(help: .hidden, completion: .custom { _, _, _ in Completions.hosts() })
     var unnamed: String?
 
@@ -55,7 +55,7 @@ struct CapabilitiesCommand: AsyncParsableCommand {
         )
     }
 
-    /// Generations are asked for where they matter; a host that does not answer is known by its family alone.
+    /// Asks the host only if its family has generations. If it does not answer, its family alone says what it offers.
     private func health(of host: PairedHost, _ output: Output) async throws -> HostHealth? {
         guard host.family.ways.hasGenerations else { return nil }
         do {
@@ -87,7 +87,7 @@ struct CapabilitiesCommand: AsyncParsableCommand {
             case host, name, family, trust, generation
         }
 
-        /// One object, not one within another.
+        /// Writes the fields of both into one flat object.
         func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(host, forKey: .host)

@@ -29,7 +29,7 @@ struct DisconnectCommand: AsyncParsableCommand {
         try await host.withSession(options) { session in
             let name = TerminalText.line(session.host.name)
             let connected = try await session.devices.status().connectedDevice
-            // The request would end anybody's connection: it is sent only where it ends ours.
+            // The request ends the connection of whichever device is connected, so it is sent only if that is this one.
             if !session.isVerified, let connected, connected.id != session.host.deviceID {
                 throw CommandError(
                     .notPaired,

@@ -32,10 +32,17 @@ struct StatusCommand: AsyncParsableCommand {
         let output = options.output
         guard watch else {
             let selected = try await host.selected(output)
-            let (report, health) = try await HostStatusReport.read(selected, output)
+            let health: HostHealth
+            do {
+                health = try await selected.family.ways.health(of: selected, output: output, timeouts: .init())
+                if let failure = health.standing?.failure { throw failure }
+            } catch let error as CompanionClientError {
+                throw error.naming(selected)
+            }
+            let report = HostStatusReport(selected, health)
             show(report)
             if let failure = report.failure(health) {
-                // What the report does not say.
+                // Show the failure only if the report does not already contain it.
                 let isUnsaid = health.trouble != nil || !report.connected && report.connectedDevice == nil
                 if output.format != .json, isUnsaid { output.say(TerminalText.line(failure.message)) }
                 throw output.ended(by: failure)
@@ -47,7 +54,7 @@ struct StatusCommand: AsyncParsableCommand {
             do {
                 try await follow(try await host.selected(output))
             } catch let error as CommandError where error.status == .unreachable {
-                // It may be on its way to another place, or be off for the night.
+                // The host may be changing its address, or be switched off.
                 try await ContinuousClock().sleep(for: HostOptions.pause)
             }
         }
@@ -56,20 +63,25 @@ struct StatusCommand: AsyncParsableCommand {
     private func follow(_ host: PairedHost) async throws {
         let output = options.output
         var last: HostStatusReport?
-        try await host.family.ways.whenChanged(host, every: interval.duration, output: output) { interruption in
+        func take(_ answer: Result<HostHealth, CompanionClientError>) throws {
             let report: HostStatusReport
-            do {
-                report =
-                    if let interruption {
-                        HostStatusReport(host, problem: interruption)
-                    } else {
-                        try await HostStatusReport.read(host, output).report
-                    }
-            } catch let error as CompanionClientError where host.trust != .verified {
-                report = HostStatusReport(host, problem: error.description)
+            switch answer {
+            case .failure(let error): report = HostStatusReport(host, problem: error.naming(host).description)
+            case .success(let health):
+                if let failure = health.standing?.failure {
+                    guard host.trust != .verified else { throw failure }
+                    report = HostStatusReport(host, problem: failure.naming(host).description)
+                } else {
+                    report = HostStatusReport(host, health)
+                }
             }
             if report != last { show(report) }
             last = report
+        }
+        do {
+            try await host.family.ways.watchHealth(of: host, every: interval.duration, output: output, take)
+        } catch let error as CompanionClientError {
+            throw error.naming(host)
         }
     }
 
@@ -85,26 +97,26 @@ struct HostStatusReport: Encodable, Equatable {
     var name: String
     var family: HostFamily
     var trust: HostTrust
-    /// True where TLS ends at a key that was trusted when the host was paired, though nothing was proven; else absent.
+    /// True if the connection uses TLS with a key that was trusted at pairing without proof; else absent.
     var tls: Bool?
-    /// Where it was asked, or is asked for: of a Jarvis daemon, the base URL in use.
+    /// The address that was asked. For a Jarvis daemon: the base URL in use.
     var address: String
     var reachable: Bool
     var service: String?
     var version: String?
-    /// The generation of its family, if it says so.
+    /// The generation of its family; absent if the host does not report it.
     var generation: String?
-    /// Whether the assistant's account is signed in on the host.
+    /// Whether the assistant's account is signed in on the host, or its program answers there.
     var signedIn: Bool?
-    /// Whether this device is connected. Of other families than CopilotForge's: whether the host answers.
+    /// Whether this device is connected, or its token accepted. True where hosts of the family know neither.
     var connected: Bool
     var connectedDevice: ConnectedCompanionDevice?
-    /// What the host lists this device as; of verified hosts only.
+    /// The name under which the host lists this device; verified hosts only.
     var deviceName: String?
     /// The host's clock minus this machine's, in seconds.
     var clockOffsetSeconds: Int64?
     var problem: String?
-    /// What this device may do besides reading; of verified hosts only.
+    /// What this device may do besides reading; verified hosts only.
     var permissions: [CompanionPermission]?
     /// When this device's access ends; absent if it does not.
     var expiresAt: Date?
@@ -121,31 +133,20 @@ struct HostStatusReport: Encodable, Equatable {
         self.problem = problem
     }
 
-    /// Asks a host how it is.
-    ///
-    /// - Throws: ``CompanionClientError``; also where the host does not tell this device how they stand.
-    static func read(_ host: PairedHost, _ output: Output) async throws -> (report: HostStatusReport, HostHealth) {
-        let health: HostHealth
-        do {
-            health = try await host.family.ways.health(of: host, output: output, timeouts: .init())
-            if let failure = health.standing?.failure { throw failure }
-        } catch let error as CompanionClientError {
-            throw error.naming(host)
-        }
-        var report = HostStatusReport(host, problem: health.trouble)
-        report.address = health.place
-        report.reachable = true
-        report.service = health.service
-        report.version = health.version
-        report.generation = health.generation
-        report.signedIn = health.hasAssistant
-        report.clockOffsetSeconds = health.clockOffset?.components.seconds
-        report.connected = health.standing?.isConnected ?? true
-        report.connectedDevice = health.standing?.connectedDevice
-        report.deviceName = health.standing?.deviceName
-        report.permissions = health.standing?.permissions
-        report.expiresAt = health.standing?.expiresAt
-        return (report, health)
+    init(_ host: PairedHost, _ health: HostHealth) {
+        self.init(host, problem: health.trouble)
+        address = health.place
+        reachable = true
+        service = health.service
+        version = health.version
+        generation = health.generation
+        signedIn = health.hasAssistant
+        clockOffsetSeconds = health.clockOffset?.components.seconds
+        connected = health.standing?.isConnected ?? true
+        connectedDevice = health.standing?.connectedDevice
+        deviceName = health.standing?.deviceName
+        permissions = health.standing?.permissions
+        expiresAt = health.standing?.expiresAt
     }
 
     var text: String {
@@ -214,7 +215,8 @@ struct HostStatusReport: Encodable, Equatable {
     }
 
     static func == (left: HostStatusReport, right: HostStatusReport) -> Bool {
-        // The clock's offset wavers by a second, and the time of the last contact changes with every look.
+        // Ignores the clock offset, which varies by a second, and the time of the last contact, which changes with
+        // every request.
         left.reachable == right.reachable && left.connected == right.connected && left.signedIn == right.signedIn
             && left.connectedDevice?.id == right.connectedDevice?.id && left.version == right.version
             && left.problem == right.problem && left.permissions == right.permissions

@@ -297,6 +297,8 @@ import Testing
             let id = try #require(server.sessions.first?.key)
             #expect(await user.run("aicli", "sessions", "end", String(id.prefix(8)), "-q").out == "\(id)\n")
             #expect(await user.run("aicli", "sessions", "end", "nothing").status == 3)
+            let refused = await user.run("new", "project", "shed", "--json")
+            #expect(refused.status == 1 && refused.failed(with: "host.cannot"), "\(refused.err)")
             let begun = await user.run("new", "session", "web", "-q")
             let second = try #require(server.sessions.first?.key)
             #expect(begun.out == "\(second)\n" && second != first, "\(begun)")

@@ -57,6 +57,7 @@ import Testing
             }
             let result = await user.run("projects", "--interface", "lo", "--engine", "embedded")
             #expect(result.status == 10 && result.err.contains("Studio (127.0.0.1:\(port))"), "\(result)")
+            #expect(result.err.split(separator: "nothing listens").count == 2, "the reason is told once: \(result)")
         }
     }
 

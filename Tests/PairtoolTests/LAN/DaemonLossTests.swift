@@ -47,7 +47,7 @@ struct DaemonLossTests {
             kill $watch
             wait $watch
             status=$?
-            [ $status = 143 ] || fail "the watch ended with $status"
+            [ $status = 130 ] || fail "the watch ended with $status"
             """
         )
         #expect(run.status == 0, "\(run.errors)\(run.output)")

@@ -55,8 +55,17 @@ struct ManyHostsTests {
 
     @Test("The embedded engine gives all of them")
     func embedded() async throws {
+        // A machine that is busy with something else loses packets: a look that lacks hosts is repeated, twice at most.
         let run = try await LAN.run(
-            script(#"on desk "$PAIRTOOL" discover --engine embedded --interface eth0 --json --timeout 120"#)
+            script(
+                """
+                for look in 1 2 3; do
+                    on desk "$PAIRTOOL" discover --engine embedded --interface eth0 --json --timeout 120 >$LAN/hosts
+                    [ $(wc -l <$LAN/hosts) -lt 2000 ] || break
+                done
+                cat $LAN/hosts
+                """
+            )
         )
         #expect(run.status == 0, "\(run.errors)")
         #expect(!run.errors.contains("warning"))

@@ -60,6 +60,12 @@ import Testing
         #expect(IndentedText.of("abcdefghijklmnop", indent: 2, columns: 12) == "  abcdefghij\n  klmnop")
         #expect(IndentedText.of("a bcdefghijkl", indent: 2, columns: 12) == "  a\n  bcdefghijk\n  l")
         #expect(IndentedText.of("    indented text", indent: 2, columns: 16) == "      indented\n  text")
+        let address = "at http://a-very-long-name.example:7878 now"
+        #expect(
+            IndentedText.of(address, first: 0, columns: 20, keepsWords: true)
+                == "at\n  http://a-very-long-name.example:7878\n  now",
+            "what is to be copied stays whole"
+        )
         for columns in 10...60 {
             let broken = IndentedText.of(text, columns: columns)
             #expect(broken.split(separator: "\n").allSatisfy { $0.hasPrefix("  ") && $0.count <= columns })

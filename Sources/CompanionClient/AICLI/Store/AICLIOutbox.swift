@@ -1,12 +1,12 @@
 package import FoundationEssentials
 
-/// A prompt that could not be sent yet.
+/// A prompt that has not been sent yet.
 package struct AICLIWaitingPrompt: Codable, Sendable, Hashable, Identifiable {
     package enum State: String, Codable, Sendable {
         case waiting
-        /// Its sending began and did not end: it may have reached the host, so it is not sent again by itself.
+        /// Sending began but did not complete. The host may have received it, so it is not sent again automatically.
         case uncertain
-        /// The host would not begin with it.
+        /// The host refused to begin it.
         case refused
     }
 
@@ -14,13 +14,13 @@ package struct AICLIWaitingPrompt: Codable, Sendable, Hashable, Identifiable {
     package var id: String
     package var workingDirectory: String
     package var prompt: String
-    /// Nil: all.
+    /// nil allows all tools.
     package var allowedTools: [String]?
     package var writtenAt: Date
     package var state: State
 }
 
-/// The prompts for one server that were written while it was out of reach: oldest first, each sent once.
+/// The prompts that were written while a server was unreachable: oldest first, each sent once.
 package struct AICLIOutbox: Codable, Sendable, Hashable {
     package static let mostPrompts = 200
 
@@ -29,10 +29,10 @@ package struct AICLIOutbox: Codable, Sendable, Hashable {
 
     package init() {}
 
-    /// The next one to send. One whose fate is unknown does not hold up the others.
+    /// The next prompt to send. A prompt in the state `uncertain` does not block the others.
     package var next: AICLIWaitingPrompt? { prompts.first { $0.state == .waiting } }
 
-    /// - Returns: The entry; nil where the queue is full.
+    /// - Returns: The entry; nil if the queue is full.
     package mutating func add(
         _ prompt: String,
         in workingDirectory: String,
@@ -53,28 +53,28 @@ package struct AICLIOutbox: Codable, Sendable, Hashable {
         return entry
     }
 
-    /// Marks the prompt as on its way. To be written down before its first byte leaves: whatever happens then, it does
-    /// not go out twice.
+    /// Marks the prompt as being sent. Store this before the first byte is sent, so that the prompt is never sent
+    /// twice.
     ///
-    /// - Returns: Whether it was still there to be sent.
+    /// - Returns: Whether the prompt was still waiting.
     package mutating func begin(_ id: String) -> Bool {
         guard let index = prompts.firstIndex(where: { $0.id == id && $0.state == .waiting }) else { return false }
         prompts[index].state = .uncertain
         return true
     }
 
-    /// The host would not begin with it: those behind it are not held up.
+    /// Marks the prompt as refused by the host, so that it does not block the ones after it.
     package mutating func refuse(_ id: String) {
         guard let index = prompts.firstIndex(where: { $0.id == id }) else { return }
         prompts[index].state = .refused
     }
 
-    /// The host has had it, or it is thrown away.
+    /// Removes the prompt: the host has received it, or the user discarded it.
     package mutating func finish(_ id: String) {
         prompts.removeAll { $0.id == id }
     }
 
-    /// The user wants it to go out whatever happened before.
+    /// Lets the prompt be sent again, whatever happened before.
     package mutating func putBack(_ id: String) {
         guard let index = prompts.firstIndex(where: { $0.id == id }) else { return }
         prompts[index].state = .waiting

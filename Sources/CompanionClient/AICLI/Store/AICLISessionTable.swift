@@ -2,15 +2,15 @@ import CompanionWire
 package import FoundationEssentials
 import PairingAgent
 
-/// A session of this machine at an AICLI server.
+/// A session of this machine on an AICLI server.
 package struct AICLISession: Codable, Sendable, Hashable, Identifiable {
-    /// The server's id of it.
+    /// The session's id on the server.
     package var id: String
-    /// As the server lists the project: continuing compares it letter by letter.
+    /// Exactly as the server lists the project: it compares the path byte by byte when a session is continued.
     package var workingDirectory: String
     package var createdAt: Date
     package var lastActivityAt: Date
-    /// What was shown of the messages that the server kept: it delivers them again at every subscription.
+    /// The stored messages that were already shown. The server sends them again on every subscription.
     package var seen: [String] = []
 
     package init(id: String, workingDirectory: String, createdAt: Date, lastActivityAt: Date) {
@@ -20,16 +20,17 @@ package struct AICLISession: Codable, Sendable, Hashable, Identifiable {
         self.lastActivityAt = lastActivityAt
     }
 
-    /// When servers give up an idle session: after 24 hours. Some do after half an hour, so each is asked for before it
-    /// is used.
+    /// When servers discard an idle session: after 24 hours. Some do so after 30 minutes, so the server is asked about
+    /// a session before each use.
     package var expiresAt: Date { lastActivityAt.addingTimeInterval(AICLISessionTable.idleLimit) }
 }
 
-/// The sessions of one server: one for each working directory. A value that decides; others do the asking.
+/// The sessions on one server, one for each working directory. A value type that makes decisions; its callers make the
+/// requests.
 package struct AICLISessionTable: Codable, Sendable, Hashable {
-    /// Seconds.
+    /// In seconds.
     package static let idleLimit: Double = 24 * 3600
-    /// The most messages of a session that are remembered as seen.
+    /// The most messages per session that are remembered as seen.
     static let longestMemory = 512
 
     package var version = 1
@@ -37,10 +38,10 @@ package struct AICLISessionTable: Codable, Sendable, Hashable {
 
     package init() {}
 
-    /// What the server says of a session.
+    /// The server's answer about a session.
     package enum Verdict: Sendable, Hashable {
         case continued
-        /// It has no such session, or one of another directory.
+        /// The server has no such session, or it belongs to another directory.
         case unknown
     }
 
@@ -48,7 +49,7 @@ package struct AICLISessionTable: Codable, Sendable, Hashable {
         sessions.first { $0.workingDirectory.isSame(as: directory) }
     }
 
-    /// Notes that the server gave a session for a directory. It may be one that it already had.
+    /// Records the session that the server returned for a directory. It may be one that already existed.
     package mutating func started(_ id: String, in directory: String, at now: Date) {
         if let index = sessions.firstIndex(where: { $0.workingDirectory.isSame(as: directory) }),
             sessions[index].id == id
@@ -60,7 +61,7 @@ package struct AICLISessionTable: Codable, Sendable, Hashable {
         sessions.append(AICLISession(id: id, workingDirectory: directory, createdAt: now, lastActivityAt: now))
     }
 
-    /// Notes what the server says of a session. One that it does not know is forgotten.
+    /// Records the server's answer about a session. An unknown session is removed.
     package mutating func take(_ verdict: Verdict, of id: String, at now: Date) {
         switch verdict {
         case .continued: touch(id, at: now)
@@ -68,7 +69,7 @@ package struct AICLISessionTable: Codable, Sendable, Hashable {
         }
     }
 
-    /// Notes that something was said in a session.
+    /// Records activity in a session.
     package mutating func touch(_ id: String, at now: Date) {
         guard let index = sessions.firstIndex(where: { $0.id == id }) else { return }
         sessions[index].lastActivityAt = max(now, sessions[index].lastActivityAt)
@@ -78,7 +79,7 @@ package struct AICLISessionTable: Codable, Sendable, Hashable {
         sessions.removeAll { $0.id == id }
     }
 
-    /// Remembers what of the kept messages was shown.
+    /// Records which stored messages were shown.
     package mutating func saw(_ identities: [String], in id: String) {
         guard let index = sessions.firstIndex(where: { $0.id == id }) else { return }
         let known = Set(sessions[index].seen)
@@ -86,10 +87,10 @@ package struct AICLISessionTable: Codable, Sendable, Hashable {
         sessions[index].seen = (sessions[index].seen + new).suffix(Self.longestMemory)
     }
 
-    /// Forgets sessions that are over: their time is, or the server does not list them.
+    /// Removes sessions that have expired or that the server does not list.
     ///
-    /// - Parameter listed: The ids that the server lists; nil where it was not asked.
-    /// - Returns: What was forgotten.
+    /// - Parameter listed: The ids that the server lists; nil if it was not asked.
+    /// - Returns: The removed sessions.
     package mutating func cleanUp(now: Date, listed: Set<String>?) -> [AICLISession] {
         let gone = sessions.filter { session in
             session.expiresAt <= now || listed.map { !$0.contains(session.id) } == true
@@ -100,7 +101,7 @@ package struct AICLISessionTable: Codable, Sendable, Hashable {
 
     // MARK: Chats
 
-    /// The id of the one chat of a directory: 16 hex digits.
+    /// The id of a directory's only chat: 16 hex digits.
     package static func chatID(for directory: String) -> String {
         DeviceIdentity.shortHash("aicli \(directory)")
     }

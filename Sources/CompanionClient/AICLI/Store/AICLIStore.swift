@@ -2,15 +2,15 @@ import CompanionWire
 import FoundationEssentials
 import PairingAgent
 
-/// The projects of a server, and when it listed them.
+/// The projects of a server, and when they were listed.
 struct AICLIListing: Codable, Sendable, Hashable {
     var version = 1
     var projects: [CompanionProject] = []
     var listedAt = Date.distantPast
 }
 
-/// What this machine keeps of one AICLI server: sessions, prompts that wait, and what was said. A folder of files that
-/// only their owner may read, each replaced as a whole.
+/// The local data of one AICLI server: sessions, waiting prompts and messages. A folder of files that only their owner
+/// can read; each file is replaced as a whole.
 package struct AICLIStore: Sendable {
     package let directory: String
 
@@ -18,7 +18,7 @@ package struct AICLIStore: Sendable {
     ///   - data: The tool's data directory.
     ///   - hostID: 16 hex digits.
     package init(data: String, hostID: String) {
-        // The id is a hash; whatever else it may be, it stays one name of a folder.
+        // The id is a hash. In any case, keep only characters that are safe in a folder name.
         let name = hostID.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
         directory = "\(data)/aicli/\(name.isEmpty ? "host" : name)"
     }
@@ -32,14 +32,14 @@ package struct AICLIStore: Sendable {
         try update("sessions.json", AICLISessionTable(), change)
     }
 
-    /// The projects as the server listed them last; nil where it never did.
+    /// The projects that the server last listed; nil if there are none yet.
     func projects() throws -> AICLIListing? {
         try load("projects.json")
     }
 
     func keep(_ projects: [CompanionProject], at now: Date) throws {
         try update("projects.json", AICLIListing()) {
-            // A date alone is not worth a write at every look.
+            // Do not write the file every time only to update the date.
             guard $0.projects != projects || now.timeIntervalSince($0.listedAt) > 60 else { return }
             $0 = AICLIListing(projects: projects, listedAt: now)
         }
@@ -67,7 +67,7 @@ package struct AICLIStore: Sendable {
         try update(Self.transcriptName(chatID), AICLITranscript(), change)
     }
 
-    /// The paths of the files that do not hold what they should.
+    /// The paths of the files that are damaged.
     package func damagedFiles() -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return names.sorted().filter { !isWhole($0) }.map { "\(directory)/\($0)" }
@@ -85,14 +85,14 @@ package struct AICLIStore: Sendable {
             }
             return true
         } catch let error as PrivateFile.Failure where error.remedy != nil {
-            // Refused, and not looked at.
+            // The file's owner or mode is wrong, so it was not read.
             return true
         } catch {
             return false
         }
     }
 
-    /// Removes all that is kept of the server.
+    /// Removes all local data of the server.
     package func removeAll() throws {
         guard PrivateFile.isDirectory(directory) else { return }
         try FileManager.default.removeItem(atPath: directory)
@@ -102,8 +102,8 @@ package struct AICLIStore: Sendable {
         "chat-\(DeviceIdentity.shortHash(chatID)).json"
     }
 
-    /// - Throws: ``PairedHostStoreError`` for a file that is damaged, ``PrivateFile/Failure`` for one that others can
-    ///   have written; it is left as it is.
+    /// - Throws: ``PairedHostStoreError`` if the file is damaged, ``PrivateFile/Failure`` if others can have written
+    ///   it. The file is left unchanged.
     private func load<Value: Decodable>(_ name: String, as: Value.Type = Value.self) throws -> Value? {
         let path = "\(directory)/\(name)"
         guard let bytes = try PrivateFile.readRecord(path, limit: 64 << 20) else { return nil }

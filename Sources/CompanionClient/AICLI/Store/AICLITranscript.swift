@@ -1,14 +1,14 @@
 package import CompanionWire
 package import FoundationEssentials
 
-/// What was said in a chat from this machine: the server tells nobody.
+/// The messages of a chat from this machine. The server does not return them.
 package struct AICLITranscript: Codable, Sendable, Hashable {
-    /// The most messages; older ones go.
+    /// The most messages; older ones are removed.
     package static let mostMessages = 1000
 
     package var version = 1
     package private(set) var messages: [CompanionMessage] = []
-    /// How many messages there were before the oldest: ids and cursors count from the first one.
+    /// How many older messages were removed. Ids and cursors count from the first message.
     private var removed = 0
 
     package init() {}
@@ -22,7 +22,7 @@ package struct AICLITranscript: Codable, Sendable, Hashable {
         removed += excess
     }
 
-    /// - Parameter cursor: The number of a message, from the first one that there ever was.
+    /// - Parameter cursor: The number of a message, counted from the chat's first message.
     package func page(chatID: String, cursor: String?, limit: Int) -> CompanionMessagesPageResponse {
         let start = max(0, (cursor.flatMap(Int.init) ?? 0) - removed)
         let page = messages.dropFirst(start).prefix(min(max(limit, 1), 200))

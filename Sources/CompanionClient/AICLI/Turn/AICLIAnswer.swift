@@ -1,13 +1,13 @@
-/// An answer as it is put together from pieces whose white space was lost on the way, and from the whole at the end.
+/// An answer that is assembled from pieces that have lost their white space, and from the complete text at the end.
 struct AICLIAnswer: Sendable, Hashable {
-    /// What was shown so far.
+    /// The text that was shown so far.
     private(set) var shown = ""
-    /// The letters and digits of it: all that the whole has to agree in.
+    /// Its letters and digits. Only these are compared with the complete text.
     private var letters: [Character] = []
-    /// What is shown before the first piece.
+    /// The text to show before the first piece.
     private let lead: String
 
-    /// - Parameter isBehind: Whether this goes on behind an answer that was shown.
+    /// - Parameter isBehind: Whether this answer follows one that was already shown.
     init(isBehind: Bool = false) {
         lead = isBehind ? "\n\n" : ""
     }
@@ -16,20 +16,20 @@ struct AICLIAnswer: Sendable, Hashable {
 
     /// Adds a piece.
     ///
-    /// - Returns: What to show; nil for a piece that was shown already, in smaller ones.
+    /// - Returns: The text to show; nil if the piece was already shown in smaller pieces.
     mutating func add(_ piece: String) -> String? {
         let new = Self.letters(of: piece)
         if !new.isEmpty, letters.count >= new.count, letters.suffix(new.count).elementsEqual(new) { return nil }
-        // Messages of tools repeat what was said so far, and the last one has it all.
+        // Tool messages repeat the text so far, and the last message contains all of it.
         if letters.count >= Self.longEnough, new.count > letters.count, new.starts(with: letters),
             let rest = missing(from: piece)
         {
-            // What ends the last sentence was shown.
+            // The punctuation at the end of the last sentence was already shown.
             let ending = String(shown.reversed().prefix { !Self.counts($0) && !$0.isWhitespace }.reversed())
             (shown, letters) = (piece, new)
             return String(rest.utf8.starts(with: ending.utf8) ? rest.dropFirst(ending.count) : rest[...])
         }
-        // Servers cut an answer at its blank lines, and leave these out.
+        // Servers split an answer at its blank lines and drop these.
         let needsGap = shown.last?.isWhitespace == false && piece.first?.isWhitespace == false
         let text = needsGap ? "\n\n" + piece : piece
         defer { shown += text }
@@ -37,9 +37,9 @@ struct AICLIAnswer: Sendable, Hashable {
         return shown.isEmpty ? lead + text : text
     }
 
-    /// Takes the whole answer.
+    /// Takes the complete answer.
     ///
-    /// - Returns: What of it was not shown; nil where it is another one than what was shown.
+    /// - Returns: The part that was not shown yet; nil if the answer differs from what was shown.
     mutating func complete(with whole: String) -> String? {
         guard !whole.allSatisfy(\.isWhitespace) else { return "" }
         let missing = missing(from: whole)
@@ -59,7 +59,7 @@ struct AICLIAnswer: Sendable, Hashable {
         return rest.contains(where: Self.counts) ? String(rest) : ""
     }
 
-    /// From so many letters on, a piece that begins with all that was said is taken for it and more.
+    /// From this many letters on, a piece that begins with all previous text is taken to repeat it.
     private static let longEnough = 12
 
     private static func counts(_ character: Character) -> Bool {

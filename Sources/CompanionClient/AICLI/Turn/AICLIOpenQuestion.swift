@@ -1,38 +1,38 @@
 import FoundationEssentials
 
-/// What the agent has asked, and what was answered so far.
+/// The open questions of the agent, and the answers so far.
 ///
-/// Servers run the agent once a prompt, so its turn may well be over while the question is open: the answer is the next
-/// prompt then (aicli, "Seen with the real server").
+/// Servers run the agent once per prompt, so the turn may have ended while the question is open. The answer is then
+/// sent as the next prompt (aicli, "Seen with the real server").
 struct AICLIOpenQuestion: Sendable, Hashable {
     struct Asked: Sendable, Hashable {
         var request: AICLIPermissionRequest
-        /// The word that answers it; nil until there is one.
+        /// The answer; nil until there is one.
         var word: String?
     }
 
-    /// As a rule one. Others that come before the reply are answered together with it.
+    /// Usually one. Further questions before the reply are answered together with it.
     var asked: [Asked]
-    /// Since when all are answered.
+    /// When the last one was answered.
     var answeredAt: Duration?
-    /// Whether the reply to the prompt has come.
+    /// Whether the reply to the prompt has arrived.
     var isReplied = false
-    /// When it was sent, by the server's clock.
+    /// When the reply was sent, by the server's clock.
     var repliedAt: Date?
 
     var isAnswered: Bool { asked.allSatisfy { $0.word != nil } }
 
-    /// The one word that answers all: a denial, if there is one.
+    /// One word that answers all questions: a denial if there is one.
     var word: String? {
         asked.first { $0.word == $0.request.denying }?.word ?? asked.last?.word
     }
 }
 
-/// A question whose answer is out.
+/// A question whose answer was sent.
 struct AICLIAnsweredQuestion: Sendable, Hashable {
     var prompts: [String]
-    /// When the answer went out.
+    /// When the answer was sent.
     var at: Duration
-    /// Whatever the server sent until then belongs to this question. Nil: that is not known.
+    /// Frames that the server sent up to this time belong to this question; nil if the time is unknown.
     var until: Date?
 }

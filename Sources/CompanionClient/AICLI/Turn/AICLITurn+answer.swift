@@ -1,7 +1,7 @@
 import CompanionWire
 
 extension AICLITurn {
-    /// Shows what happens in the session.
+    /// Shows an event of the session.
     mutating func show(_ event: AICLIEvent, at moment: Moment) -> [Action] {
         switch event {
         case .text(let text):
@@ -17,7 +17,7 @@ extension AICLITurn {
         case .several(let events): return events.flatMap { show($0, at: moment) }
         case .permission(let request): return ask(request, at: moment)
         case .answer(let content, let success, let error):
-            // Without the id of a request of this connection: the answer to one of an earlier connection.
+            // The frame has no id of a request on this connection, so it answers a request on an earlier one.
             return isWaiting ? finish(content, success: success, error: error, at: moment) : []
         case .result(let success, let latest):
             return ended(success: success, usage: latest, at: moment)
@@ -26,10 +26,10 @@ extension AICLITurn {
         }
     }
 
-    /// Whether a prompt is out and its reply is still to come.
+    /// Whether a prompt was sent and its reply has not arrived.
     var isWaiting: Bool { isPrompted && question?.isReplied != true }
 
-    /// The agent has finished. Its answer follows, unless its way is gone.
+    /// The agent has finished. Its answer follows, unless the connection that it was sent to is gone.
     private mutating func ended(success: Bool, usage latest: ContinueChatUsage?, at moment: Moment) -> [Action] {
         guard isWaiting else { return [] }
         var actions: [Action] = []
@@ -43,7 +43,7 @@ extension AICLITurn {
         return actions + finish("", success: true, error: nil, at: moment)
     }
 
-    /// Takes the whole answer. One that leaves a question open is not the end of the turn.
+    /// Takes the complete answer. If a question is open, this does not end the turn.
     mutating func finish(_ content: String, success: Bool, error: String?, at moment: Moment) -> [Action] {
         guard success else { return end(.fail(failed(error ?? (content.isEmpty ? nil : content)))) }
         var actions: [Action] = []

@@ -13,7 +13,7 @@ extension AICLITurn {
         let cause =
             closure.error
             ?? CompanionClientError(.unreachable, "The host closed the connection.", delivery: delivery)
-        // A host that was never there is off: nothing was sent, so there is nothing to wait for.
+        // If no connection ever worked, the host is off. Nothing was sent, so there is nothing to wait for.
         guard isWelcome || breaks > 0 else {
             var error = cause
             error.delivery = .notSent
@@ -70,7 +70,7 @@ extension AICLITurn {
         }
     }
 
-    /// The server could not be asked. What became of that question is nothing that became of the prompt.
+    /// The check of the session failed. That error says nothing about the prompt.
     mutating func unverified(_ cause: CompanionClientError) -> [Action] {
         guard phase == .verifying else { return [] }
         guard !isPrompted else {
@@ -81,7 +81,7 @@ extension AICLITurn {
         return end(.fail(error))
     }
 
-    /// What comes first on a connection that stands: a session.
+    /// The first step on an open connection is to get a session.
     mutating func openSession() -> [Action] {
         guard let sessionID else { return startSession() }
         phase = .verifying
@@ -94,8 +94,8 @@ extension AICLITurn {
         return [.send(request("streamStart", .start, data))] + wake(after: configuration.reply)
     }
 
-    /// What begins a session. The prompt goes out by itself afterwards; the one in here only has to be there: builds of
-    /// late July read `prompt`, those after them `initialPrompt`.
+    /// The data of a request that starts a session. The prompt is sent separately afterwards, but the field is
+    /// required: builds of late July read `prompt`, later ones `initialPrompt`.
     static func sessionStart(in workingDirectory: String) -> AICLIValue {
         let filler: AICLIValue = "Conversation with pairtool"
         return [
@@ -111,7 +111,7 @@ extension AICLITurn {
             "events": .array(Self.events.map(AICLIValue.string)),
             "sessionIds": .array(sessionID.map { [.string($0)] } ?? []),
         ]
-        // Nothing answers a subscription: the pong tells that all kept messages are there.
+        // A subscription has no reply. The pong shows that all stored messages have arrived.
         let (subscription, ping) = (request("subscribe", .other, data), request("ping", .ping))
         return [.send(subscription), .send(ping)] + wake(after: configuration.drain)
     }
@@ -125,7 +125,7 @@ extension AICLITurn {
         switch phase {
         case .idle, .ended: return []
         case .connecting where isOpen:
-            // Some builds greet nobody. One that is dead is found out by what is asked of it next.
+            // Some builds send no greeting. If the connection is dead, the next request will show it.
             isWelcome = true
             return openSession()
         case .connecting:

@@ -8,7 +8,7 @@ extension AICLITurn {
         let event = AICLIEvent(frame)
         frameDate = frame.origin
         if !isWelcome { return greet(event) }
-        // The first frame of the newest builds may come after the time that it was given.
+        // The newest builds may send their first frame after the greeting timeout.
         if event == .connected, !isPrompted { return end(.fail(AICLIGeneration.http.refusal)) }
         if let id = frame.requestID, let kind = pending[id] { return replied(event, to: kind, id: id, at: moment) }
         if case .failure(let error) = event { return frame.requestID == nil ? [.output(.status(error.text))] : [] }
@@ -16,7 +16,7 @@ extension AICLITurn {
         if let identity = frame.identity, !recent.insert(identity) { return [] }
         guard phase == .draining || phase == .answering else { return [] }
         if phase == .draining {
-            // What happens now may come before what was kept: it has its turn behind that.
+            // This frame may be newer than stored ones that are still to come, so handle it after them.
             kept.append(frame)
             return []
         }
@@ -56,7 +56,7 @@ extension AICLITurn {
             guard error.isUnknownSession, !hasRenewed, !hasAnswered, let old = sessionID else {
                 return end(.fail(error.clientError))
             }
-            // It was refused, not executed: it may go out again, in a session that the host knows.
+            // The prompt was refused, not executed, so it can be sent again in a session that the host knows.
             hasRenewed = true
             isPrompted = false
             sessionID = nil
@@ -68,7 +68,7 @@ extension AICLITurn {
             return [.output(.status("The host did not take the answer. \(error.text)"))]
         case (.permission, _): return []
         default:
-            // A chunk may carry the id of its prompt: the reply is still to come.
+            // A chunk may carry the id of its prompt; the reply is still to come.
             if kind == .prompt {
                 pending[id] = kind
                 return show(event, at: moment)
@@ -77,9 +77,9 @@ extension AICLITurn {
         }
     }
 
-    // MARK: Messages that were kept
+    // MARK: Stored messages
 
-    /// All kept messages are there: shows them in the order in which they were sent first, and goes on.
+    /// All stored messages have arrived: shows them in the order in which they were first sent, then continues.
     mutating func drained(at moment: Moment) -> [Action] {
         let messages = kept.filter { frame in frame.identity.map { !seen.contains($0) } ?? true }
             .enumerated()
@@ -96,11 +96,11 @@ extension AICLITurn {
         guard phase != .ended else { return actions }
         guard isPrompted else { return actions + sendPrompt(at: moment) }
         guard question != nil else { return actions + follow() }
-        // The reply that comes with a question went to the connection that broke, if it had not come before.
+        // The reply that comes with a question was sent to the broken connection, unless it had arrived before.
         return actions + (isWaiting ? finish("", success: true, error: nil, at: moment) : goOn(at: moment))
     }
 
-    /// Seconds; a message without a time comes first.
+    /// In seconds; messages without a time come first.
     private func order(_ frame: AICLIFrame) -> Double {
         frame.origin?.timeIntervalSince1970 ?? 0
     }
@@ -110,7 +110,7 @@ extension AICLITurn {
         guard frame.isQueued else { return show(event, at: moment) }
         let mark = frame.delay(now: moment.date).map { "Late by \($0.roughly): " } ?? "Late: "
         guard !isPrompted else {
-            // Part of this turn's answer.
+            // The message is part of this turn's answer.
             return [.output(.recovering("\(mark)a message that the host has kept"))] + show(event, at: moment)
         }
         switch event {
@@ -141,13 +141,13 @@ extension AICLITurn {
 
     private mutating func sendPrompt(at moment: Moment) -> [Action] {
         isPrompted = true
-        // In a session that took the place of another one it has been said already.
+        // If the session replaced another one, the prompt is already in the transcript.
         let said: [Action] = hasRenewed ? [] : [.said(.user, prompt, moment.date)]
         return [.prompting] + said + [.send(request("claudeCommand", .prompt, command(prompt)))]
             + wake(after: configuration.silence)
     }
 
-    /// What hands a text to the agent.
+    /// The data of a request that sends a text to the agent.
     func command(_ text: String) -> AICLIValue {
         [
             "command": .string(Self.command(text)), "projectPath": .string(workingDirectory),
@@ -155,17 +155,17 @@ extension AICLITurn {
         ]
     }
 
-    /// A prompt that is nothing but one of these words would be a question to the server, not to the agent.
+    /// The server would handle a prompt that is just one of these words itself instead of passing it to the agent.
     static func command(_ prompt: String) -> String {
         ["status", "sessions", "test"].contains(prompt.lowercased()) ? prompt + " " : prompt
     }
 }
 
 extension AICLIServerError {
-    /// For people.
+    /// Text for the user.
     var text: String { message.isEmpty ? code.rawValue : "\(code.rawValue): \(message)" }
 
-    /// The error before a prompt was sent.
+    /// The error if no prompt was sent.
     var notSent: CompanionClientError {
         var error = clientError
         error.delivery = .notSent

@@ -3,10 +3,10 @@ import FoundationEssentials
 
 /// Questions of the agent.
 extension AICLITurn {
-    /// How long after an answer the same question is a copy of the one that was answered.
+    /// How long after an answer the same question counts as a copy of the answered one.
     private static let copies = Duration.seconds(2)
 
-    /// Takes a question: the tools that are allowed answer it, or the user is asked.
+    /// Handles a question: the allowed tools answer it, or the user is asked.
     mutating func ask(_ request: AICLIPermissionRequest, at moment: Moment) -> [Action] {
         // Servers may ask twice.
         guard question?.asked.contains(where: { $0.request.prompt == request.prompt }) != true,
@@ -46,7 +46,7 @@ extension AICLITurn {
         return [.output(.status(notice))] + goOn(at: moment)
     }
 
-    /// The prompt has its reply, and the question is open past it.
+    /// The reply to the prompt has arrived while the question is still open.
     mutating func takeReply(at moment: Moment) -> [Action] {
         question?.isReplied = true
         question?.repliedAt = frameDate
@@ -55,17 +55,17 @@ extension AICLITurn {
         return goOn(at: moment)
     }
 
-    /// Sends the answer, once there is one and it is known how the server takes it.
+    /// Sends the answer once there is one and the server's way of taking it is known.
     mutating func goOn(at moment: Moment) -> [Action] {
         guard let open = question, open.isAnswered else { return [] }
         question?.answeredAt = open.answeredAt ?? moment.elapsed
-        // Without a connection it goes out on the next one.
+        // Without a connection, the answer is sent on the next one.
         guard phase == .answering else { return [] }
         if open.isReplied { return sendAnswer(at: moment) }
         return endsWithResult ? answerWithinTurn(at: moment) : wake(after: configuration.question)
     }
 
-    /// The answer as the next prompt: its reply carries the continuation.
+    /// Sends the answer as the next prompt; its reply contains the continuation.
     private mutating func sendAnswer(at moment: Moment) -> [Action] {
         guard let open = question, let word = open.word else { return [] }
         close(open, until: open.repliedAt, at: moment)
@@ -75,7 +75,7 @@ extension AICLITurn {
         return [.said(.user, word, moment.date), .send(command)] + wake(after: configuration.silence)
     }
 
-    /// The answer by its own request, of servers that wait for it within the turn.
+    /// Sends the answer as a request of its own, for servers that wait for it within the turn.
     private mutating func answerWithinTurn(at moment: Moment) -> [Action] {
         guard let open = question else { return [] }
         close(open, until: nil, at: moment)
@@ -94,12 +94,12 @@ extension AICLITurn {
         question = nil
     }
 
-    /// The timer has run out while a question is open.
+    /// Handles the timer while a question is open.
     ///
-    /// - Returns: Nil where nothing hangs on the question.
+    /// - Returns: nil if the timer does not concern a question.
     mutating func questionTimedOut(at moment: Moment) -> [Action]? {
         guard let open = question else { return nil }
-        // The user takes the time that it takes; the server has nothing more to say.
+        // The user may take any time to answer; the server sends nothing in the meantime.
         guard let answeredAt = open.answeredAt else { return open.isReplied ? [] : nil }
         guard !open.isReplied else { return nil }
         let rest = max(answeredAt, lastSign) + configuration.question - moment.elapsed

@@ -1,35 +1,36 @@
 package import CompanionWire
 package import FoundationEssentials
 
-/// One turn at an AICLI server as a state machine: takes what comes, says what to do. Has no clock, socket or file.
+/// One turn at an AICLI server as a state machine: takes events and returns actions. Has no clock, socket or file.
 ///
-/// A connection that breaks is made again and the session subscribed to anew. A prompt is sent once, whatever happens:
-/// the answer to one that went over a broken connection is lost (aicli, "WebSocket"), but what the session does after
-/// it is not.
+/// After a break, the connection is opened again and the session is subscribed to again. A prompt is sent only once: if
+/// its connection breaks, the answer is lost (aicli, "WebSocket"), but later messages of the session still arrive.
 package struct AICLITurn: Sendable {
     package struct Configuration: Sendable {
-        /// For a connection to stand. Default: 10 s.
+        /// How long to wait for a connection. Default: 10 s.
         package var welcome = Duration.seconds(10)
-        /// For the first frame of a WebSocket that stands; some builds send none, and are spoken to then. Default: 3 s.
+        /// How long to wait for the first frame of an open WebSocket. Some builds send none; after this time the turn
+        /// begins anyway. Default: 3 s.
         package var greeting = Duration.seconds(3)
-        /// For the reply to a request. Default: 30 s.
+        /// How long to wait for the reply to a request. Default: 30 s.
         package var reply = Duration.seconds(30)
-        /// For messages that the server has kept, after a subscription. Default: 3 s.
+        /// How long to wait for the server's stored messages after a subscription. Default: 3 s.
         package var drain = Duration.seconds(3)
-        /// How long a connection may be silent: servers ping every 15 s, whatever the agent does. Default: 45 s.
+        /// How long a connection may be silent. Servers ping every 15 s, even while the agent works. Default: 45 s.
         package var deadAfter = Duration.seconds(45)
         /// How long the agent may be silent. Default: 30 min.
         package var silence = Duration.seconds(30 * 60)
-        /// How long it may be after the connection broke: the answer may never come then. Default: 150 s.
+        /// How long the agent may be silent after the connection broke, because the answer may never arrive then.
+        /// Default: 150 s.
         package var recovery = Duration.seconds(150)
-        /// How long a server that has asked something may be silent, once the answer is there, before it counts as one that
-        /// waits for the answer within the turn. All others reply to the prompt at once. Default: 5 s.
+        /// How long the server may be silent after a question was answered, before it is treated as one that waits for
+        /// the answer within the turn. Other servers reply to the prompt at once. Default: 5 s.
         package var question = Duration.seconds(5)
-        /// How often in a row a connection may fail. Default: 12, which is about 18 minutes.
+        /// How many connections in a row may fail. Default: 12, which takes about 18 minutes.
         package var tries = 12
-        /// How often a connection may break in all. Default: 50.
+        /// How many times the connection may break in total. Default: 50.
         package var mostBreaks = 50
-        /// Gives 0..<1, for the waits.
+        /// Returns a number in 0..<1, for the waits.
         package var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
 
         package init() {}
@@ -37,7 +38,7 @@ package struct AICLITurn: Sendable {
 
     package struct Moment: Sendable, Hashable {
         package var date: Date
-        /// Since the turn began.
+        /// The time since the turn began.
         package var elapsed: Duration
 
         package init(date: Date, elapsed: Duration) {
@@ -48,15 +49,15 @@ package struct AICLITurn: Sendable {
 
     package enum Input: Sendable {
         case begin
-        /// The WebSocket stands; its first frame is still to come.
+        /// The WebSocket is open; its first frame has not arrived.
         case opened(connection: Int)
         case frame(AICLIFrame, connection: Int)
         case closed(AICLIClosure, connection: Int)
         case verified(AICLISessionTable.Verdict, sessionID: String)
-        /// The server could not be asked about the session.
+        /// The request about the session failed.
         case verificationFailed(CompanionClientError)
         case timer(Int)
-        /// Nil: denied.
+        /// A nil answer denies.
         case permission(AICLIPermissionRequest, answer: String?)
     }
 
@@ -69,11 +70,11 @@ package struct AICLITurn: Sendable {
         case output(TurnOutput)
         case started(sessionID: String)
         case verdict(AICLISessionTable.Verdict, sessionID: String)
-        /// Messages of the server's memory that were taken now.
+        /// Stored messages that were handled now.
         case saw([String], sessionID: String)
-        /// To be kept in the transcript.
+        /// To be added to the transcript.
         case said(CompanionMessage.Role, String, Date)
-        /// The prompt goes out with one of the next actions: what must not happen twice is to be written down now.
+        /// One of the next actions sends the prompt. Store now what prevents it from being sent twice.
         case prompting
         case finish(ChatTurnSummary)
         case fail(CompanionClientError)
@@ -91,42 +92,42 @@ package struct AICLITurn: Sendable {
     var phase = Phase.idle
     var connection = 0
     var isOpen = false
-    /// The server has greeted, or was given the time to.
+    /// The server has greeted, or the greeting timed out.
     var isWelcome = false
-    /// The session, and what was shown of its kept messages before.
+    /// The session, and which of its stored messages were shown earlier.
     var sessionID: String?
     var seen: Set<String>
     var recent = RecentIdentifiers(capacity: 4096)
-    /// Messages that come while those are awaited that the server has kept.
+    /// Frames that arrive while the stored messages are awaited.
     var kept: [AICLIFrame] = []
-    /// The prompt went out over a connection.
+    /// The prompt was sent on a connection.
     var isPrompted = false
-    /// The connection that it went out over is gone.
+    /// The connection on which it was sent is gone.
     var isFollowing = false
-    /// A connection broke while something was awaited.
+    /// A connection broke while a reply was awaited.
     var wasRecovered = false
     var hasRenewed = false
-    /// The server replies to no prompt: the result of the conversation ends the turn.
+    /// The server does not reply to prompts: the conversation's result ends the turn.
     var endsWithResult = false
     var answer = AICLIAnswer()
-    /// What the agent said before each question that was answered, whole.
+    /// The complete text of the agent before each answered question.
     var earlier: [String] = []
     var usage: ContinueChatUsage?
-    /// The question that is open, until its answer is out.
+    /// The open question, until its answer is sent.
     var question: AICLIOpenQuestion?
-    /// An answer went out as a prompt.
+    /// An answer was sent as a prompt.
     var hasAnswered = false
-    /// The one whose answer is out: copies of it may still be on their way.
+    /// The last question whose answer was sent; copies of it may still arrive.
     var answered: AICLIAnsweredQuestion?
-    /// When the frame that is looked at was sent, by the server's clock.
+    /// When the current frame was sent, by the server's clock.
     var frameDate: Date?
     var breaks = 0
     var backoff: AICLIBackoff
     var timer = 0
-    /// When something was last heard.
+    /// When the last frame arrived.
     var lastSign = Duration.zero
     private var number = 0
-    /// What requests are waited for, by their id.
+    /// The requests that await a reply, by their id.
     var pending: [String: Pending] = [:]
 
     enum Pending: Sendable, Hashable {
@@ -134,8 +135,8 @@ package struct AICLITurn: Sendable {
     }
 
     /// - Parameters:
-    ///   - session: The session that this machine has had for the directory.
-    ///   - allowedTools: Tools that need no question. Nil: all.
+    ///   - session: This machine's existing session for the directory.
+    ///   - allowedTools: The tools that need no permission; nil allows all.
     package init(
         prompt: String,
         workingDirectory: String,
@@ -174,7 +175,7 @@ package struct AICLITurn: Sendable {
         }
     }
 
-    // MARK: Parts of other files
+    // MARK: Used by the extensions in other files
 
     mutating func connect(after wait: Duration) -> [Action] {
         phase = .connecting
@@ -186,7 +187,7 @@ package struct AICLITurn: Sendable {
         return [.connect(connection, after: wait)] + wake(after: wait + configuration.welcome)
     }
 
-    /// Sets the one timer.
+    /// Sets the only timer.
     mutating func wake(after wait: Duration) -> [Action] {
         timer += 1
         return [.timer(timer, wait)]

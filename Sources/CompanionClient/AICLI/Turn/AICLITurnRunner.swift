@@ -1,15 +1,15 @@
 import CompanionWire
 package import FoundationEssentials
 
-/// Does what ``AICLITurn`` says: connects, sends, asks, waits and writes down.
+/// Performs the actions of ``AICLITurn``: connects, sends, asks the user, waits and stores.
 package struct AICLITurnRunner: Sendable {
     package let client: AICLIClient
     package let store: AICLIStore
-    /// Nil: every question that the allowed tools do not cover is denied.
+    /// nil denies every question that the allowed tools do not cover.
     package var permissions: AICLIPermissionAnswering?
     package var configuration = AICLITurn.Configuration()
     package var now: @Sendable () -> Date = { Date() }
-    /// Waits between two connections.
+    /// Waits between two connection attempts.
     package var pause: @Sendable (Duration) async throws -> Void = { try await ContinuousClock().sleep(for: $0) }
 
     package init(client: AICLIClient, store: AICLIStore) {
@@ -20,9 +20,9 @@ package struct AICLITurnRunner: Sendable {
     /// Runs a turn.
     ///
     /// - Parameters:
-    ///   - waiting: The id of the prompt in the queue, where it waited there.
-    ///   - emit: Gets all outputs but the last.
-    /// - Throws: ``CompanionClientError``; with the delivery `notSent`, the host knows nothing of the prompt.
+    ///   - waiting: The prompt's id in the outbox, if it waited there.
+    ///   - emit: Takes all outputs but the last.
+    /// - Throws: ``CompanionClientError``. If its delivery is `notSent`, the host has not received the prompt.
     package func run(
         _ prompt: String,
         in workingDirectory: String,
@@ -48,7 +48,7 @@ package struct AICLITurnRunner: Sendable {
         }
     }
 
-    /// - Parameter isOut: Set once the prompt is on its way.
+    /// - Parameter isOut: Set to true just before the prompt is sent.
     private func drive(
         _ turn: inout AICLITurn,
         _ isOut: inout Bool,
@@ -62,7 +62,7 @@ package struct AICLITurnRunner: Sendable {
             defer { group.cancelAll() }
             var requests: AsyncStream<[UInt8]>.Continuation?
             defer { requests?.finish() }
-            // One question at a time: two at once would share a terminal, and an answer could go to the wrong one.
+            // Ask one question at a time: two would share the terminal, and an answer could go to the wrong one.
             let (questions, asking) = AsyncStream<AICLIPermissionRequest>.makeStream()
             defer { asking.finish() }
             group.addTask {
@@ -93,7 +93,7 @@ package struct AICLITurnRunner: Sendable {
                     case .ask(let request): asking.yield(request)
                     case .output(let output): emit(output)
                     case .prompting:
-                        // A prompt that was refused, and goes out in another session, has begun already.
+                        // A refused prompt that is sent again in another session is already marked.
                         if !isOut { try begin(waiting) }
                         isOut = true
                     case .started, .verdict, .saw, .said:
@@ -143,8 +143,8 @@ extension AICLITurnRunner {
         sink.yield(.closed(closure, connection: number))
     }
 
-    /// Why there is no WebSocket, or one on which nothing came: a server of another generation, another service, or a
-    /// token that is refused.
+    /// Why there is no WebSocket, or one on which nothing arrived: a server of another generation, another service, or
+    /// a refused token.
     private func refusal() async throws -> CompanionClientError {
         if try await client.generation() == .http { return AICLIGeneration.http.refusal }
         try await client.checkTokenByHTTP()
@@ -165,7 +165,7 @@ extension AICLITurnRunner {
         } catch let error as CompanionClientError {
             sink.yield(.verificationFailed(error))
         } catch {
-            // Cancelled: nobody listens any more.
+            // The task was cancelled, so nobody reads the answer any more.
         }
     }
 }
@@ -173,7 +173,7 @@ extension AICLITurnRunner {
 // MARK: The disk
 
 extension AICLITurnRunner {
-    /// Marks a prompt that waited, before its first byte leaves.
+    /// Marks a waiting prompt before its first byte is sent.
     private func begin(_ waiting: String?) throws {
         guard let waiting, try !store.updateOutbox({ $0.begin(waiting) }) else { return }
         throw CompanionClientError(.busy, "Another pairtool has sent the prompt meanwhile.", delivery: .notSent)
@@ -199,7 +199,7 @@ extension AICLITurnRunner {
         }
     }
 
-    /// Writes down how a turn failed.
+    /// Stores how a turn failed.
     private func settle(_ turn: AICLITurn, isOut: Bool, waiting: String?, after error: any Error) throws {
         let failure = error as? CompanionClientError
         if isOut {
@@ -209,7 +209,7 @@ extension AICLITurnRunner {
         guard let waiting, isOut, let failure,
             ![.unreachable, .timedOut, .streamInterrupted].contains(failure.code)
         else { return }
-        // The host has refused it, or failed at it: it has had its turn.
+        // The host refused the prompt or failed to answer it, so it is not sent again.
         try store.updateOutbox { $0.finish(waiting) }
     }
 }

@@ -1,7 +1,7 @@
 package import CompanionWire
 package import FoundationEssentials
 
-/// What happens at a host of protocol v2, as it happens.
+/// The live events of a host of protocol v2.
 package struct LiveEvents: EventReporting {
     private let client: CompanionAPIClient
 
@@ -31,7 +31,7 @@ package struct PolledEvents: EventReporting {
 
     private struct Snapshot: Equatable {
         var device: ConnectedCompanionDevice?
-        /// When each project and chat was changed last.
+        /// When each project and chat was last changed.
         var projects: [String: Date] = [:]
         var chats: [String: [String: Date]] = [:]
     }
@@ -63,7 +63,7 @@ package struct PolledEvents: EventReporting {
         }
     }
 
-    /// Asks for the chats of those projects only that have changed.
+    /// Requests the chats only of projects that have changed.
     private func look(_ last: Snapshot?) async throws -> Snapshot {
         var snapshot = Snapshot(device: try await client.status().connectedDevice)
         for project in try await client.projects() {

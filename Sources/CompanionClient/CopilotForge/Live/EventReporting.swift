@@ -1,12 +1,12 @@
-/// A host of which it can be told what happens there.
+/// A host whose events can be watched.
 package protocol EventReporting: Sendable {
-    /// Gives what happens until the task is cancelled, or the host counts as gone from its address.
+    /// Reports events until the task is cancelled or the host no longer answers at its address.
     ///
     /// - Parameters:
-    ///   - interval: Between two requests to a host that tells nothing by itself.
-    ///   - progress: How far an earlier watch came: what changed since then is read first where the host can tell.
-    ///   - patience: How often in a row a connection may fail before the host counts as gone. Nil: for ever.
-    /// - Throws: ``CompanionClientError``; what `take` throws.
+    ///   - interval: The pause between two requests to a host that sends no events.
+    ///   - progress: The progress of an earlier watch. Changes since then are reported first if the host can tell them.
+    ///   - patience: How many connections in a row may fail before the watch gives up; nil for no limit.
+    /// - Throws: ``CompanionClientError``; any error of `take`.
     func run(
         every interval: Duration,
         progress: LiveProgress,

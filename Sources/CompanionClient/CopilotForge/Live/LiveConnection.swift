@@ -5,15 +5,15 @@ import NIOPosix
 import NIOSSL
 import NIOWebSocket
 
-/// One WebSocket to a host of protocol v2 (RFC 6455), over TLS that ends at the pinned key.
+/// One WebSocket (RFC 6455) to a host of protocol v2, over TLS with the pinned key.
 struct LiveConnection: Sendable {
-    /// The most bytes of a frame, and of an event of several frames.
+    /// The most bytes of a frame, and of an event that consists of several frames.
     private static let largestEvent = 1 << 20
 
     private let frames: WebSocketOpening.Frames
 
-    /// - Returns: nil where the host answers with something else than a WebSocket.
-    /// - Throws: What NIO throws, also where the host has not answered within the time of a request, and
+    /// - Returns: nil if the host does not answer with a WebSocket.
+    /// - Throws: Any error of NIO, also if the host does not answer within the request timeout;
     ///   ``CompanionClientError/Code/pinMismatch``.
     init?(client: CompanionAPIClient, pin: String, token: String?) async throws {
         let context = try NIOSSLContext(configuration: PinnedTLS.clientConfiguration)
@@ -44,14 +44,14 @@ struct LiveConnection: Sendable {
             guard let frames else { return nil }
             self.frames = frames
         } catch {
-            // What the verification said is the cause of whatever the handshake threw.
+            // A failed verification is the cause of the handshake's error, so throw that one instead.
             verdict.fail(error)
             try await verdict.futureResult.get()
             throw error
         }
     }
 
-    /// The next frame; nil where the connection has ended, in order or not.
+    /// The next frame; nil if the connection has ended, cleanly or not.
     private static func frame(
         _ inbound: inout NIOAsyncChannelInboundStream<WebSocketFrame>.AsyncIterator
     ) async throws -> WebSocketFrame? {
@@ -63,7 +63,7 @@ struct LiveConnection: Sendable {
         }
     }
 
-    /// Gives the events as they come, until the host closes the connection.
+    /// Reports events until the host closes the connection.
     func run(_ take: (LiveEvent) async throws -> Void) async throws {
         try await frames.executeThenClose { inbound, outbound in
             var text: [UInt8] = []
@@ -78,7 +78,7 @@ struct LiveConnection: Sendable {
                     }
                     guard frame.fin else { continue }
                     defer { text = [] }
-                    // An event that this version cannot read is none for it.
+                    // Skip events that this version cannot read.
                     guard let event = try? CompanionJSON.decode(LiveEvent.self, fromPeer: Data(text)) else {
                         continue
                     }

@@ -1,12 +1,12 @@
 package import CompanionWire
 
-/// What happens at a host of protocol v2, as it happens: `GET /companion/live`.
+/// The live events of a host of protocol v2: `GET /companion/live`.
 package struct LiveEventStream: Sendable {
     package enum Output: Sendable, Hashable {
         case event(LiveEvent)
-        /// The connection broke; it is made again after a while. The text is for people.
+        /// The connection broke and will be opened again after a pause. The text is for the user.
         case interrupted(String)
-        /// The connection stands again, and what changed meanwhile follows. The text is for people.
+        /// The connection works again, and the changes since the break follow. The text is for the user.
         case resumed(String)
     }
 
@@ -16,11 +16,10 @@ package struct LiveEventStream: Sendable {
     private let clock: any Clock<Duration>
 
     /// - Parameters:
-    ///   - patience: How often in a row a connection may fail before the host counts as gone from there. Default: nil,
-    ///     for ever.
-    ///   - progress: How far an earlier feed came: what changed since then is read first. Default: nil, a gap is not
-    ///     filled.
-    ///   - clock: Measures the waits between two tries.
+    ///   - patience: How many connections in a row may fail before the stream gives up. Default: nil, no limit.
+    ///   - progress: The progress of an earlier stream; changes since then are reported first. Default: nil, missed
+    ///     changes are not reported.
+    ///   - clock: Measures the pauses between retries.
     package init(
         client: CompanionAPIClient,
         patience: Int? = nil,
@@ -33,11 +32,10 @@ package struct LiveEventStream: Sendable {
         self.clock = clock
     }
 
-    /// Gives what happens until the task is cancelled, or the host counts as gone. A connection that breaks is made
-    /// again.
+    /// Reports events until the task is cancelled or the host no longer answers. Opens a new connection after a break.
     ///
-    /// - Throws: ``CompanionClientError`` for what a new connection cannot mend (a revoked device, another key); what
-    ///   `take` throws.
+    /// - Throws: ``CompanionClientError`` for errors that a new connection cannot fix (a revoked device, another key);
+    ///   any error of `take`.
     package func run(_ take: (Output) async throws -> Void) async throws {
         var backoff = Backoff(client.configuration.retries)
         var failures = 0
@@ -79,7 +77,7 @@ package struct LiveEventStream: Sendable {
 }
 
 extension CompanionAPIClient {
-    /// One live connection, until the host closes it.
+    /// Runs one live connection until the host closes it.
     func live(_ take: (LiveEvent) async throws -> Void) async throws {
         guard let pin = security.certificate?.spki else {
             throw CompanionClientError(
@@ -88,7 +86,7 @@ extension CompanionAPIClient {
                 delivery: .notSent
             )
         }
-        // Renews the session where it is over, so that the upgrade is not refused for that.
+        // Renews an expired session first, so that the host does not refuse the upgrade because of it.
         _ = try await status()
         let connection: LiveConnection?
         do {
@@ -97,7 +95,7 @@ extension CompanionAPIClient {
             throw try await transport(error, answered: false)
         }
         guard let connection else {
-            // A refusal is JSON like any other: asking without the upgrade brings it out.
+            // If the host refused, it answers the same request without the upgrade with a JSON error.
             _ = try await json(.get("/companion/live"), as: CompanionErrorResponse.self)
             throw CompanionClientError(.badAnswer, "\(endpoint) did not answer with a WebSocket.")
         }

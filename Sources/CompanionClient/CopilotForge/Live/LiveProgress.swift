@@ -2,10 +2,10 @@ import CompanionWire
 import FoundationEssentials
 import NIOConcurrencyHelpers
 
-/// How far a watch has come, over all of its connections: what it was told, and since when it may lack something.
+/// The progress of a watch over all of its connections: which events were reported, and since when some may be missing.
 package final class LiveProgress: Sendable {
     private struct State {
-        /// The time of the last event, by the host's clock.
+        /// The time of the last event by the host's clock.
         var latest: Date?
         var messages = RecentIdentifiers(capacity: 4096)
         var isInterrupted = false
@@ -19,14 +19,15 @@ package final class LiveProgress: Sendable {
         state.withLockedValue { $0.isInterrupted = true }
     }
 
-    /// Since when something may have been missed; nil where nothing was.
+    /// The time since which events may be missing; nil if none are.
     var gap: Date? {
         state.withLockedValue { $0.isInterrupted ? $0.latest : nil }
     }
 
-    /// Notes an event that is about to be told.
+    /// Records an event that is about to be reported.
     ///
-    /// - Returns: Whether it is news: a message that was read after a gap may be told once more by the connection.
+    /// - Returns: Whether it is new. After a gap, the connection may report a message again that was already read from
+    ///   the history.
     func note(_ event: LiveEvent) -> Bool {
         state.withLockedValue { state in
             state.latest = max(state.latest ?? event.at, event.at)
@@ -35,20 +36,20 @@ package final class LiveProgress: Sendable {
         }
     }
 
-    /// Notes that all of a gap was read.
+    /// Records that the gap is filled.
     func resume() {
         state.withLockedValue { $0.isInterrupted = false }
     }
 }
 
 extension CompanionAPIClient {
-    /// The most messages that are looked at in a chat after a gap.
+    /// The most messages that are read per chat after a gap.
     private static let mostMissed = 3200
 
-    /// What changed in projects and chats since a time on the host's clock, oldest first, with the host's own times.
+    /// The changes of projects and chats since a time on the host's clock, oldest first, with the host's times.
     ///
-    /// Hosts keep no record of their live events. But they say when each project and chat changed last, and a message
-    /// when it was written; who came and went meanwhile is lost.
+    /// Hosts do not store their live events, but they report when each project and chat last changed and when a message
+    /// was written. Connects and disconnects of devices in the meantime are lost.
     func changes(since time: Date) async throws -> [LiveEvent] {
         var events: [LiveEvent] = []
         for project in try await projects() {
@@ -72,7 +73,7 @@ extension CompanionAPIClient {
             guard events.count == before, changed > time else { continue }
             events.append(LiveEvent(.projectChanged, at: changed, projectId: project.id))
         }
-        // Stable for equal times: a message comes before the change of its chat.
+        // Keeps the order of equal times: a message comes before the change of its chat.
         return events.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
     }
 

@@ -1,6 +1,7 @@
 package import CompanionWire
 
-/// One turn of a chat: sends a prompt, once, and gives what a terminal should show, a broken stream's rest included.
+/// One turn of a chat: sends a prompt once and returns the outputs to show. If the stream breaks, the rest of the
+/// answer is read from the chat's history.
 package struct ChatTurn: Sendable {
     private let client: CompanionAPIClient
     private let chatID: String
@@ -10,9 +11,9 @@ package struct ChatTurn: Sendable {
     private let clock: any Clock<Duration>
 
     /// - Parameters:
-    ///   - position: Where the chat's history went to when an earlier turn began
-    ///     (``ChatTurnSummary/position``); it saves the walk through the whole chat.
-    ///   - clock: Measures the waits of a recovery.
+    ///   - position: The end of the chat's history at an earlier turn (``ChatTurnSummary/position``); it avoids reading
+    ///     the whole chat.
+    ///   - clock: Measures the pauses during a recovery.
     package init(
         client: CompanionAPIClient,
         chatID: String,
@@ -29,25 +30,25 @@ package struct ChatTurn: Sendable {
         self.clock = clock
     }
 
-    /// Begins the turn when the first output is asked for.
+    /// Begins the turn when the first output is read.
     ///
-    /// Throws ``CompanionClientError``: `hostError` when the turn failed on the host, `unreachable` when the prompt was
-    /// not taken, `streamInterrupted` when the answer could not be had. Text that came before an error counts.
-    /// Cancelling the task that reads ends the wait, not the turn on the host.
+    /// Throws ``CompanionClientError``: `hostError` if the turn failed on the host, `unreachable` if the host did not
+    /// receive the prompt, `streamInterrupted` if the rest of the answer could not be read. Text that came before an
+    /// error is valid. Cancelling the reading task stops the wait, not the turn on the host.
     package func run() -> ChatTurnOutputs {
         ChatTurnOutputs(turn: self)
     }
 }
 
 extension ChatTurn {
-    /// - Parameter health: What the host said of itself when the turn began.
+    /// - Parameter health: The host's health answer from the beginning of the turn.
     func makeRecovery(_ health: CompanionHealthResponse? = nil) -> TurnRecovery {
         var configuration = configuration
         configuration.turnLimit = configuration.turnLimit ?? health?.turnLimit
         return TurnRecovery(prompt: request.prompt, configuration: configuration)
     }
 
-    /// What the host says of itself; nil where it does not.
+    /// The host's health answer; nil if there is none.
     func askHealth() async throws -> CompanionHealthResponse? {
         do {
             return try await client.health()
@@ -72,7 +73,7 @@ extension ChatTurn {
         try await clock.sleep(for: duration)
     }
 
-    /// Starts to measure time.
+    /// Returns a function that gives the time since this call.
     func stopwatch() -> @Sendable () -> Duration {
         func start(_ clock: some Clock<Duration>) -> @Sendable () -> Duration {
             let begin = clock.now

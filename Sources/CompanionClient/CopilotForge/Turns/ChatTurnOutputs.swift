@@ -1,6 +1,7 @@
 import CompanionWire
 
-/// The outputs of a turn. Reading drives it: nothing runs between two reads. For one reader: the prompt is sent once.
+/// The outputs of a turn. The turn advances only while outputs are read. Supports one reader, because the prompt is
+/// sent once.
 package struct ChatTurnOutputs: AsyncSequence, Sendable {
     package typealias Element = TurnOutput
     package typealias Failure = any Error
@@ -30,7 +31,7 @@ package struct ChatTurnOutputs: AsyncSequence, Sendable {
         private var phase = Phase.idle
         private var recovery: TurnRecovery
         private var position = HistoryPosition.start
-        /// The host as it was when the turn began.
+        /// The host's health answer from the beginning of the turn.
         private var health: CompanionHealthResponse?
         private var age: @Sendable () -> Duration = { .zero }
         private var usage: ContinueChatUsage?
@@ -46,7 +47,7 @@ package struct ChatTurnOutputs: AsyncSequence, Sendable {
                 if let output = queue.popFirst() { return output }
                 switch phase {
                 case .idle:
-                    // Nothing was sent yet: what fails here fails the turn as it is.
+                    // Nothing has been sent yet, so an error here ends the turn without a recovery.
                     position = try await turn.findPosition()
                     health = try await turn.askHealth()
                     recovery = turn.makeRecovery(health)
@@ -81,7 +82,7 @@ package struct ChatTurnOutputs: AsyncSequence, Sendable {
         }
 
         private mutating func poll(_ elapsed: @escaping @Sendable () -> Duration) async throws {
-            // Before the history: what the process that answered had stored is in it then.
+            // Ask this before the history: the history then contains everything that the old process had stored.
             let hasRestarted = try await turn.askHealth().map { health?.isOtherProcess(than: $0) ?? false } ?? false
             let input: TurnRecovery.Input
             do {

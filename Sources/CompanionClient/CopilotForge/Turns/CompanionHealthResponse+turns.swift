@@ -2,24 +2,24 @@ package import CompanionWire
 package import FoundationEssentials
 
 extension CompanionHealthResponse {
-    /// How long a turn may take at this host, with a margin for what is on its way; nil where the host does not say what
-    /// it is.
+    /// How long a turn may take at this host, with a margin for network delay; nil if the host does not identify its
+    /// service.
     ///
-    /// Deployed Macs end every turn 120 s after it began (protocol v1, The stream). Other hosts of v1 let an agent work
-    /// for as long as it gives signs of life.
+    /// Deployed Macs end every turn 120 s after it began (protocol v1, The stream). Other v1 hosts let an agent work as
+    /// long as it shows signs of life.
     package var turnLimit: Duration? {
         service == "copilotforge-sidecar" ? .seconds(135) : nil
     }
 
-    /// Whether another answer comes from another process, so that what ran in this one is lost.
+    /// Whether another health answer comes from another process, so that the turns of this process are lost.
     func isOtherProcess(than other: CompanionHealthResponse) -> Bool {
         guard let began = processStartedAtMs, let otherBegan = other.processStartedAtMs else { return false }
-        // Some compute it anew for every answer, and are off by a little.
+        // Some hosts recompute the time for every answer, which makes it vary a little.
         return abs(otherBegan - began) > 1000
     }
 
-    /// Whether the host's process began after a time on the host's clock. A host that does not say when it began
-    /// did not.
+    /// Whether the host's process began after a time on the host's clock; false if the host does not report when it
+    /// began.
     package func began(after time: Date) -> Bool {
         processStartedAtMs.map { $0 / 1000 > time.timeIntervalSince1970 } ?? false
     }

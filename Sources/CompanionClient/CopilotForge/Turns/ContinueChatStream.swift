@@ -45,12 +45,12 @@ package struct ContinueChatStream: AsyncSequence, Sendable {
             self.decoder = ContinueChatStreamDecoder(maximumEventSize: client.configuration.limits.frame)
         }
 
-        /// - Throws: ``CompanionClientError``; `delivery` says whether the host can have taken the prompt.
+        /// - Throws: ``CompanionClientError``; its `delivery` says whether the host may have received the prompt.
         package mutating func next() async throws -> ContinueChatEvent? {
             while true {
                 switch pending.popFirst() {
                 case .event(let event):
-                    // Nothing follows an error frame, not even `[DONE]`: the connection's end is not waited for.
+                    // Nothing follows an error frame, not even `[DONE]`, so do not wait for the end of the connection.
                     if case .error = event { end() }
                     return event
                 case .end: end()
@@ -59,7 +59,7 @@ package struct ContinueChatStream: AsyncSequence, Sendable {
                 }
                 switch state {
                 case .idle:
-                    // Ended until proven otherwise: what throws below ends the sequence.
+                    // Set the state first: if the next line throws, the sequence has ended.
                     state = .ended
                     state = .reading(try await open())
                 case .reading(let body):
@@ -107,7 +107,7 @@ package struct ContinueChatStream: AsyncSequence, Sendable {
             CompanionClientError(.tooLarge, "\(client.endpoint) sends more than an answer may have.", underlying: error)
         }
 
-        /// What breaks a stream that has begun is one thing to the reader, whatever it was.
+        /// Any error after the stream has begun is reported as an interruption.
         private func interrupted(_ error: (any Error)?) -> any Error {
             let cause = error.map {
                 CompanionClientError.transport(

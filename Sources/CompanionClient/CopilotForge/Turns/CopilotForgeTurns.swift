@@ -2,15 +2,15 @@ package import CompanionWire
 package import FoundationEssentials
 import NIOConcurrencyHelpers
 
-/// Turns at a host of protocol v1: the request that carries the prompt streams the answer.
+/// Turns at a host of protocol v1: the answer is streamed in the response to the prompt.
 package struct StreamedTurns: TurnRunning {
     private let client: CompanionAPIClient
     private let deviceID: String
     private let now: @Sendable () -> Date
-    /// Where the history of each chat went to when its last turn began.
+    /// The end of each chat's history when its last turn began.
     private let positions = NIOLockedValueBox<[String: HistoryPosition]>([:])
 
-    /// - Parameter deviceID: What this device is called there.
+    /// - Parameter deviceID: This device's id at the host.
     package init(client: CompanionAPIClient, deviceID: String, now: @escaping @Sendable () -> Date) {
         self.client = client
         self.deviceID = deviceID
@@ -19,7 +19,7 @@ package struct StreamedTurns: TurnRunning {
 
     package var takesImages: Bool { false }
 
-    /// The host makes the chat when the first prompt comes.
+    /// The host creates the chat when it receives the first prompt.
     package func makeChat(projectID: String, title: String) -> String {
         UUID().uuidString.lowercased()
     }
@@ -34,7 +34,6 @@ package struct StreamedTurns: TurnRunning {
 
     package func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs {
         TurnOutputs { emit in
-            try await requireOwnPlace()
             let turn = ChatTurn(
                 client: client,
                 chatID: chatID,
@@ -51,13 +50,13 @@ package struct StreamedTurns: TurnRunning {
         }
     }
 
-    /// Makes sure that the host still has this device connected.
+    /// Checks that this device is still the connected one.
     ///
-    /// Such a host has one device at a time, and its requests carry no credentials: it continues to serve a device that
-    /// another one has superseded (protocol v1, Pairing), so that one's user would not know.
+    /// A v1 host has one device at a time, and requests carry no credentials: it would keep serving a superseded device
+    /// (protocol v1, Pairing), without the knowledge of the new device's user.
     ///
     /// - Throws: ``CompanionClientError/Code/superseded``. A host without any device says so itself.
-    private func requireOwnPlace() async throws {
+    package func requireOwnPlace() async throws {
         guard let other = try await client.status().connectedDevice, other.id != deviceID else { return }
         throw CompanionClientError(
             .superseded,
@@ -67,7 +66,7 @@ package struct StreamedTurns: TurnRunning {
     }
 }
 
-/// Turns at a host of protocol v2: a signed command starts one, which runs whether it is followed or not.
+/// Turns at a host of protocol v2: a signed command starts a turn, which runs whether or not anyone follows it.
 package struct CommandedTurns: TurnRunning {
     private let client: CompanionAPIClient
     private let now: @Sendable () -> Date
@@ -102,11 +101,10 @@ package struct CommandedTurns: TurnRunning {
 }
 
 extension CompanionAPIClient {
-    /// How long an unfinished turn is waited for before it counts as lost, where the host does not say how long it lets
-    /// one take.
+    /// How long to wait for an unfinished turn before it counts as lost, if the host reports no limit of its own.
     private static var longestTurn: Duration { .seconds(600) }
 
-    /// Waits until the last prompt of a chat has its answer.
+    /// Waits until the last prompt of a chat is answered.
     fileprivate func waitForAnswer(
         chatID: String,
         begun: Date,
@@ -120,7 +118,8 @@ extension CompanionAPIClient {
             let last = try await lastMessages(chatID: chatID, count: 1).last
             guard let last, last.role == .user else { return }
             let health = try await health()
-            // Both times are the host's, but for a host that says no times: then they are right to about a second.
+            // Both times are from the host's clock. If the message has no time, the estimate is accurate to about a
+            // second.
             let asked = last.createdAt ?? begun.addingTimeInterval(clockOffset.map { $0 / .seconds(1) } ?? 0)
             guard !health.began(after: asked) else {
                 return say("The host was restarted before it answered the last prompt. That answer is lost.")

@@ -2,10 +2,10 @@ import AsyncHTTPClient
 import CompanionWire
 import NIOCore
 
-/// The outputs of a turn that runs, or ran, at a host of protocol v2.
+/// The outputs of a turn that runs or ran at a host of protocol v2.
 ///
-/// The host numbers the frames of a turn and keeps them, so a stream that breaks is taken up behind the last frame, as
-/// often as frames still come in between. Dropping the stream does not end the turn. For one reader.
+/// The host numbers and stores the frames of a turn. A stream that breaks is resumed after the last frame, as long as
+/// new frames arrive between the breaks. Dropping the stream does not end the turn. Supports one reader.
 package struct FollowedTurn: AsyncSequence, Sendable {
     package typealias Element = TurnOutput
     package typealias Failure = any Error
@@ -14,7 +14,7 @@ package struct FollowedTurn: AsyncSequence, Sendable {
     private let target: String
     private let clock: any Clock<Duration>
 
-    /// - Parameter clock: Measures the waits between two tries.
+    /// - Parameter clock: Measures the pauses between retries.
     /// - Throws: ``CompanionClientError/Code/badRequest`` for an empty id.
     package init(
         client: CompanionAPIClient,
@@ -65,8 +65,8 @@ package struct FollowedTurn: AsyncSequence, Sendable {
             backoff = Backoff(client.configuration.retries)
         }
 
-        /// - Throws: ``CompanionClientError``: `hostError` when the turn failed, `streamInterrupted` when the stream
-        ///   broke and could not be taken up again.
+        /// - Throws: ``CompanionClientError``: `hostError` if the turn failed, `streamInterrupted` if the stream broke
+        ///   and could not be resumed.
         package mutating func next() async throws -> TurnOutput? {
             while true {
                 if let output = try takePending() { return output }
@@ -87,12 +87,12 @@ package struct FollowedTurn: AsyncSequence, Sendable {
             }
         }
 
-        /// One step of the connection.
+        /// Does one step of the connection.
         ///
-        /// - Returns: A notice where it broke.
+        /// - Returns: A notice if the connection broke.
         private mutating func advance() async throws -> TurnOutput? {
             let current = state
-            // Ended until proven otherwise: what throws below ends the sequence.
+            // Set the state first: if the code below throws, the sequence has ended.
             state = .ended
             do {
                 switch current {

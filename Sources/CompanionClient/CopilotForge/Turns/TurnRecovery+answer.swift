@@ -1,7 +1,7 @@
 import CompanionWire
 
 extension TurnRecovery {
-    /// Compares the stored answer with what was shown, and shows what is missing.
+    /// Compares the stored answer with what was shown, and shows the missing part.
     mutating func complete(with stored: String) -> [TurnOutput] {
         guard let missing = Self.missing(from: stored, shown: answer) else {
             replaceAnswer(with: stored)
@@ -12,9 +12,9 @@ extension TurnRecovery {
         return missing.isEmpty ? [] : [.text(missing)]
     }
 
-    /// What `stored` has beyond `shown`. Hosts may store an answer without the white space around it.
+    /// The part of `stored` after `shown`. Hosts may trim white space from an answer when they store it.
     ///
-    /// - Returns: Nil when `stored` does not begin with `shown`.
+    /// - Returns: nil if `stored` does not begin with `shown`.
     static func missing(from stored: String, shown: String) -> String? {
         if let rest = rest(of: stored, after: shown) { return rest }
         let start = stored.drop(while: \.isWhitespace)
@@ -23,7 +23,7 @@ extension TurnRecovery {
         return String(start).trimmed == String(shownStart).trimmed ? "" : nil
     }
 
-    /// Compares bytes, not characters: a combining mark may be the first thing that is missing.
+    /// Compares bytes, not characters: the missing part may begin with a combining mark.
     private static func rest(of stored: String, after shown: String) -> String? {
         guard stored.utf8.starts(with: shown.utf8) else { return nil }
         return String(decoding: stored.utf8.dropFirst(shown.utf8.count), as: UTF8.self)
@@ -31,7 +31,7 @@ extension TurnRecovery {
 }
 
 extension String {
-    /// Without the white space and line ends around it.
+    /// The text without white space and line breaks at both ends.
     var trimmed: String {
         let start = drop(while: \.isWhitespace)
         guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }

@@ -1,26 +1,27 @@
 package import CompanionWire
 
-/// One turn as a state machine: takes what comes from the stream and the history, says what to show and what to do
+/// One turn as a state machine: takes the events of the stream and the history, and returns what to show and what to do
 /// next.
 ///
-/// A turn goes on at the host when its stream breaks, and its answer is stored. So a broken stream is followed up from
-/// the history, and the prompt is never sent again (protocol v1, "continue").
+/// If the stream breaks, the turn continues at the host, which stores the answer. So the rest is read from the history,
+/// and the prompt is never sent again (protocol v1, "continue").
 package struct TurnRecovery: Sendable {
     package struct Configuration: Sendable, Hashable {
-        /// How long a host may not answer, or its history not show the prompt. Default: 150 s (hosts end a silent turn
-        /// after 120 s). Counts from the break, and anew each time that the prompt is there and its answer is not yet.
+        /// How long the host may not answer, or its history may not contain the prompt. Default: 150 s (hosts end a
+        /// silent turn after 120 s). Counts from the break, and starts again each time the history has the prompt but
+        /// no answer yet.
         package var limit: Duration
-        /// How long an answer is waited for in all, as long as the host has the prompt and works on. Default: 30 min.
+        /// How long to wait for an answer in total while the host has the prompt and keeps working. Default: 30 min.
         package var longestTurn: Duration
-        /// After how long a host ends a turn itself, from the turn's begin on; nothing is waited for beyond it. Default:
-        /// nil, not known.
+        /// The time after which the host itself ends a turn, counted from the turn's beginning; the wait ends then too.
+        /// Default: nil, unknown.
         package var turnLimit: Duration?
-        /// The wait before the first question; it doubles from one to the next. Default: 250 ms.
+        /// The wait before the first request; it doubles with each request. Default: 250 ms.
         package var firstWait: Duration
-        /// The longest wait between two questions. Default: 5 s.
+        /// The longest wait between two requests. Default: 5 s.
         package var longestWait: Duration
-        /// How often the history may be without the prompt until it counts as not taken, if the host did not even begin
-        /// to answer. Default: 3.
+        /// How many reads of the history without the prompt it takes to conclude that the host did not receive it, if
+        /// the host did not begin to answer. Default: 3.
         package var readsUntilNotTaken: Int
 
         package init(
@@ -42,20 +43,20 @@ package struct TurnRecovery: Sendable {
 
     package enum Input: Sendable {
         case event(ContinueChatEvent)
-        /// The stream ended as it should.
+        /// The stream ended normally.
         case ended
         /// `age`: the time since the turn began.
         case failed(CompanionClientError, age: Duration = .zero)
-        /// The messages behind the position where the turn began, and the time since the break. `hasRestarted`: whether
-        /// the host's process is another than the one that the turn began in.
+        /// The messages after the position at which the turn began, and the time since the break. `hasRestarted`:
+        /// whether the host's process has changed since the turn began.
         case history([CompanionMessage], elapsed: Duration, hasRestarted: Bool = false)
         case historyFailed(CompanionClientError, elapsed: Duration, hasRestarted: Bool = false)
     }
 
     package enum Step: Sendable {
-        /// Read on from the stream.
+        /// Continue to read the stream.
         case read
-        /// Wait, then ask the history.
+        /// Wait, then read the history.
         case poll(after: Duration)
         case finish(recovered: Bool)
         case fail(CompanionClientError)
@@ -68,12 +69,12 @@ package struct TurnRecovery: Sendable {
     private var wait: Duration
     private var readsWithoutPrompt = 0
     private var wasTaken = false
-    /// When the history last showed the prompt without an answer, from the break on.
+    /// When the history last had the prompt without an answer, counted from the break.
     private var lastSign = Duration.zero
-    /// When the host ends the turn, from the break on.
+    /// When the host ends the turn, counted from the break.
     private var turnEnd: Duration?
 
-    /// The answer as far as it was shown.
+    /// The part of the answer that was shown.
     package private(set) var answer = ""
 
     package init(prompt: String, configuration: Configuration = Configuration()) {
@@ -137,7 +138,7 @@ package struct TurnRecovery: Sendable {
         hasRestarted: Bool
     ) -> ([TurnOutput], Step) {
         guard let own = messages.firstIndex(where: isOwn) else {
-            // What a restarted host does not show it may have forgotten.
+            // After a restart, the host may have lost what its history does not contain.
             if hasRestarted { return ([], .fail(lost(in: "the chat does not have the answer"))) }
             readsWithoutPrompt += 1
             guard wasTaken || readsWithoutPrompt < configuration.readsUntilNotTaken else {
@@ -157,13 +158,14 @@ package struct TurnRecovery: Sendable {
         return (outputs, .finish(recovered: true))
     }
 
-    /// Hosts may store a prompt without the white space around it.
+    /// Hosts may trim white space from a prompt when they store it.
     private func isOwn(_ message: CompanionMessage) -> Bool {
         message.role == .user && message.text.trimmed == prompt.trimmed
     }
 
     private mutating func pollAgain(after error: CompanionClientError?, elapsed: Duration) -> Step {
-        // The pairing is gone: asking on cannot help. All else can pass, a host that signs in again included.
+        // If the pairing is gone, further requests cannot help. Other errors can be temporary, even a host that is
+        // signed out.
         if let error, [.notPaired, .forbidden].contains(error.code) { return .fail(error) }
         let end = min(lastSign + configuration.limit, configuration.longestTurn, turnEnd ?? configuration.longestTurn)
         guard elapsed < end else { return .fail(gaveUp(after: error, elapsed: elapsed)) }
@@ -175,7 +177,7 @@ package struct TurnRecovery: Sendable {
         return wait
     }
 
-    /// The host says itself that it does not have the whole answer.
+    /// The host itself says that it does not have the whole answer.
     private func cutOff() -> CompanionClientError {
         CompanionClientError(
             .streamInterrupted,
@@ -215,7 +217,7 @@ package struct TurnRecovery: Sendable {
         )
     }
 
-    /// A turn ends with the process that it runs in.
+    /// A turn ends when its process ends.
     private func lost(in chat: String) -> CompanionClientError {
         CompanionClientError(
             .streamInterrupted,

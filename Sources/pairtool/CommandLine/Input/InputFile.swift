@@ -1,14 +1,14 @@
 import Glibc
 import PairingAgent
 
-/// Files that the user names to be read.
+/// Reads files that the user names.
 enum InputFile {
     /// All bytes of a file, or nil if there are more than `limit`. Blocks until a pipe's writer ends.
     ///
     /// - Throws: ``CommandError`` if it cannot be read; `CancellationError` when the user interrupts the wait for a
     ///   pipe or a device.
     static func read(_ path: String, limit: Int) throws -> [UInt8]? {
-        // Not to wait for a writer here: the waiting for input can be ended, this could not.
+        // Opening must not wait for a writer: waiting for input can be interrupted, opening could not.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw CommandError.unreadable(path, errno) }
         defer { close(descriptor) }
@@ -19,7 +19,7 @@ enum InputFile {
         content.reserveCapacity(isFile ? status?.size ?? 0 : 0)
         var chunk = [UInt8](repeating: 0, count: 64 << 10)
         while true {
-            // Without waiting, a pipe that has no writer yet looks like one that has ended.
+            // With O_NONBLOCK, a pipe without a writer looks like one that has ended.
             if !isFile { try Interrupts.shared.wait(for: descriptor, POLLIN) }
             let count = Glibc.read(descriptor, &chunk, chunk.count)
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
@@ -32,9 +32,7 @@ enum InputFile {
 }
 
 extension CommandError {
-    /// A file that the user has named cannot be read.
-    ///
-    /// - Parameter number: The system's `errno`.
+    /// The error for a file, named by the user, that cannot be read.
     static func unreadable(_ file: String, _ number: Int32) -> CommandError {
         guard !file.utf8.isEmpty else {
             return CommandError(
@@ -54,7 +52,7 @@ extension CommandError {
         }
     }
 
-    /// What stands for bytes that are no text in what the command line gives to us.
+    /// A hint for a name that is not UTF-8: the command line passes its bytes as U+FFFD.
     private static func nameHint(_ file: String) -> String? {
         guard file.unicodeScalars.contains("\u{FFFD}") else { return nil }
         return "pairtool cannot open a name that is not UTF-8; give the file on standard input: - < FILE"
@@ -66,7 +64,7 @@ extension CommandContext {
     ///
     /// - Parameter file: A path, or `-`.
     /// - Returns: Nil if there are more than `limit` bytes.
-    /// - Throws: ``CommandError`` where a file cannot be read: `file.not_found`, `file.denied`, `file.unreadable`.
+    /// - Throws: ``CommandError`` if a file cannot be read: `file.not_found`, `file.denied`, `file.unreadable`.
     ///   `CancellationError` when the user interrupts.
     func content(of file: String = "-", limit: Int) throws -> [UInt8]? {
         file == "-" ? try stdin.readAll(limit: limit) : try InputFile.read(file, limit: limit)
@@ -76,7 +74,7 @@ extension CommandContext {
     ///
     /// - Parameter file: A path, or `-`.
     /// - Returns: Nil if there are more than `limit` bytes.
-    /// - Throws: ``CommandError`` where a file cannot be read.
+    /// - Throws: ``CommandError`` if a file cannot be read; `CancellationError` when the user interrupts.
     func content(of file: String = "-", limit: Int) async throws -> [UInt8]? {
         try await BlockingCall.run { try content(of: file, limit: limit) }
     }

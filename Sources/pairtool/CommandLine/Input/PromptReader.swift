@@ -1,16 +1,16 @@
 import LineEditor
 
-/// Where an interactive chat gets its prompts from.
+/// The source of an interactive chat's prompts.
 protocol PromptReader: Sendable {
     /// The next line; nil at the end of the input.
     ///
-    /// - Throws: `CancellationError` when a signal came.
+    /// - Throws: `CancellationError` when a signal arrives.
     func next() async throws -> String?
-    /// Offers a line again, where lines can be edited.
+    /// Adds a line to the history, if lines can be edited.
     func remember(_ line: String)
 }
 
-/// Lines as they come, from a pipe or a terminal that cannot be edited on.
+/// Reads unedited lines, from a pipe or a terminal without line editing.
 struct PlainPromptReader: PromptReader {
     let context: CommandContext
 
@@ -23,7 +23,7 @@ struct PlainPromptReader: PromptReader {
     func remember(_ line: String) {}
 }
 
-/// Lines that are edited at a terminal, with the earlier prompts on Arrow-Up.
+/// Reads lines that are edited at a terminal, with the earlier prompts on Arrow-Up.
 struct EditingPromptReader: PromptReader {
     let editor: LineEditor
 
@@ -36,16 +36,17 @@ struct EditingPromptReader: PromptReader {
     }
 
     func remember(_ line: String) {
-        // A line of the editor is one line of the terminal, and the peer may have put anything into its history.
+        // The editor needs a single line without control characters, and the peer may have put anything into its
+        // history.
         editor.remember(TerminalText.line(line))
     }
 }
 
 extension CommandContext {
-    /// What stands before a prompt.
+    /// The text before the user's input.
     static let prompt = "› "
 
-    /// The reader that fits the terminal.
+    /// The reader that suits the terminal.
     func promptReader() -> any PromptReader {
         guard canAsk, editsLines, environment["TERM"] != "dumb" else { return PlainPromptReader(context: self) }
         let descriptor = Interrupts.shared.wakeDescriptor

@@ -1,10 +1,10 @@
 import CompanionWire
 
-/// Asks the user at the terminal: the question goes to standard error.
+/// Asks the user at the terminal. The question goes to standard error.
 struct Question {
     let context: CommandContext
 
-    /// A yes-or-no question; anything but yes is no.
+    /// Asks a yes-or-no question; any answer but yes means no.
     func confirm(_ text: String) async throws -> Bool {
         context.stderr.write(TerminalText.block(text) + " [y/N] ")
         let input = context.stdin
@@ -12,9 +12,9 @@ struct Question {
         return ["y", "yes"].contains(answer.trimmingBlanks().lowercased())
     }
 
-    /// One of several choices, by number.
+    /// Lets the user choose by number.
     ///
-    /// - Returns: The index of the choice, or nil when none was made.
+    /// - Returns: The index of the choice, or nil if the user made none.
     func choose(_ text: String, from choices: [String]) async throws -> Int? {
         context.stderr.write(TerminalText.block(text) + "\n")
         for (index, choice) in choices.enumerated() {
@@ -32,7 +32,7 @@ struct Question {
         }
     }
 
-    /// A secret, typed without being shown.
+    /// Asks for a secret, which is not shown while it is typed.
     func secret(_ text: String) async throws -> String? {
         context.stderr.write(text)
         let input = context.stdin
@@ -40,9 +40,9 @@ struct Question {
         return try await BlockingCall.run { try input.readLine(echo: false) }
     }
 
-    /// The six digits that a host shows, asked for until they are six.
+    /// Asks for the six digits that a host shows, until the user types six digits.
     ///
-    /// - Throws: ``CommandError`` where none are typed.
+    /// - Throws: ``CommandError`` if the user types nothing.
     func pairingCode(of hostName: String) async throws -> String {
         while true {
             let prompt = "Six digits that \(TerminalText.line(hostName)) shows: "
@@ -56,7 +56,7 @@ struct Question {
 }
 
 extension PairingPayload {
-    /// The six digits of a line, which may be in groups as hosts show them.
+    /// The six digits in a line; they may be grouped as hosts show them.
     static func code(typed line: String) -> String? {
         let digits = line.filter { !$0.isWhitespace && $0 != "-" }
         return isCode(digits) ? digits : nil

@@ -1,9 +1,9 @@
 import FoundationEssentials
 
-/// Shows on a terminal what is being done, and how long a code has left, while something takes its time.
+/// Shows on a terminal what a slow command is doing, and how long a code remains valid.
 struct Countdown: Sendable {
     let context: CommandContext
-    /// When the code ends, or nil if that is not known.
+    /// When the code expires, or nil if that is not known.
     let expiresAt: Date?
 
     func run<R: Sendable>(_ what: String, _ body: @escaping @Sendable () async throws -> R) async throws -> R {

@@ -1,12 +1,12 @@
 import CompanionWire
 
-/// How many columns of a terminal text takes.
+/// How many terminal columns a text takes.
 enum DisplayWidth {
     static func of(_ text: String) -> Int {
         text.reduce(0) { $0 + of($1) }
     }
 
-    /// How many rows text takes where a window is so many columns wide.
+    /// How many rows a text takes in a window of the given width.
     static func rows(of text: String, columns: Int) -> Int {
         text.parts("\n", omittingEmpty: false)
             .reduce(0) { $0 + rows(ofLine: $1, columns: max(1, columns)) }
@@ -17,13 +17,13 @@ enum DisplayWidth {
         for character in line {
             let width = of(character)
             used += width
-            // A wide character that only half fits goes into the next row as a whole.
+            // A wide character that does not fit goes to the next row as a whole.
             if used > columns { (rows, used) = (rows + 1, width) }
         }
         return rows
     }
 
-    /// The beginning of a text that fits, with `…` where something was left out.
+    /// The beginning of a text, cut to a width; `…` marks omitted text.
     static func cut(_ text: String, to width: Int) -> String {
         guard of(text) > width else { return text }
         var result = ""
@@ -36,7 +36,7 @@ enum DisplayWidth {
         return result + "…"
     }
 
-    /// The first words of a text that fit, and always the first, with `…` where some were left out.
+    /// The first words of a text that fit, and always the first word; `…` marks omitted words.
     static func cutWords(_ text: String, to width: Int) -> String {
         guard of(text) > width else { return text }
         let words = text.parts(" ")
@@ -60,7 +60,7 @@ enum DisplayWidth {
         }
     }
 
-    /// The blocks whose characters are wide or full-width (Unicode Standard Annex 11), emoji aside.
+    /// The blocks whose characters are wide or full-width (Unicode Standard Annex 11), without emoji.
     private static let wideBlocks: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0xA4CF, 0xA960...0xA97F,
         0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6,

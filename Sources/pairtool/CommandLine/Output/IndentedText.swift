@@ -1,15 +1,15 @@
-/// Text whose lines stand to the right of what belongs to the tool, or are broken for a window.
+/// Indents text, or wraps it to the width of a window.
 enum IndentedText {
     /// Indents every line that is not empty.
     ///
     /// - Parameters:
-    ///   - text: What is shown, without control characters but line feeds and tabs: see ``TerminalText/block(_:)``.
-    ///   - first: Columns before a line. Default: as `indent`.
-    ///   - indent: Columns before the rest of a line that is broken. Default: 2.
-    ///   - columns: How wide the window is. Longer lines are broken, between words if possible: a terminal would break
-    ///     them anywhere, and go on in its first column. Nil if there is no window.
-    ///   - keepsWords: Whether a word that is wider than the window, such as a fingerprint, stays in one piece, which
-    ///     can be copied. Default: false.
+    ///   - text: The text, without control characters except line feeds and tabs: see ``TerminalText/block(_:)``.
+    ///   - first: Columns before each line. Default: same as `indent`.
+    ///   - indent: Columns before the continuation of a wrapped line. Default: 2.
+    ///   - columns: The width of the window. Longer lines are wrapped, between words if possible: a terminal would wrap
+    ///     them anywhere and without an indent. Nil if there is no window.
+    ///   - keepsWords: Whether a word that is wider than the window, such as a fingerprint, stays in one piece, so that
+    ///     it can be copied. Default: false.
     static func of(
         _ text: String,
         first: Int? = nil,
@@ -22,7 +22,7 @@ enum IndentedText {
         var result: [Unicode.Scalar] = []
         var column = 0
         var isBroken = false
-        // The last blank behind a word of the line, and whether there was a word.
+        // The last blank after a word of the line, and whether there was a word.
         var blank: Int?
         var hasWord = false
         func begin(broken: Bool) {
@@ -60,10 +60,11 @@ enum IndentedText {
         return String(text)
     }
 
-    /// The most columns that a terminal may give to a scalar: a line that is broken too early does no harm.
+    /// The most columns that a terminal may give to a scalar. Too large a width only wraps a line early, which does no
+    /// harm.
     private static func width(of scalar: Unicode.Scalar) -> Int {
         switch scalar.properties.generalCategory {
-        // What turns the symbol before it into an emoji makes it wider.
+        // A variation selector turns the symbol before it into an emoji, which is wider.
         case _ where scalar == "\u{FE0F}": 1
         case .nonspacingMark, .enclosingMark: 0
         default: max(1, DisplayWidth.of(String(scalar)))

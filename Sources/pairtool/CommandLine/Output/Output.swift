@@ -5,9 +5,9 @@ import FoundationEssentials
 /// How a command writes its data.
 enum OutputFormat: Sendable {
     case text
-    /// One JSON object a line.
+    /// One JSON object per line.
     case json
-    /// Ids only, one a line.
+    /// Ids only, one per line.
     case quiet
 }
 
@@ -18,7 +18,7 @@ struct Output: Sendable {
 
     /// Reports the error that ended a command.
     ///
-    /// - Returns: How the program is to end.
+    /// - Returns: The exit status.
     func status(after error: any Error) -> ExitStatus {
         if let request = error as? ExitRequest { return request.status }
         guard !(error is CancellationError), !Task.isCancelled else {
@@ -30,7 +30,7 @@ struct Output: Sendable {
         return failure.status
     }
 
-    /// Writes a list in the format that was asked for.
+    /// Writes a list in the requested format.
     func list<Item: Encodable>(
         _ items: [Item],
         columns: [TableColumn<Item>],
@@ -43,7 +43,7 @@ struct Output: Sendable {
         }
     }
 
-    /// Writes one result in the format that was asked for.
+    /// Writes one result in the requested format.
     func result(_ value: some Encodable, id: String?, text: () -> String) {
         switch format {
         case .text: data(text())
@@ -52,7 +52,7 @@ struct Output: Sendable {
         }
     }
 
-    /// A JSON object on a line of its own.
+    /// Writes a JSON object on a line of its own.
     func json(_ value: some Encodable) {
         guard let line = line(value) else { return }
         context.stdout.write(line)
@@ -63,38 +63,38 @@ struct Output: Sendable {
         return TerminalText.json(String(decoding: data, as: UTF8.self)) + "\n"
     }
 
-    /// Lines of data; what came from peers must have been sanitised.
+    /// Writes lines of data. The caller sanitises text from peers.
     func data(_ text: String) {
         context.stdout.write(text.ends(with: "\n") ? text : text + "\n")
     }
 
-    /// Lines of data as they fit a terminal: broken between words.
+    /// Wraps data to the width of the terminal, between words.
     ///
-    /// - Parameter indent: Columns before the rest of a line that is broken.
+    /// - Parameter indent: Columns before the continuation of a wrapped line. Default: 2.
     func fitted(_ text: String, indent: Int = 2) -> String {
         let columns = context.stdoutIsTerminal ? context.windowSize()?.columns : nil
         return IndentedText.of(text, first: 0, indent: indent, columns: columns, keepsWords: true)
     }
 
-    /// A message for people, on standard error; not with `-q`.
+    /// Writes a message to standard error; not with `-q`.
     func say(_ text: String) {
         guard format != .quiet else { return }
         context.stderr.write(wrapped(TerminalText.block(text), indent: 0) + "\n")
     }
 
-    /// A message as it fits a terminal: broken between words.
+    /// Wraps a message to the width of the terminal, between words.
     private func wrapped(_ text: String, first: Int = 0, indent: Int = 2) -> String {
         let columns = context.stderrIsTerminal ? context.windowSize()?.columns : nil
         return IndentedText.of(text, first: first, indent: indent, columns: columns, keepsWords: true)
     }
 
-    /// The next step. A command stays in one piece, which can be copied.
+    /// The line with the next step. A command is not wrapped, so that it can be copied.
     private func nextLine(_ next: String) -> String {
         let line = "next: \(TerminalText.line(next))"
         return (next.begins(with: "pairtool ") ? "  " + line : wrapped(line, first: 2, indent: 4)) + "\n"
     }
 
-    /// A warning, on standard error, also with `-q`: as a sentence or, with `--json`, as an object.
+    /// Writes a warning to standard error, also with `-q`: as a sentence or, with `--json`, as an object.
     func warn(_ code: String, _ message: String, next: String? = nil) {
         if format == .json {
             info(WarningReport(warning: .init(code: code, message: message, next: next)))
@@ -103,23 +103,23 @@ struct Output: Sendable {
         }
     }
 
-    /// Information that is neither data nor a warning, on standard error: a JSON object.
+    /// Writes information that is neither data nor a warning to standard error, as a JSON object.
     func info(_ value: some Encodable) {
         guard let line = line(value) else { return }
         context.stderr.write(line)
     }
 
-    /// A failure that does not end the command.
+    /// Reports a failure that does not end the command.
     func warn(_ error: CommandError) {
         warn(error.code, error.message, next: error.next)
     }
 
-    /// A failure, as a sentence or, with `--json`, as an object.
+    /// Reports a failure, as a sentence or, with `--json`, as an object.
     func report(_ error: CommandError) {
         if format == .json {
             info(ErrorReport(error))
         } else {
-            // A line each: a name with a line end in it must not pass for a line of ours.
+            // One line each: a name that contains a line end must not look like a line of pairtool's.
             var text = wrapped("pairtool: \(TerminalText.line(error.message))") + "\n"
             for detail in error.details { text += wrapped(TerminalText.line(detail), first: 2, indent: 4) + "\n" }
             if let next = error.next { text += nextLine(next) }
@@ -127,9 +127,9 @@ struct Output: Sendable {
         }
     }
 
-    /// Reports a failure that the data already shows: people get the next step, scripts get the object.
+    /// Reports a failure that the data already shows: users get the next step, scripts get the object.
     ///
-    /// - Returns: What ends the command.
+    /// - Returns: The error that ends the command.
     func ended(by failure: CommandError) -> ExitRequest {
         if format == .json { report(failure) } else if let next = failure.next { say("Next: \(next)") }
         return ExitRequest(status: failure.status)
@@ -154,16 +154,15 @@ struct OutputOptions: ParsableArguments {
         if json, quiet { throw ValidationError("--json and --quiet cannot be used together.") }
     }
 
-    /// The output of the running command.
     var output: Output {
         Output(context: .current, format: json ? .json : quiet ? .quiet : .text)
     }
 }
 
 extension FileSink {
-    /// Says on standard error that output was lost, if it was, whatever else went wrong.
+    /// Reports lost output on standard error, even if the command failed for another reason.
     ///
-    /// - Returns: How the program is to end: with `failed` where output was lost, unless it was interrupted.
+    /// - Returns: The exit status: `failed` if output was lost, unless the command was interrupted.
     static func end(_ status: ExitStatus, json: Bool) -> ExitStatus {
         guard let reason = lossOfOutput else { return status }
         Output(context: .process, format: json ? .json : .text).report(

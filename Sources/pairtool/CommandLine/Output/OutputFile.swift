@@ -2,20 +2,20 @@ import CompanionWire
 import Glibc
 import PairingAgent
 
-/// Files that the user names to be written to.
+/// Writes files that the user names.
 enum OutputFile {
     enum Outcome: Sendable {
-        /// There is a new file, which only its owner may read, in place of one that was there or of none.
+        /// A new file that only its owner may read; it replaced a file or was created.
         case replaced
-        /// What was there has got the bytes, and is what it was.
+        /// The bytes were written to what exists at the path, such as a pipe or a device.
         case writtenThrough
     }
 
-    /// Writes as other tools do: what is a file gets another content, at once; through a link; into what is no file (a
-    /// named pipe, a device) the bytes go, and it stays. Blocks until a named pipe has a reader.
+    /// Writes as other tools do. A file gets its new content in one step, and links are followed. Anything that is not
+    /// a regular file (a named pipe, a device) gets the bytes and stays. Blocks until a named pipe has a reader.
     ///
-    /// - Throws: ``CommandError`` with the code `file.unwritable`: a directory, a socket, a block device, a link that
-    ///   leads nowhere, a pipe of somebody else, what the user may not write to. `CancellationError` when the user
+    /// - Throws: ``CommandError`` with the code `file.unwritable`: a directory, a socket, a block device, a dangling
+    ///   link, a pipe of another user, or a path that the user may not write to. `CancellationError` when the user
     ///   interrupts the wait for a pipe's reader.
     static func write(_ bytes: UnsafeRawBufferPointer, to path: String) throws -> Outcome {
         if let descriptor = ownDescriptor(path) {
@@ -43,7 +43,7 @@ enum OutputFile {
             try replace(target(of: path), with: bytes)
             return .replaced
         }
-        // Where everybody may make files, it may be there to catch what is written.
+        // In a directory that everybody may write to, another user's pipe may be there to intercept the output.
         guard opened.kind != .pipe || opened.owner == geteuid() else {
             throw failure(path, "it is a pipe of somebody else")
         }
@@ -51,11 +51,11 @@ enum OutputFile {
         return .writtenThrough
     }
 
-    /// Where a file is that is to be replaced as a whole, later or more than once: where a path leads to through all
-    /// links, or the path itself where nothing is. What is there may be anything but a link.
+    /// The path of a file that will be replaced as a whole, later or more than once: the end of all links, or the path
+    /// itself if nothing exists there. What exists there may be anything but a link.
     ///
-    /// - Throws: ``CommandError`` with the code `file.unwritable`: a link that leads nowhere, a descriptor of this
-    ///   process, a directory where the user may make no files.
+    /// - Throws: ``CommandError`` with the code `file.unwritable`: a dangling link, a descriptor of this process, a
+    ///   directory where the user may not create files.
     static func destination(_ path: String) throws -> String {
         guard !path.isEmpty else { throw failure("“”", "it is no name of a file") }
         guard ownDescriptor(path) == nil else { throw failure(path, "it is no file but an open descriptor") }
@@ -67,10 +67,10 @@ enum OutputFile {
         return target
     }
 
-    /// Puts a file that only its owner may read instead of what a path names, which is not followed if it is a
-    /// link.
+    /// Replaces what is at a path by a file that only its owner may read. A link is replaced, not followed.
     ///
-    /// - Parameter isDurable: Whether to wait until the content is on the disk. A file that can be made again need not.
+    /// - Parameter isDurable: Whether to wait until the content is on the disk. Not needed for a file that can be
+    ///   created again. Default: false.
     /// - Throws: ``CommandError`` with the code `file.unwritable`.
     static func replace(_ path: String, with bytes: UnsafeRawBufferPointer, isDurable: Bool = false) throws {
         do throws(PrivateFile.Failure) {
@@ -80,17 +80,17 @@ enum OutputFile {
         }
     }
 
-    /// Whether a path leads to where standard output goes: `/dev/stdout`, `/dev/fd/1`.
+    /// Whether a path leads to the file that standard output goes to, such as `/dev/stdout` or `/dev/fd/1`.
     static func isStandardOutput(_ path: String) -> Bool {
         guard let status = FileStatus(path), let output = FileStatus(descriptor: STDOUT_FILENO) else { return false }
         return status.isSameFile(as: output)
     }
 
-    /// The number of this process's descriptor that a path stands for, such as `/dev/fd/3` or `/dev/stderr`: what it
-    /// leads to is not to be replaced, and is written to where the descriptor stands.
+    /// The number of this process's descriptor that a path stands for, such as `/dev/fd/3` or `/dev/stderr`. Output
+    /// goes to that descriptor, at its present position; the file behind it must not be replaced.
     private static func ownDescriptor(_ path: String) -> Int32? {
         var path = path
-        // As deep as the kernel follows links.
+        // The kernel follows at most 40 links.
         for _ in 0..<40 {
             let name = path.parts("/").last.map(String.init) ?? ""
             let parent = String(path.dropLast(name.count))
@@ -107,14 +107,14 @@ enum OutputFile {
         return nil
     }
 
-    /// Where a path leads through all links.
+    /// The path after following all links.
     private static func target(of path: String) throws -> String {
         guard let resolved = realpath(path, nil) else { throw failure(path) }
         defer { free(resolved) }
         return String(cString: resolved)
     }
 
-    /// Opens what is there: makes nothing, and empties nothing.
+    /// Opens an existing file for writing. Neither creates nor truncates.
     private static func open(_ path: String) throws -> Int32 {
         while true {
             let descriptor = Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)

@@ -1,13 +1,13 @@
-/// Digits as a screen reader says them well.
+/// Formats digits so that screen readers speak them clearly.
 enum SpokenCode {
     private static let words = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 
-    /// Digits in groups of three: `482 915`. What is not of digits alone stays as it is.
+    /// Digits in groups of three: `482 915`. Any other text is returned unchanged.
     static func groups(_ code: String) -> String {
         parts(code)?.joined(separator: " ") ?? code
     }
 
-    /// Digits as words, with a pause between groups: `four eight two, nine one five`.
+    /// Digits as words, with a comma between groups: `four eight two, nine one five`.
     static func spoken(_ code: String) -> String {
         guard let parts = parts(code) else { return code }
         return parts.map { $0.compactMap(\.wholeNumberValue).map { words[$0] }.joined(separator: " ") }

@@ -2,19 +2,19 @@ import CompanionWire
 
 /// A column of a table.
 struct TableColumn<Item> {
-    /// What is left out of a cell on a narrow terminal.
+    /// How a cell is shortened on a narrow terminal.
     enum Shrinking {
-        /// Nothing.
+        /// Not at all.
         case none
-        /// The end of the text, but for its first 12 columns.
+        /// The end of the text is cut; the first 12 columns stay.
         case text
-        /// Whole words at the end, but not the first: of several addresses, those behind it.
+        /// Whole words are cut from the end; the first one stays. For lists of addresses.
         case words
     }
 
     var title: String
     var shrinking: Shrinking
-    /// Where a terminal is too narrow for all columns, those of low rank are shown first. 0: in any case.
+    /// If a terminal is too narrow for all columns, columns of low rank are kept first. Rank 0 is always shown.
     var rank: Int
     var value: (Item) -> String
 
@@ -29,7 +29,7 @@ struct TableColumn<Item> {
         self.init(title, shrinks ? .text : .none, rank: rank, value)
     }
 
-    /// The width that the column needs.
+    /// The minimum width of the column.
     fileprivate func leastWidth(of cells: [String]) -> Int {
         switch shrinking {
         case .none: Table.width(of: cells)
@@ -43,16 +43,15 @@ struct TableColumn<Item> {
     }
 }
 
-/// Draws aligned columns under a line of titles.
+/// Draws aligned columns below a title line.
 enum Table {
     private static let gap = 2
 
     /// - Parameters:
-    ///   - width: The columns of the terminal; nil leaves lines as long as they are.
+    ///   - width: The width of the terminal in columns; nil does not shorten lines.
     ///   - colour: Whether the titles are dimmed.
     static func render<Item>(_ items: [Item], columns: [TableColumn<Item>], width: Int?, colour: Bool) -> String {
         var columns = columns
-        // Title and values of each column.
         var cells = columns.map { column in [column.title] + items.map { TerminalText.line(column.value($0)) } }
         var widths = cells.map(Self.width)
         if let width {
@@ -72,7 +71,7 @@ enum Table {
         cells.map(DisplayWidth.of).max() ?? 0
     }
 
-    /// The columns for which there is room, by rank and then from the left.
+    /// The columns that fit, by rank and then from the left.
     private static func choose(_ ranks: [Int], _ least: [Int], in width: Int) -> [Int] {
         var shown: [Int] = []
         var used = -gap
@@ -84,13 +83,13 @@ enum Table {
         return shown.sorted()
     }
 
-    /// Makes the widest columns narrower until all fit.
+    /// Narrows the widest columns until all fit.
     private static func shrunk(_ widths: [Int], least: [Int], to width: Int) -> [Int] {
         var widths = widths
         var excess = widths.reduce(0, +) + gap * (widths.count - 1) - width
         while excess > 0 {
             let candidates = widths.indices.filter { widths[$0] > least[$0] }
-            // On a very narrow terminal every column gives.
+            // On a very narrow terminal every column is shortened.
             let pool = candidates.isEmpty ? widths.indices.filter { widths[$0] > 4 } : candidates
             guard let widest = pool.max(by: { widths[$0] < widths[$1] }) else { break }
             widths[widest] -= 1

@@ -5,17 +5,17 @@ import QRCodec
 enum TerminalPicture: Sendable, Hashable {
     /// Kitty's graphics protocol; PNG only.
     case kitty
-    /// iTerm2's inline images; all that the terminal reads.
+    /// iTerm2's inline images; any format that the terminal can read.
     case inline
     /// Half blocks in 24-bit colours.
     case blocks
 
-    /// The best way to draw on a terminal, by what it says of itself; nil if there is none.
+    /// The best way to draw on the terminal, judged by its environment variables; nil if there is none.
     init?(_ context: CommandContext) {
         guard context.stdoutIsTerminal, context.environment["TERM"] != "dumb" else { return nil }
         let environment = context.environment
         let program = environment["TERM_PROGRAM"] ?? ""
-        // A multiplexer passes colours on, but pictures only if it is configured to.
+        // A multiplexer forwards colours, but forwards pictures only if it is configured to.
         let isMultiplexed = !environment["TMUX", default: ""].isEmpty || !environment["STY", default: ""].isEmpty
         if !isMultiplexed {
             let isKitty = !environment["KITTY_WINDOW_ID", default: ""].isEmpty || program == "ghostty"
@@ -32,12 +32,12 @@ enum TerminalPicture: Sendable, Hashable {
         self = .blocks
     }
 
-    /// The picture as the terminal takes it, with a line feed behind.
+    /// The picture as escape sequences and text for the terminal, followed by a line feed.
     ///
     /// - Parameters:
-    ///   - isPNG: What the bytes are.
+    ///   - isPNG: Whether the bytes are a PNG file.
     ///   - window: The window's size; nil: 80 columns and 24 rows.
-    /// - Throws: `QRCodecError` where the picture has to be read here, and cannot.
+    /// - Throws: `QRCodecError` if the picture has to be decoded here and cannot be.
     func text(_ bytes: [UInt8], isPNG: Bool, window: CommandContext.WindowSize?) throws -> String {
         let (columns, rows) = (window?.columns ?? 80, max(2, (window?.rows ?? 24) - 2))
         switch self {
@@ -48,7 +48,7 @@ enum TerminalPicture: Sendable, Hashable {
         }
     }
 
-    /// The most bytes of a piece (kitty, "Remote client").
+    /// The most bytes in one chunk (kitty, "Remote client").
     private static let piece = 4096
 
     private static func kittyText(_ bytes: [UInt8]) -> String {
@@ -67,7 +67,8 @@ enum TerminalPicture: Sendable, Hashable {
         "\u{1B}]1337;File=inline=1;size=\(bytes.count);preserveAspectRatio=1:\(Base64.encode(bytes))\u{07}\n"
     }
 
-    /// Each character is one pixel wide and two high: the upper one is ink, the lower one paper.
+    /// Each character is one pixel wide and two pixels high: the foreground colour is the upper pixel, the background
+    /// colour the lower one.
     private static func blocksText(_ picture: ColourPreview) -> String {
         var text = ""
         for y in stride(from: 0, to: picture.height, by: 2) {

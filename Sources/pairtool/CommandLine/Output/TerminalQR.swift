@@ -1,10 +1,10 @@
 import QRCodec
 
-/// QR codes on this terminal.
+/// Draws QR codes on this terminal.
 struct TerminalQR {
-    /// A drawing with what is said about it.
+    /// The text above and below a drawing.
     struct Page: Sendable {
-        /// What may be out of the window when the drawing is looked at.
+        /// May scroll out of the window while the drawing is visible.
         var above: [Line]
         var below: [Line]
 
@@ -14,7 +14,7 @@ struct TerminalQR {
         }
     }
 
-    /// Text with the drawing: data, or talk about it, which goes to standard error.
+    /// A line of text beside the drawing: data, or a message, which goes to standard error.
     struct Line: Sendable {
         var text: String
         var isTalk: Bool
@@ -25,9 +25,9 @@ struct TerminalQR {
 
     private let output: Output
     private let invert: Bool
-    /// Whether several modules may share a character, in characters that not every font has.
+    /// Whether several modules may share a character. Not every font has these characters.
     private let dense: Bool
-    /// Rows that come later and have to be in the window with the drawing: a prompt, a countdown.
+    /// Rows that are printed later and have to fit into the window with the drawing: a prompt, a countdown.
     private let rowsAfter: Int
 
     init(output: Output, rowsAfter: Int, dense: Bool, invert: Bool = false) {
@@ -37,12 +37,12 @@ struct TerminalQR {
         self.invert = invert
     }
 
-    /// Draws into the window, which keeps all of the drawing.
+    /// Draws into the window, so that the whole drawing is visible.
     ///
-    /// A larger drawing goes before more text below it: it is what cameras have to read.
+    /// A larger drawing is preferred to more text below it, because cameras have to read the drawing.
     ///
-    /// - Parameter pages: What can be said with a drawing in a style, the best first and the one with the fewest rows
-    ///   below last.
+    /// - Parameter pages: The choices of text for each style of drawing, the best first and the one with the fewest
+    ///   rows below last.
     /// - Throws: ``QRCodecError`` with the code `windowTooSmall`; nothing was written then.
     func show(_ symbol: QRSymbol, pages: [QRTerminalStyle: [Page]]) throws(QRCodecError) {
         let drawing = try draw(symbol, rowsBelow: pages.mapValues { $0.map(rows).min() ?? 0 })
@@ -56,15 +56,15 @@ struct TerminalQR {
         write(page.below)
     }
 
-    /// The drawing that is the best for the window.
+    /// The best drawing for the window.
     ///
-    /// - Parameter rowsBelow: The rows that are to be below the drawing in a style. Default: none.
+    /// - Parameter rowsBelow: The rows of text below the drawing, for each style. Default: none.
     func draw(
         _ symbol: QRSymbol,
         rowsBelow: [QRTerminalStyle: Int] = [:]
     ) throws(QRCodecError) -> QRTerminalDrawing {
         let context = output.context
-        // The console of Linux has half blocks and hardly any other.
+        // The Linux console has half blocks, but hardly any other block characters.
         let isConsole = context.environment["TERM"] == "linux"
         let rows = QRTerminalStyle.allCases.map { ($0, rowsAfter + (rowsBelow[$0] ?? 0)) }
         return try symbol.terminalDrawing(
@@ -77,7 +77,7 @@ struct TerminalQR {
         )
     }
 
-    /// Whether the window has room for one of the pages.
+    /// Whether the window has room for the drawing with at least one of the pages.
     func fits(_ symbol: QRSymbol, pages: [QRTerminalStyle: [Page]]) -> Bool {
         let rowsBelow = pages.mapValues { $0.map(rows).min() ?? 0 }
         do {
@@ -100,7 +100,7 @@ struct TerminalQR {
         }
     }
 
-    /// Whether a line gets to the terminal.
+    /// Whether a line is shown on the terminal.
     private func isShown(_ line: Line) -> Bool {
         !line.isTalk || output.context.stderrIsTerminal && output.format != .quiet
     }
@@ -111,7 +111,7 @@ struct TerminalQR {
         }
     }
 
-    /// What to say about a drawing that had to be made denser than is good for cameras.
+    /// A remark about a drawing that is denser than is good for cameras; nil for one that is not.
     ///
     /// - Parameter way: How to get a picture instead.
     static func remark(_ style: QRTerminalStyle, way: String) -> Line? {

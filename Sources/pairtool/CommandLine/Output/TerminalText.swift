@@ -1,18 +1,17 @@
-/// Makes text from peers safe to show: no control character, escape sequence or bidirectional override reaches a
-/// terminal.
+/// Makes text from peers safe to show: removes control characters, escape sequences and bidirectional overrides.
 enum TerminalText {
-    /// Text for one line: line ends and tabs become spaces.
+    /// Sanitises text for one line: line ends and tabs become spaces.
     static func line(_ text: String) -> String {
         sanitize(text, keepsLines: false)
     }
 
-    /// Text of several lines: line feeds and tabs stay.
+    /// Sanitises text of several lines: line feeds and tabs stay.
     static func block(_ text: String) -> String {
         sanitize(text, keepsLines: true)
     }
 
     private static func sanitize(_ text: String, keepsLines: Bool) -> String {
-        // Most text is clean: look before building another string.
+        // Most text is clean: check first, to avoid building another string.
         guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -21,7 +20,7 @@ enum TerminalText {
             case "\r": if !keepsLines { result.append(" ") }
             case "\u{7F}": result.append("\u{2421}")
             case _ where scalar.value < 0x20:
-                // The picture of the control character: ␛ for ESC.
+                // Unicode's visible symbol for the control character, such as ␛ for ESC.
                 result.append(Unicode.Scalar(0x2400 + scalar.value) ?? "\u{FFFD}")
             case _ where isUnsafe(scalar): result.append("\u{FFFD}")
             default: result.append(scalar)
@@ -30,8 +29,8 @@ enum TerminalText {
         return String(result)
     }
 
-    /// Whether a character steers a terminal or the direction of text: C0, C1, bidirectional controls, line separators,
-    /// tags, zero-width characters that hide differences between names.
+    /// Whether a character controls a terminal or the direction of text: C0, C1, bidirectional controls, line
+    /// separators, tags, zero-width characters that hide differences between names.
     static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x00...0x1F, 0x7F...0x9F: true
@@ -41,12 +40,12 @@ enum TerminalText {
         }
     }
 
-    /// Whether any character of a text is.
+    /// Whether a text contains an unsafe character.
     static func isUnsafe(_ text: String) -> Bool {
         text.unicodeScalars.contains(where: isUnsafe)
     }
 
-    /// JSON text in which such characters are written as escapes. They only stand inside strings, so the meaning stays.
+    /// Writes unsafe characters in JSON text as escapes. They occur only inside strings, so the meaning stays the same.
     static func json(_ json: String) -> String {
         guard json.unicodeScalars.contains(where: isUnsafe) else { return json }
         var result = ""

@@ -1,8 +1,8 @@
 import FoundationEssentials
 
-/// Times as people say them.
+/// Formats times for display.
 enum TimeText {
-    /// `just now`, `5 min ago`, `3 h ago`, `12 d ago`, or the date for what is older than 60 days.
+    /// `just now`, `5 min ago`, `3 h ago`, `12 d ago`, or the date if it is more than 60 days ago.
     static func ago(_ date: Date?, now: Date) -> String {
         guard let date else { return "–" }
         let seconds = Int(now.timeIntervalSince(date))
@@ -16,13 +16,13 @@ enum TimeText {
         }
     }
 
-    /// `4:05`, or `0:00` once it is over.
+    /// The remaining time, such as `4:05`; `0:00` after the end.
     static func countdown(_ seconds: Double) -> String {
         let left = max(0, Int(seconds.rounded(.up)))
         return "\(left / 60):" + (left % 60 < 10 ? "0" : "") + "\(left % 60)"
     }
 
-    /// `2 d 3 h`, `4 min 5 s`: the two largest units.
+    /// The two largest units, such as `2 d 3 h` or `4 min 5 s`.
     static func span(_ seconds: Double) -> String {
         let total = Int(seconds.magnitude.rounded())
         let units = [("d", total / 86_400), ("h", total / 3600 % 24), ("min", total / 60 % 60), ("s", total % 60)]

@@ -1,23 +1,23 @@
 import ArgumentParser
 import CompanionWire
 
-/// A command line as the argument parser takes it. Options that every command has may come before the command, and
-/// commands that were moved are found under their old names.
+/// Rewrites a command line for the argument parser. Options that every command has may come before the command, and the
+/// old names of moved commands still work.
 struct CommandWords {
-    /// What the parser gets.
+    /// The words for the parser.
     private(set) var words: [String] = []
-    /// The command that is named, such as `["host", "pair"]`; empty for pairtool itself.
+    /// The command's path, such as `["host", "pair"]`; empty for pairtool itself.
     private(set) var path: [String] = []
-    /// What to tell the user about a command that was moved.
+    /// A notice for the user that a command was moved.
     private(set) var notice: String?
 
     private var command = Pairtool.configuration
 
-    /// The options that may come before a command.
+    /// The options that may come before the command.
     private static let general: Set<String> = ["--json", "-q", "--quiet"]
 
     /// - Parameter arguments: The words after the program's name.
-    /// - Throws: ``CommandError`` with exit code 2 for a command that does not exist, with the nearest one that does.
+    /// - Throws: ``CommandError`` with exit code 2 for an unknown command, with the nearest known one as a suggestion.
     init(_ arguments: [String]) throws {
         var rest = arguments[...]
         var options: [String] = []
@@ -45,15 +45,15 @@ struct CommandWords {
         words = path + options + rest
     }
 
-    /// The command to see for help: a command whose name may be left out included.
+    /// The command whose help to show: includes a default subcommand that was left out.
     var helpPath: [String] {
         let usual = command.defaultSubcommand.flatMap { $0.configuration.commandName }
         return path + (usual.map { [$0] } ?? [])
     }
 
-    /// Goes on to a subcommand.
+    /// Selects a subcommand.
     ///
-    /// - Returns: Whether there is one.
+    /// - Returns: Whether it exists.
     private mutating func enter(_ word: String) -> Bool {
         if let next = command.subcommand(word) {
             command = next
@@ -68,7 +68,7 @@ struct CommandWords {
         return true
     }
 
-    /// `pairtool help COMMAND`, and `pairtool COMMAND help`.
+    /// Handles `pairtool help COMMAND` and `pairtool COMMAND help`.
     private mutating func showHelp(for topic: ArraySlice<String>) throws {
         for word in topic where !Self.general.contains(word) && !word.begins(with: "-") {
             guard enter(word) else { throw unknown(word) }
@@ -94,7 +94,7 @@ struct CommandWords {
         let own = command.subcommandNames
         if path.isEmpty {
             if let name = NearestWord.of(word, in: own + ["help"]) { return [name] }
-            // An old name, mistyped.
+            // A mistyped old name.
             let old = MovedCommand.all.keys.filter { $0.count == 1 }.map { $0[0] }.sorted()
             if let name = NearestWord.of(word, in: old), let new = MovedCommand.all[[name]] {
                 return [new.joined(separator: " ")]
@@ -102,15 +102,15 @@ struct CommandWords {
             return []
         }
         if let name = NearestWord.of(word, in: own) { return [(path + [name]).joined(separator: " ")] }
-        // `ls`, `rm` and the like, of whatever is listed and removed there.
+        // `ls`, `rm` and the like, for whatever the command lists and removes.
         let verbs = OtherWord.verbs[word.lowercased()] ?? []
         return verbs.filter { own.contains($0) }.prefix(1).map { (path + [$0]).joined(separator: " ") }
     }
 }
 
-/// Commands that have another place now. Their old names go on working.
+/// Commands that were moved. Their old names still work.
 enum MovedCommand {
-    /// The new words by the old ones.
+    /// The new path of each old one.
     static let all: [[String]: [String]] = [
         ["remote"]: ["lumi", "remote"], ["sync"]: ["lumi", "sync"], ["agents"]: ["lumi", "agents"],
         ["automations"]: ["lumi", "automations"], ["keys"]: ["lumi", "keys"], ["sessions"]: ["aicli", "sessions"],
@@ -119,9 +119,9 @@ enum MovedCommand {
     ]
 }
 
-/// Words that other tools have for what pairtool does.
+/// Words of other tools for what pairtool does.
 enum OtherWord {
-    /// The commands by the words, after the command that they follow.
+    /// The commands for each word, by the command that the word follows.
     static let all: [[String]: [String]] = [
         ["ls"]: ["projects", "hosts"], ["list"]: ["projects", "hosts"], ["version"]: ["--version"],
         ["unpair"]: ["hosts forget", "devices revoke"], ["delete"]: ["hosts forget", "devices revoke"],
@@ -134,7 +134,7 @@ enum OtherWord {
         ["approve"]: ["approvals approve"], ["reject"]: ["approvals reject"], ["audit"]: ["host audit"],
     ]
 
-    /// What a verb of other tools is called here, the nearest first.
+    /// What other tools' verbs are called here, the nearest first.
     static let verbs: [String: [String]] = [
         "ls": ["list", "devices"], "show": ["list", "show", "status"], "rm": removal, "delete": removal,
         "remove": removal, "unpair": removal, "add": ["set", "pair", "send"], "start": ["run"], "serve": ["run"],
@@ -149,12 +149,12 @@ extension CommandConfiguration {
         subcommands.map { command in command.configuration }
     }
 
-    /// The subcommand that a word names.
+    /// The subcommand with a name or an alias.
     fileprivate func subcommand(_ word: String) -> CommandConfiguration? {
         children.first { $0.commandName == word || $0.aliases.contains(word) }
     }
 
-    /// What its subcommands are called, without those that help does not show.
+    /// The names of the subcommands that help shows.
     fileprivate var subcommandNames: [String] {
         children.filter { $0.shouldDisplay }.compactMap { $0.commandName }
     }

@@ -1,9 +1,10 @@
-/// The script that completes words in bash, changed so that it can offer what hosts call their things.
+/// Changes the completion script for bash, so that it can offer titles and names from hosts.
 ///
-/// As the argument parser writes it, bash expands what it is offered (`compgen -W`), and takes every word for the name
-/// of a file: it would run a command in a title, and add `/` to a word that is also the name of a directory.
+/// In the script that the argument parser writes, bash expands the words it is offered (`compgen -W`) and treats each
+/// one as a file name: it would run a command inside a title, and append `/` to a word that is also the name of a
+/// directory.
 enum CompletionScript {
-    /// The variable by which the program knows that bash does not expand what it offers.
+    /// The environment variable that tells the program that bash does not expand the offered words.
     static let variable = "PAIRTOOL_COMPLETION"
 
     private static let call = #"    "${COMP_WORDS[0]}" "${@}" "${words[@]}""#
@@ -39,7 +40,7 @@ enum CompletionScript {
         """#
 
     /// - Parameter text: What the argument parser prints with exit code 0.
-    /// - Returns: The changed script, or the text itself if it is none for bash.
+    /// - Returns: The changed script, or the text itself if it is not a script for bash.
     static func readable(_ text: String) -> String {
         guard text.utf8.starts(with: "#!/bin/bash".utf8) else { return text }
         return text.replacing(call, with: "    \(variable)=names" + call.dropFirst(3))

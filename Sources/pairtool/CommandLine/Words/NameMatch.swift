@@ -1,21 +1,21 @@
 import CompanionWire
 
-/// Finds the item that a word on the command line names.
+/// Finds the item that the user named on the command line.
 enum NameMatch {
-    /// What to add to a message about a name that does not exist: the name that was probably meant.
+    /// A suggestion to append to a message about an unknown name: the name that was probably meant.
     static func suggestion(_ word: String, in names: [String]) -> String {
         NearestWord.of(word, in: names).map { "; did you mean “\($0)”?" } ?? ""
     }
 
-    /// Whole ids and names come first, then prefixes of ids (four characters or more), then of names; upper and lower
-    /// case of names are alike.
+    /// Matches whole ids and names first, then prefixes of ids (four characters or more), then prefixes of names. Names
+    /// are compared without regard to case.
     ///
     /// - Parameters:
-    ///   - kind: What is looked for, such as `project`.
-    ///   - listing: The command that lists what there is.
-    ///   - ids: All ids of an item, the one that is shown first.
-    ///   - names: The names that are shown.
-    ///   - otherNames: Names that are not, and count where no shown one fits as well. Default: none.
+    ///   - kind: The kind of item, such as `project`.
+    ///   - listing: The command that lists the items.
+    ///   - ids: All ids of an item; the first one is displayed.
+    ///   - names: The displayed names.
+    ///   - otherNames: Names that are not displayed; used if no displayed name matches as well. Default: none.
     static func find<Item>(
         _ word: String,
         in items: [Item],

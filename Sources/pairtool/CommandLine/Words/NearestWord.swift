@@ -1,20 +1,20 @@
-/// Finds the word that a mistyped one was probably meant to be.
+/// Finds the known word that is closest to a mistyped one.
 enum NearestWord {
-    /// Unicode scalars that are compared: titles can be long.
+    /// The most Unicode scalars that are compared, because titles can be long.
     private static let longest = 64
 
     /// - Parameters:
     ///   - word: What was typed.
-    ///   - words: What there is. Upper and lower case are alike.
-    /// - Returns: The word that `word` is the beginning of, if there is only one; else the one with the fewest typing
-    ///   errors; nil if none is near.
+    ///   - words: The known words. Compared without regard to case.
+    /// - Returns: The only word that begins with `word`; else the one with the fewest typing errors; nil if none is
+    ///   near.
     static func of(_ word: String, in words: [String]) -> String? {
         let typed = scalars(word)
         guard !typed.isEmpty else { return nil }
         let candidates = words.map { (word: $0, scalars: scalars($0)) }
         let longer = candidates.filter { typed.count >= 3 && $0.scalars.starts(with: typed) }
         if let only = longer.first, longer.count == 1 { return only.word }
-        // One error in four characters: more would find words that have nothing to do with it.
+        // One error per four characters: a higher limit would find unrelated words.
         let limit = typed.count < 3 ? 0 : min(3, max(1, typed.count / 4 + (typed.count > 4 ? 1 : 0)))
         let near = candidates.map { (word: $0.word, errors: errors(typed, $0.scalars)) }.filter { $0.errors <= limit }
         return near.min { $0.errors < $1.errors }?.word
@@ -24,7 +24,7 @@ enum NearestWord {
         Array(word.lowercased().unicodeScalars.prefix(longest))
     }
 
-    /// The edit distance (optimal string alignment): characters that are missing, added, replaced or swapped.
+    /// The edit distance (optimal string alignment): missing, added, replaced and swapped characters.
     static func errors(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...right.count)

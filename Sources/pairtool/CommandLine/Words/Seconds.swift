@@ -11,7 +11,7 @@ struct Seconds {
         duration = .seconds(seconds)
     }
 
-    /// - Throws: `ValidationError` that says what is valid.
+    /// - Throws: `ValidationError` that explains what is valid.
     init(commandLine text: String) throws {
         let number = text.dropping(suffix: "s").map(String.init) ?? text
         guard let seconds = Double(number), Self.range.contains(seconds) else {

@@ -1,5 +1,5 @@
-/// Splits a command line into words as a shell would, without running one: quotes and backslashes count, nothing is
-/// expanded.
+/// Splits a command line into words as a shell would, without running one: quotes and backslashes are interpreted,
+/// nothing is expanded.
 enum ShellWords {
     /// - Returns: nil if a quote is not closed.
     static func split(_ text: String) -> [String]? {

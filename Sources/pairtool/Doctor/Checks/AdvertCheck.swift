@@ -1,14 +1,14 @@
 import CompanionWire
 import Discovery
 
-/// The hosts that advertise themselves, and under which types.
+/// Which hosts advertise themselves, and under which service types.
 struct AdvertCheck: DoctorCheck {
     let name = CheckName.adverts
     let client: CompanionDiscoveryClient
-    /// Whether hosts are paired: they are looked at themselves, and those that were named by their address may well be
-    /// not advertised at all.
+    /// Whether hosts are paired. Those have a check of their own, and hosts that were paired by address need not be
+    /// advertised.
     let hasPairedHosts: Bool
-    /// The longest to look. Default: 5 s.
+    /// How long to look at most. Default: 5 s.
     var limit = Duration.seconds(5)
 
     func findings() async throws -> [Finding] {
@@ -41,7 +41,7 @@ struct AdvertCheck: DoctorCheck {
         return findings + types(of: hosts)
     }
 
-    /// RFC 6335, section 5.1, by way of RFC 6763, section 7.2.
+    /// The length limit of service names: RFC 6335, section 5.1, referenced by RFC 6763, section 7.2.
     private static let longest = 15
 
     private static func types(of hosts: [DiscoveredHost]) -> [Finding] {

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Glibc
 import PairingAgent
 
-/// Whether there is a camera that this user may use.
+/// Whether there is a camera that this user has access to.
 struct CameraCheck: DoctorCheck {
     let name = CheckName.camera
     var directory = "/dev"

@@ -2,15 +2,15 @@ import CompanionWire
 import Glibc
 import PairingAgent
 
-/// Whether there is room where the tool keeps its files.
+/// Whether the disks that the tool writes to have free space.
 struct DiskCheck: DoctorCheck {
     let name = CheckName.disk
-    /// The directories that the tool writes to; they need not exist yet.
+    /// The directories that the tool writes to; they need not exist.
     let directories: [String]
 
-    /// A disk that has less is full soon.
+    /// Below this many free bytes, the disk will soon be full.
     private static let little = 64 << 20
-    /// Less does not hold a record and its temporary copy for certain.
+    /// Below this many free bytes, a record and its temporary copy may not fit.
     private static let nothing = 1 << 20
 
     func findings() async throws -> [Finding] {
@@ -29,7 +29,7 @@ struct DiskCheck: DoctorCheck {
                         .makeWritable,
                         ["DIRECTORY": place]
                     )
-                    // Several directories may be missing below the same place.
+                    // Several directories can have the same nearest existing parent.
                     if !findings.contains(finding) { findings.append(finding) }
                     continue
                 }
@@ -53,7 +53,7 @@ struct DiskCheck: DoctorCheck {
         }
     }
 
-    /// The directory, or the nearest above it that exists.
+    /// The directory, or its nearest parent that exists.
     private static func existing(_ directory: String) -> String {
         var path = directory[...]
         while !path.isEmpty, access(String(path), F_OK) != 0 {

@@ -1,7 +1,7 @@
 import DBus
 import Discovery
 
-/// Whether the system bus and the Avahi daemon are up, and which engine that leads to.
+/// Whether the system bus and the Avahi daemon run, and which engine is used as a result.
 struct EngineCheck: DoctorCheck {
     let name = CheckName.daemon
     let choice: DiscoveryEngineChoice
@@ -36,7 +36,7 @@ struct EngineCheck: DoctorCheck {
         do {
             used = try await client.resolvedEngine()
         } catch {
-            // With `auto`, neither works.
+            // With `auto`, neither engine works.
             let other: String? =
                 switch (choice, report) {
                 case (.daemon, _): "embedded"

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import PairingAgent
 
-/// Whether keys and records are whole, and this user's alone.
+/// Whether keys and records are intact, and readable by this user only.
 struct FileCheck: DoctorCheck {
     let name = CheckName.files
     /// The tool's data directory.
@@ -18,7 +18,7 @@ struct FileCheck: DoctorCheck {
             return [.ok(.files, about: directory, "there are no files yet; the first pairing makes a key")]
         }
         let names = entries(of: directory).map { "\(directory)/\($0)" }
-        // What the host keeps is in a directory of its own; projects that it made are not looked into.
+        // The host's files are in a directory of their own; the projects that it created are not checked.
         let paths =
             [directory] + names + entries(of: directory + "/host").map { "\(directory)/host/\($0)" }
             + ["lumi", "aicli"].flatMap { all(below: "\(directory)/\($0)") }
@@ -27,13 +27,14 @@ struct FileCheck: DoctorCheck {
             guard let status = FileStatus(path, followingLinks: false) else { continue }
             if let finding = finding(path, status, user: geteuid()) { findings.append(finding) }
         }
-        // What may not be read is not damaged: it is said above whose it is, and moving it away would lose it.
+        // A file that cannot be read is not damaged: its owner is reported above, and the advice to move it away would
+        // lose it.
         findings += RecordCheck(directory: directory).findings().filter { isReadable($0.subject ?? "") }
         guard findings.isEmpty else { return findings }
         return [.ok(.files, about: directory, "\(paths.count) files and directories, readable by you only")]
     }
 
-    /// - Returns: nil if all is well.
+    /// - Returns: nil if owner and mode are right.
     static func finding(_ path: String, _ status: FileStatus, user: UInt32) -> Finding? {
         let mode = String(status.permissions, radix: 8)
         guard status.kind == .file || status.kind == .directory else { return nil }
@@ -48,7 +49,7 @@ struct FileCheck: DoctorCheck {
             return .problem(.files, about: path, "other users may use it (mode \(mode))", .protectFile, ["FILE": path])
         }
         let values = ["DIRECTORY": path]
-        // Names alone are seen in a directory that is open to readers: the files are closed by themselves.
+        // A directory that others can read shows only names: the files have their own permissions.
         return status.permissions & 0o022 != 0
             ? .problem(
                 .files,
@@ -60,12 +61,12 @@ struct FileCheck: DoctorCheck {
             : .warning(.files, about: path, "other users may look into it (mode \(mode))", .protectDirectory, values)
     }
 
-    /// Whether it is this user's to read.
+    /// Whether this user owns the file and can read it.
     private static func isReadable(_ path: String) -> Bool {
         FileStatus(path)?.owner == geteuid() && access(path, R_OK) == 0
     }
 
-    /// The paths of everything below a directory; links are not followed.
+    /// All paths below a directory. Symbolic links are not followed.
     private static func all(below directory: String) -> [String] {
         guard FileStatus(directory, followingLinks: false)?.kind == .directory else { return [] }
         return entries(of: directory).map { "\(directory)/\($0)" }.flatMap { [$0] + all(below: $0) }

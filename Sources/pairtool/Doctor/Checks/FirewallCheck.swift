@@ -8,7 +8,7 @@ import SystemPackage
 struct FirewallCheck: DoctorCheck {
     let name = CheckName.firewall
     let only: String?
-    /// The longest that a program may take to list its rules.
+    /// How long a program may take to list its rules.
     private static let limit = Duration.seconds(3)
 
     func findings() async throws -> [Finding] {
@@ -35,7 +35,7 @@ struct FirewallCheck: DoctorCheck {
     }
 
     static func findings(_ rules: [FirewallRules], interfaces: [NetworkInterface]) -> [Finding] {
-        /// Where each rule drops something, in the order of finding.
+        /// Where each rule drops packets, in the order in which the rules were found.
         var certain: [(rule: String, places: [String])] = []
         var possible: [(rule: String, places: [String])] = []
         func note(_ rule: String, _ place: String, in list: inout [(rule: String, places: [String])]) {
@@ -60,7 +60,7 @@ struct FirewallCheck: DoctorCheck {
                 }
             }
         }
-        // A rule that drops for certain in one place need not be suspected in another.
+        // A rule that certainly drops packets in one place is not also listed as a suspect.
         possible.removeAll { suspect in certain.contains { $0.rule == suspect.rule } }
         let findings =
             certain.map { rule, places in
@@ -73,7 +73,7 @@ struct FirewallCheck: DoctorCheck {
         return [.ok(.firewall, rules.allSatisfy(\.isEmpty) ? "no rules" : "no rule drops mDNS")]
     }
 
-    /// What a program prints; nil if it is not there or fails.
+    /// The output of a program; nil if it is not installed or fails.
     private static func output(of program: String, _ arguments: [String]) async throws -> [UInt8]? {
         let places = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"].map { "\($0)/\(program)" }
         guard let path = places.first(where: { access($0, X_OK) == 0 }) else { return nil }

@@ -3,12 +3,12 @@ import CompanionWire
 import Discovery
 import PairingAgent
 
-/// How a paired host is, and how this device stands with it.
+/// The state of a paired host, and of this device's pairing with it.
 struct HostCheck: DoctorCheck {
     let name = CheckName.host
     let host: PairedHost
     let output: Output
-    /// For looking where a host that does not answer has moved.
+    /// Finds the new address of a host that does not answer.
     let client: CompanionDiscoveryClient
 
     private static let timeouts = CompanionClientConfiguration.Timeouts(connect: .seconds(2), request: .seconds(4))
@@ -29,7 +29,7 @@ struct HostCheck: DoctorCheck {
         }
     }
 
-    /// The new address of the host according to advertisements; nil if they have none. It was not contacted there.
+    /// The host's new address according to advertisements; nil if they contain none. The address is not contacted.
     private func advertisedPlace() async throws -> CompanionEndpoint? {
         let id = host.id
         let snapshot = try await DiscoverySnapshot.run(
@@ -86,7 +86,7 @@ struct HostCheck: DoctorCheck {
         ].compactMap(\.self)
     }
 
-    /// - Returns: Nil where the host says nothing of what it is.
+    /// - Returns: nil if the host reports no version.
     private static func version(_ host: PairedHost, _ health: HostHealth) -> Finding? {
         let program = [health.service, health.version, health.generation.map { "(\($0))" }].compactMap(\.self)
         guard let versions = health.protocolVersions else {
@@ -117,7 +117,7 @@ struct HostCheck: DoctorCheck {
         return .ok(.version, about: host.name, evidence)
     }
 
-    /// - Returns: Nil where its assistant is well, or where the host does not say and need not.
+    /// - Returns: nil if the assistant works, or if the host does not report it and does not need to.
     private static func signIn(_ host: PairedHost, _ health: HostHealth, _ values: [String: String]) -> Finding? {
         switch (health.hasAssistant, host.family.ways.needsAccount) {
         case (true?, true): .ok(.signIn, about: host.name, "the assistant's account is signed in")
@@ -136,7 +136,7 @@ struct HostCheck: DoctorCheck {
         }
     }
 
-    /// - Returns: Nil where hosts of the family know no devices, and nothing speaks against this one.
+    /// - Returns: nil if hosts of the family keep no list of devices, and there is no sign of a problem.
     private static func pairing(_ host: PairedHost, _ health: HostHealth, _ values: [String: String]) -> Finding? {
         guard let standing = health.standing else { return nil }
         if let error = standing.failure {
@@ -156,7 +156,7 @@ struct HostCheck: DoctorCheck {
             let until = standing.expiresAt.map { " until \(CompanionTimestamp.string(from: $0))" } ?? ""
             return .ok(.pairing, about: host.name, "this device is connected\(until)")
         }
-        // By protocol 1 the host has one device at a time.
+        // With protocol v1, a host has one device at a time.
         if host.trust == .legacy, let other = standing.connectedDevice {
             let evidence = "this device was replaced by \(other.name) (\(other.id))"
             return .problem(.pairing, about: host.name, evidence, .pairAgain)
@@ -165,9 +165,9 @@ struct HostCheck: DoctorCheck {
     }
 
     /// The limits of companion-v2, Signed commands: `issuedAt` may be 60 s ahead of the host's clock, and a command is
-    /// valid for 300 s at most.
+    /// valid for at most 300 s.
     private static let allowed = Duration.seconds(-60) ... .seconds(300)
-    /// What is not worth a word: the `Date` header has whole seconds, and networks take their time.
+    /// Differences that are not reported: the `Date` header has whole seconds, and networks add delay.
     private static let quiet = Duration.seconds(-30) ... .seconds(30)
 
     static func clock(_ host: PairedHost, _ offset: Duration?) -> Finding {
@@ -184,10 +184,10 @@ struct HostCheck: DoctorCheck {
     }
 }
 
-/// Where no host is paired, or their records cannot be read.
+/// For when no host is paired, or the records cannot be read.
 struct NoHostCheck: DoctorCheck {
     let name = CheckName.host
-    /// Whether there may be records that cannot be read: the check of the files tells of them.
+    /// Whether the records cannot be read; ``FileCheck`` reports that.
     var areUnreadable = false
 
     func findings() -> [Finding] {

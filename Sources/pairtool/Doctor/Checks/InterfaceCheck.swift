@@ -4,7 +4,7 @@ import Discovery
 /// The network interfaces, and which of them mDNS can use.
 struct InterfaceCheck: DoctorCheck {
     let name = CheckName.interfaces
-    /// The one that was named; nil for all.
+    /// The interface that the user named; nil for all.
     let only: String?
 
     func findings() -> [Finding] {
@@ -13,7 +13,7 @@ struct InterfaceCheck: DoctorCheck {
 
     static func findings(_ all: [NetworkInterface], only: String?) -> [Finding] {
         let candidates = usable(all, only: only)
-        // A link that is up counts, with multicast or not; one that is not connected does not.
+        // Count links that are up, even without multicast. Links that are not connected do not count.
         let mute = all.filter { $0.name == only || only == nil && $0.kind == .network }
             .filter { $0.isUp && $0.isRunning && !$0.allowsMulticast && !$0.isLoopback }
         var findings: [Finding] = []
@@ -50,12 +50,12 @@ struct InterfaceCheck: DoctorCheck {
         return findings
     }
 
-    /// Those that hosts can be found on: the one that was named, or every network that is up.
+    /// The interfaces on which hosts can be found: the named one, or every network that is up.
     static func usable(_ all: [NetworkInterface], only: String?) -> [NetworkInterface] {
         guard let only else {
             return all.filter { $0.kind == .network && $0.isUp && $0.isRunning && $0.allowsMulticast }
         }
-        // Multicast works on `lo`, although it does not say so.
+        // Multicast works on `lo`, although the interface does not have the flag.
         return all.filter { $0.name == only && $0.isUp && ($0.allowsMulticast || $0.isLoopback) }
     }
 }

@@ -1,7 +1,7 @@
 import CompanionWire
 import Discovery
 
-/// Whether this machine hears its own multicast packets, and others'.
+/// Whether this machine receives its own multicast packets and those of others.
 struct MulticastCheck: DoctorCheck {
     let name = CheckName.multicast
     let only: String?

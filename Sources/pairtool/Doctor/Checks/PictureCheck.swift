@@ -1,6 +1,6 @@
 import QRCodec
 
-/// Whether pictures are decoded with fewer rights than the rest of the program has.
+/// Whether pictures are decoded in a sandbox with fewer rights than the rest of the program.
 struct PictureCheck: DoctorCheck {
     let name = CheckName.pictures
 

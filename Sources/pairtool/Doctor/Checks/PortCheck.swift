@@ -1,6 +1,6 @@
 import Discovery
 
-/// Who has the port of mDNS, and whether it can be shared.
+/// Which programs use the mDNS port, and whether it can be shared.
 struct PortCheck: DoctorCheck {
     static let port = 5353
 
@@ -26,7 +26,7 @@ struct PortCheck: DoctorCheck {
         }
         guard !owners.isEmpty else { return .ok(.port, "UDP port \(port) is free") }
         let programs = Set(owners.compactMap(\.program))
-        // The kernel keeps 15 bytes of a program's name.
+        // The kernel keeps only 15 bytes of a program's name.
         guard !programs.contains("systemd-resolve") || programs.count == 1 else {
             return .warning(.port, "UDP port \(port) is shared by two mDNS responders: \(names)", .oneResponder)
         }

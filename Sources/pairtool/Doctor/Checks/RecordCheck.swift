@@ -3,7 +3,7 @@ import CompanionHost
 import FoundationEssentials
 import PairingAgent
 
-/// Whether the tool's records hold what they should: each is read as its own store reads it.
+/// Whether the tool's records are valid. Each one is read by its own store.
 struct RecordCheck {
     /// The tool's data directory.
     let directory: String
@@ -23,7 +23,7 @@ struct RecordCheck {
             ].compactMap(\.self) + belongings
     }
 
-    /// What is kept of single hosts.
+    /// The files that belong to single hosts.
     private var belongings: [Finding] {
         let servers = FileCheck.entries(of: "\(directory)/aicli").map { AICLIStore(data: directory, hostID: $0) }
         let macs = FileCheck.entries(of: "\(directory)/lumi").map { LumiStore(directory: "\(directory)/lumi/\($0)") }
@@ -40,9 +40,9 @@ struct RecordCheck {
         .problem(.files, about: path, "it is damaged", advice, ["FILE": path])
     }
 
-    /// - Returns: nil if the file is whole, or not there.
+    /// - Returns: nil if the file is valid or does not exist.
     private func finding(_ path: String, _ advice: Advice, _ load: () throws -> Void) -> Finding? {
-        // What is no file is not waited for.
+        // Opening a pipe or a device could block.
         guard let status = FileStatus(path), status.kind == .file else { return nil }
         do {
             try load()

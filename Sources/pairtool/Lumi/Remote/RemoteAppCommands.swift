@@ -137,7 +137,8 @@ struct RemoteShellCommand: RemoteSubcommand {
 }
 
 extension RemoteSubcommand {
-    /// Has the user confirm what may do anything on the Mac, before anybody there is asked for anything, and runs it.
+    /// Asks the user to confirm a script, which can do anything on the Mac, then runs it. The question comes before
+    /// anyone at the Mac is asked.
     func run(
         script text: String,
         what: String,

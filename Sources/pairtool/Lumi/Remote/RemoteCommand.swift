@@ -27,14 +27,14 @@ struct RemoteCommand: AsyncParsableCommand {
     )
 }
 
-/// A command that a Lumi host is to do.
+/// A command that is sent to a Lumi host.
 protocol RemoteSubcommand: AsyncParsableCommand {
     var host: HostOptions { get }
     var options: OutputOptions { get }
 }
 
 extension RemoteMac {
-    /// Sends a command, and shows what the host says to it.
+    /// Sends a command and shows the host's answer.
     func perform(_ request: LumiRequest) async throws {
         let text = try await client.perform(request).result
         output.result(RemoteResult(hostId: host.id, command: request.command, result: text), id: nil) {
@@ -43,7 +43,7 @@ extension RemoteMac {
     }
 }
 
-/// What a host said to a command, in JSON.
+/// The host's answer to a command, in JSON.
 struct RemoteResult: Encodable {
     var hostId: String
     /// The command's name in the protocol.
@@ -60,7 +60,7 @@ extension RemoteSubcommand {
         try await host.withMac(options, for: "remote commands", before: before, body)
     }
 
-    /// Sends one command, and shows what the host says to it.
+    /// Sends one command and shows the host's answer.
     func perform(_ request: LumiRequest) async throws {
         try await withMac { try await $0.perform(request) }
     }

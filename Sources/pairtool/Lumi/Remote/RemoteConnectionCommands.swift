@@ -73,7 +73,7 @@ struct RemotePingCommand: RemoteSubcommand {
 }
 
 extension Duration {
-    /// Milliseconds, in steps of a thousandth.
+    /// Milliseconds with three decimal places.
     fileprivate var milliseconds: Double {
         let microseconds = components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
         return Double(microseconds) / 1000
@@ -110,7 +110,7 @@ struct RemoteInfoCommand: RemoteSubcommand {
     }
 }
 
-/// The process that keeps a connection (``HeldConnection`` starts it). It inherits both sockets.
+/// The process that holds a connection; ``HeldConnection`` starts it. It inherits both sockets.
 struct RemoteHoldCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hold",
@@ -139,8 +139,8 @@ struct RemoteHoldCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let generation = LumiGeneration(rawValue: generation) else { return }
-        // An orderly end is not needed: the next command finds the dead socket and removes it.
-        // No directory is in use because of it.
+        // Change to `/`, so that this process keeps no directory in use. Signals end it at once: the next command finds
+        // the dead socket and removes it.
         guard chdir("/") == 0 else { return }
         for number in [SIGTERM, SIGINT] { signal(number, SIG_DFL) }
         for number in [HeldConnection.connection, HeldConnection.listener] { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }

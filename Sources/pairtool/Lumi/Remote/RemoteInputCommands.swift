@@ -51,7 +51,7 @@ struct RemoteTypeCommand: RemoteSubcommand {
         let typed = try LumiTypedText(try await RemoteInput.text(text, context: .current))
         let request = LumiRequest.type(typed)
         try await withMac { mac in
-            // What the Mac says to it repeats the text.
+            // The Mac's answer repeats the text, so it is not shown.
             try await mac.client.perform(request)
             let row = RemoteResult(hostId: mac.host.id, command: request.command, result: "Typed")
             mac.output.result(row, id: nil) { "Typed \(typed.text.count) characters." }
@@ -59,12 +59,12 @@ struct RemoteTypeCommand: RemoteSubcommand {
     }
 }
 
-/// A text that stands on the command line, or comes by standard input.
+/// Text from the command line or from standard input.
 enum RemoteInput {
-    /// Bytes of standard input.
+    /// The most bytes that are read from standard input.
     private static let limit = 1 << 20
 
-    /// - Parameter word: The text itself, or `-`. One line feed at the end of standard input is left out.
+    /// - Parameter word: The text itself, or `-` for standard input; one line feed at its end is removed.
     static func text(_ word: String, context: CommandContext) async throws -> String {
         guard word == "-" else { return word }
         guard let bytes = try await context.content(limit: limit) else {
@@ -177,7 +177,7 @@ struct RemoteMouseCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            // Positive is up and left, as wheels turn.
+            // Positive values scroll up and left, as with a mouse wheel.
             let (x, y) =
                 switch direction {
                 case .up: (0, distance)

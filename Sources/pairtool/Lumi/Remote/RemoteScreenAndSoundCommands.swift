@@ -31,7 +31,7 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
 
     private struct Row: Encodable {
         var hostId: String
-        /// Absent if it was not kept.
+        /// Absent if the picture was not saved.
         var file: String?
         /// `png`, `jpeg` and so on.
         var type: String
@@ -51,7 +51,7 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
     func run() async throws {
         let talk = options.output
         let context = talk.context
-        // Before anybody at the Mac is asked for anything.
+        // Check this before anyone at the Mac is asked.
         let way = show ? TerminalPicture(context) : nil
         if show, way == nil { throw Self.cannotShow }
         if isForStandardOutput, context.stdoutIsTerminal {
@@ -73,7 +73,7 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
                 if output == nil { return }
             }
             let path = output ?? Self.name(picture.type, context.now())
-            // Somebody may have made it meanwhile.
+            // Check again: the file may have been created in the meantime.
             let place = try place(path)
             try picture.bytes.withUnsafeBytes { try OutputFile.replace(place, with: $0, isDurable: true) }
             let row = Row(hostId: mac.host.id, file: path, type: picture.type.rawValue, bytes: picture.bytes.count)
@@ -83,9 +83,9 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
         }
     }
 
-    /// Where the picture goes.
+    /// The path of the file to write.
     ///
-    /// - Throws: ``CommandError`` where that is something that is to be left alone, or cannot be written to.
+    /// - Throws: ``CommandError`` if something is there that must not be overwritten, or if the path cannot be written.
     private func place(_ path: String) throws -> String {
         let place = try OutputFile.destination(path)
         guard let kind = FileStatus(place, followingLinks: false)?.kind else { return place }

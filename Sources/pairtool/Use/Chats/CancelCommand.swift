@@ -30,7 +30,7 @@ struct CancelCommand: AsyncParsableCommand {
     private struct Row: Encodable {
         var chatId: String
         var turnId: String
-        /// What the host says of the turn now.
+        /// The turn's state after the request, as the host reports it.
         var state: String?
     }
 

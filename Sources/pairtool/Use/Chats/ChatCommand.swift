@@ -50,7 +50,7 @@ struct ChatCommand: AsyncParsableCommand {
     @Option(help: "Show the last N messages first. Default: 6.")
     var last: Int?
 
-    /// What `--last` was called.
+    /// The old name of `--last`.
     @Option(help: .hidden)
     var history: Int?
 

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Glibc
 import NIOConcurrencyHelpers
 
-/// The interactive chat: reads prompts and shows answers until the user has enough.
+/// The interactive chat: reads prompts and shows answers until the user quits.
 struct ChatLoop {
     private let session: HostSession
     private var conversation: Conversation
@@ -12,7 +12,7 @@ struct ChatLoop {
     private let prompts: any PromptReader
     /// Auto mode; nil if it is off.
     private var auto: AutoResponse?
-    /// What runs now: Ctrl-C ends it, and not the chat.
+    /// Stops the running operation. Ctrl-C calls it instead of ending the chat.
     private let current = NIOLockedValueBox<(@Sendable () -> Void)?>(nil)
 
     init(session: HostSession, conversation: Conversation, history: Int, auto: AutoResponse? = nil) {
@@ -41,7 +41,7 @@ struct ChatLoop {
         if !conversation.isNew, history > 0 { try await Self.showHistory(history, conversation, prompts) }
         let model = conversation.model.map { ", model \($0)" } ?? ""
         session.output.say("\(conversation.title)\(model). /help lists the commands.")
-        // Ctrl-C belongs to what runs, and at the prompt only clears the line; other signals end the chat.
+        // Ctrl-C stops the running operation; at the prompt it only clears the line. Other signals end the chat.
         let current = current
         let handler: Interrupts.Handler = { number in
             guard number == SIGINT else { return false }
@@ -56,7 +56,7 @@ struct ChatLoop {
                     guard try await obey(prompt) else { return }
                 } else {
                     prompts.remember(prompt)
-                    // The chat is there from here on, whatever becomes of the answer.
+                    // Create the chat first, so that it exists even if the answer fails.
                     let unmade = conversation
                     let made = try await run("Stopped; nothing was sent.") {
                         var next = unmade
@@ -85,17 +85,17 @@ struct ChatLoop {
         }
     }
 
-    /// What to say about an answer that is no longer waited for.
+    /// The message after the user stopped waiting for an answer.
     private var stoppedWaiting: String {
         session.offer.turns?.endsWithReader == true
             ? "Stopped. /history shows the answer so far."
             : "Stopped waiting. The host finishes the answer; /history shows it."
     }
 
-    /// Runs something that Ctrl-C may end. An error is shown and does not end the chat.
+    /// Runs an operation that Ctrl-C can stop. An error is shown and does not end the chat.
     ///
-    /// - Parameter interrupt: Called for each Ctrl-C; says whether it ends what runs.
-    /// - Returns: nil if it was stopped or failed.
+    /// - Parameter interrupt: Called for each Ctrl-C. Returns whether to stop the operation.
+    /// - Returns: nil if the operation was stopped or failed.
     private func run<R: Sendable>(
         _ stopped: String,
         interrupt: @escaping @Sendable () -> Bool = { true },
@@ -128,7 +128,7 @@ struct ChatLoop {
             Interrupts.shared.drainWake()
             do {
                 let prompt = try await prompts.next()
-                // Ctrl-D shows nothing: what comes next shall not stand behind the prompt.
+                // Ctrl-D prints no line break; without this one, the next output would follow the prompt on its line.
                 if prompt == nil, session.context.canAsk { session.context.stderr.write("\n") }
                 return prompt
             } catch is CancellationError {
@@ -138,7 +138,7 @@ struct ChatLoop {
         }
     }
 
-    /// - Returns: Whether to go on.
+    /// - Returns: Whether the chat continues.
     private mutating func obey(_ command: String) async throws -> Bool {
         let words = command.parts(" ", maxSplits: 1).map(String.init)
         let argument = words.count > 1 ? words[1].trimmingBlanks() : nil
@@ -188,6 +188,7 @@ struct ChatLoop {
         async throws
     {
         let session = conversation.session
+        guard !conversation.chatID.isEmpty else { return session.output.say("This chat has no messages yet.") }
         let writer = MessageWriter(output: session.output)
         for message in try await session.chats.lastMessages(chatID: conversation.chatID, count: count) {
             writer.write(message)
@@ -199,10 +200,10 @@ struct ChatLoop {
 // MARK: Auto mode
 
 extension ChatLoop {
-    /// Sends what the mode wants to be sent, answer by answer, until it has enough. The first Ctrl-C makes the answer
-    /// that runs the last one.
+    /// Sends the follow-up prompts of auto mode until the mode is done. The first Ctrl-C lets the running answer finish
+    /// and sends no further prompt.
     ///
-    /// - Parameter begin: When the user's prompt went out: the time of a mode runs from then on.
+    /// - Parameter begin: When the user's prompt was sent. The mode's time limit counts from then.
     private mutating func goOn(since begin: Date) async throws {
         guard var auto else { return }
         auto.begin()

@@ -3,17 +3,18 @@ import CompanionWire
 import FoundationEssentials
 import PairingAgent
 
-/// A chat that prompts are sent to: an existing one, or a new one that the first prompt makes.
+/// A chat that prompts are sent to: an existing one, or a new one that is created with the first prompt.
 struct Conversation: Sendable {
     let session: HostSession
+    /// Empty as long as the chat is not made.
     private(set) var chatID: String
     let title: String
     let isNew: Bool
-    /// Where the chat shall be made for the first prompt; nil once it is there.
+    /// The project in which to create the chat at the first prompt; nil once the chat exists.
     private var unmadeIn: MergedProject?
-    /// The agent's working directory: only ever a path that the host listed.
+    /// The agent's working directory: always a path that the host listed.
     let projectPath: String?
-    /// Nil if the host chooses.
+    /// nil if the host chooses.
     var model: String?
     /// Pictures that go with the next prompt.
     var images: [TurnImage] = []
@@ -80,10 +81,11 @@ struct Conversation: Sendable {
         self.allowedTools = allowedTools
     }
 
-    /// Makes the chat where it has to be there before a prompt can be sent.
+    /// Creates the chat if the host needs it before the first prompt.
     ///
     /// - Parameter prompt: The first prompt, which gives the chat its title.
-    /// - Throws: ``CommandError`` where the host does not take the pictures: a chat is not made for nothing.
+    /// - Throws: ``CommandError`` if the host does not take the pictures. This is checked first, so that no empty chat
+    ///   is left behind.
     mutating func prepare(for prompt: String) async throws {
         if !images.isEmpty { try checkTakesImages() }
         guard let project = unmadeIn else { return }
@@ -94,6 +96,11 @@ struct Conversation: Sendable {
     /// Sends a prompt and shows the answer as it comes.
     mutating func send(_ prompt: String) async throws {
         let turns = try session.turns
+        do {
+            try await turns.requireOwnPlace()
+        } catch let error as CompanionClientError {
+            throw error.naming(session.host)
+        }
         try await prepare(for: prompt)
         let request = TurnRequest(
             prompt: prompt,
@@ -132,7 +139,7 @@ struct Conversation: Sendable {
         }
     }
 
-    /// - Throws: ``CommandError`` where the host takes no pictures with a prompt.
+    /// - Throws: ``CommandError`` if the host does not take pictures with a prompt.
     func checkTakesImages() throws {
         guard session.offer.turns?.takesImages != true else { return }
         throw CommandError(
@@ -143,7 +150,7 @@ struct Conversation: Sendable {
         )
     }
 
-    /// Ends the last turn that this machine began in the chat.
+    /// Cancels the last turn that this machine began in the chat.
     func cancelTurn() async throws {
         let commands = try session.commands(to: "cancel turns")
         guard unmadeIn == nil,
@@ -157,9 +164,9 @@ struct Conversation: Sendable {
     }
 }
 
-/// The title of a chat that begins with a prompt.
+/// The title of a chat, made from its first prompt.
 enum ChatTitle {
-    /// White space folded, and cut to 48 characters.
+    /// Folds white space and shortens to 48 characters.
     static func of(_ prompt: String) -> String {
         let folded = prompt.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return folded.count <= 48 ? folded : folded.prefix(45) + "..."

@@ -2,7 +2,7 @@ import CompanionHost
 import CompanionWire
 import FoundationEssentials
 
-/// What happens at the host, as a line of JSON.
+/// An event of the host as a line of JSON.
 struct HostEventRow: Encodable {
     var event: String
     var port: Int?
@@ -28,7 +28,7 @@ struct HostEventRow: Encodable {
         self.message = message
     }
 
-    /// - Parameter showSecrets: Whether the code and the payload are written.
+    /// - Parameter showSecrets: Whether to write the pairing code and the QR payload.
     init(_ hostEvent: HostEvent, showSecrets: Bool) {
         switch hostEvent {
         case .listening(let port, let tlsPort):

@@ -2,7 +2,7 @@ import CompanionClient
 import FoundationEssentials
 import PairingAgent
 
-/// Remembers the last turn of each chat, so that it can be ended without its id.
+/// Remembers the last turn of each chat, so that it can be cancelled without its id.
 struct LastTurns: Sendable {
     private let directory: String
 

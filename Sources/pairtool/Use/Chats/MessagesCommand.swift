@@ -88,7 +88,7 @@ struct MessageWriter {
             let end = message.interrupted == true ? ", interrupted" : ""
             let head = TerminalText.line("── \(who), \(time)\(end)")
             let heading = output.context.colour ? "\u{1B}[2m\(head)\u{1B}[0m" : head
-            // Headings alone begin in the first column: no line of a text can pass for one.
+            // Only headings start in the first column, so that no line of a message can pass for one.
             let columns = output.context.stdoutIsTerminal ? output.context.windowSize()?.columns : nil
             output.data("\(heading)\n\(IndentedText.of(TerminalText.block(message.text), columns: columns))\n")
         }

@@ -2,7 +2,7 @@ import CompanionClient
 
 /// Pictures that go with a prompt.
 enum PromptPicture {
-    /// - Throws: ``CommandError`` for a path without a file; `ProviderError` for a file that is no picture, or too
+    /// - Throws: ``CommandError`` if no file has this path; `ProviderError` if the file is not a picture or is too
     ///   large.
     static func read(_ path: String) async throws -> TurnImage {
         let limit = PictureFile.sizeLimit

@@ -80,11 +80,11 @@ struct SearchCommand: AsyncParsableCommand {
         }
     }
 
-    /// What stands around a text, on one line; nil if the text is not in it.
+    /// The text with its surroundings, on one line; nil if the content does not contain it.
     static func excerpt(of content: String, around text: String) -> String? {
         let wanted = Array(text.lowercased())
         let characters = Array(content)
-        // By whole characters, whose lower case may be several: each keeps its place.
+        // Lowercases each Character on its own: a lowercase form can be longer, which would shift the positions.
         let lowered = characters.map { $0.lowercased() }
         let first = String(wanted[0])
         for start in characters.indices where lowered[start].begins(with: first) {

@@ -17,7 +17,7 @@ struct ToolOptions: ParsableArguments {
         }
     }
 
-    /// The wire's `allowedTools`: nil means all, an empty list none.
+    /// The request's `allowedTools`: nil allows all tools, an empty list none.
     var allowedTools: [String]? {
         allowAllTools ? nil : allowed
     }

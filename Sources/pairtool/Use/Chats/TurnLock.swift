@@ -2,16 +2,17 @@ import FoundationEssentials
 import Glibc
 import PairingAgent
 
-/// Keeps two turns from running in one chat at a time: hosts mix their answers.
+/// Prevents two turns from running in one chat at a time, because hosts mix up their answers.
 ///
-/// The lock file also holds when a turn began that nobody has seen the end of, because its wait was stopped or its
-/// process ended: the turn goes on at the host.
+/// The lock file also records when a turn began. The entry stays if the wait for the answer was stopped or the process
+/// ended: the turn may still run at the host.
 struct TurnLock {
     private let descriptor: Int32
 
-    /// Runs a body while no other process has the chat.
+    /// Runs a body while it holds the lock of the chat.
     ///
-    /// - Parameter waitForEarlier: Called first where an earlier turn may still run at the host, with its begin.
+    /// - Parameter waitForEarlier: Called before the body if an earlier turn may still run at the host, with the time
+    ///   at which that turn began.
     static func with<R>(
         chatID: String,
         host: PairedHost,
@@ -30,7 +31,8 @@ struct TurnLock {
                 lock.mark(nil)
                 return result
             } catch {
-                // A wait that was stopped leaves the turn running; an error ended it, or has said what is left of it.
+                // After a stopped wait the turn still runs. After an error it has ended, or the error says what may
+                // still run.
                 if !Task.isCancelled, !(error is CancellationError) { lock.mark(nil) }
                 throw error
             }

@@ -1,15 +1,15 @@
 import CompanionClient
 import CompanionWire
 
-/// Shows a turn as it comes: the answer on standard output, tools and status on standard error.
+/// Shows a turn while it runs: the answer on standard output, tools and status on standard error.
 struct TurnWriter {
     let output: Output
     let chatID: String
-    /// The whole answer; empty before its end.
+    /// The whole answer; empty until the turn ends.
     private(set) var answer = ""
     private var endsLine = true
     private var wroteText = false
-    /// The last message while the connection was down. Every retry repeats it, so it is shown once.
+    /// The last message about a lost connection. Every retry repeats it, but it is shown once.
     private var lastNotice: String?
 
     init(output: Output, chatID: String) {
@@ -63,7 +63,7 @@ struct TurnWriter {
         }
     }
 
-    /// Ends the line that an answer left open.
+    /// Ends a line of the answer that has no line break yet.
     mutating func endLine() {
         guard output.format == .text, !endsLine else { return }
         output.context.stdout.write("\n")
@@ -73,7 +73,7 @@ struct TurnWriter {
     private mutating func note(_ text: String) {
         let text = TerminalText.line(text)
         guard !text.isEmpty else { return }
-        // On one terminal, talk must not run on in the middle of a line of the answer.
+        // If both streams share the terminal, a message must not start in the middle of a line of the answer.
         if output.context.stdoutIsTerminal, output.context.stderrIsTerminal, wroteText, !endsLine {
             output.context.stderr.write("\n")
             endsLine = true

@@ -40,7 +40,7 @@ struct WatchCommand: AsyncParsableCommand {
     }
 }
 
-/// Shows live events: a line each.
+/// Shows live events, one per line.
 struct LiveWriter: Sendable {
     let output: Output
 

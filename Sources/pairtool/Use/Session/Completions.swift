@@ -3,15 +3,15 @@ import CompanionWire
 import Discovery
 import PairingAgent
 
-/// The words that the shell offers: paired hosts from the records, hosts in sight from the network, and the projects,
-/// chats, models and devices of the host that is named, or of the default one.
+/// Shell completions: paired hosts from the records, visible hosts from the network, and the projects, chats, models
+/// and devices of the named or the default host.
 enum Completions {
     static func hosts() -> [String] {
         let hosts = try? PairedHostStore(directory: CommandContext.current.paths.data).load()
         return words((hosts?.hosts ?? []).map { ($0.name, $0.id) })
     }
 
-    /// The hosts in sight that `pairtool pair` can be told to pair with.
+    /// The visible hosts that `pairtool pair` accepts as an argument.
     static func hostsInSight(_ words: [String]) async -> [String] {
         let context = CommandContext.current
         let choice = DiscoveryChoice(interface: value(of: "--interface", in: words))
@@ -43,7 +43,7 @@ enum Completions {
         await live(words) { try await $0.devices.devices().map(\.id).filter(isPlain) }
     }
 
-    /// Asks the host that the words name, or the default one; a host that does not answer soon offers nothing.
+    /// Asks the named or the default host. If it does not answer in time, there are no completions.
     private static func live(
         _ words: [String],
         _ body: @escaping @Sendable (HostSession) async throws -> [String]
@@ -66,18 +66,18 @@ enum Completions {
         words.firstIndex(of: option).flatMap { words.indices.contains($0 + 1) ? words[$0 + 1] : nil }
     }
 
-    /// What the shell is offered for things: their names, or the ids of those whose names are shared or cannot be offered.
+    /// The completions for things: their names, or their ids if a name is ambiguous or not safe to complete.
     private static func words(_ things: [(name: String, id: String)]) -> [String] {
         let context = CommandContext.current
         let shell = context.environment["SAP_SHELL"]
-        // bash expands what it is offered, unless the script is ours; see ``CompletionScript``.
+        // bash expands the words that it completes, unless our own script quotes them; see ``CompletionScript``.
         let isQuoted =
             shell == "zsh" || shell == "fish"
             || (shell == "bash" && context.environment[CompletionScript.variable] != nil)
         let counts = Dictionary(things.map { ($0.name.lowercased(), 1) }, uniquingKeysWith: +)
         return things.compactMap { name, id in
             if counts[name.lowercased()] == 1, isPlain(name) || (isQuoted && isText(name)) {
-                // zsh takes what follows a colon for a description.
+                // zsh takes text after a colon for a description.
                 return shell == "zsh" ? escapingColons(name) : name
             }
             return isPlain(id) ? id : nil
@@ -93,13 +93,13 @@ enum Completions {
         return String(result)
     }
 
-    /// Whether a name is one line that no shell takes for an option.
+    /// Whether a name is a single line and no shell takes it for an option.
     static func isText(_ name: String) -> Bool {
         guard let first = name.unicodeScalars.first, first != "-" else { return false }
         return !TerminalText.isUnsafe(name) && !name.trimmingBlanks().isEmpty
     }
 
-    /// Whether a shell takes a word as it is, if it expands what it is offered: nothing but plain ASCII gets through.
+    /// Whether a shell that expands completions leaves a word unchanged. Accepts only plain ASCII.
     static func isPlain(_ word: String) -> Bool {
         !word.isEmpty && word.first != "-"
             && word.utf8.allSatisfy { byte in

@@ -3,25 +3,25 @@ import CompanionWire
 import Discovery
 import PairingAgent
 
-/// Finds a paired host wherever it is now, and keeps where that was.
+/// Finds the current address of a paired host and stores it.
 ///
-/// Before a host has proven itself it is sent nothing but a TLS handshake, or the question `GET /health` where it is a
-/// legacy host.
+/// Until a host has proven its identity, pairtool sends it only a TLS handshake, or `GET /health` if it is a legacy
+/// host.
 struct HostFinder: Sendable {
     let host: PairedHost
     let output: Output
     let discovery: CompanionDiscoveryClient
-    /// Whether a legacy host may be at another address without a question.
+    /// Whether to accept a legacy host at a new address without asking the user.
     let allowsLegacy: Bool
 
-    /// How long advertisements are waited for where the engine does not say that all are in.
+    /// How long to wait for advertisements if the discovery engine does not report that all have arrived.
     static let browseLimit = Duration.seconds(6)
 
-    /// The host's record, with the address at which it answers now.
+    /// The host's record with its current address.
     ///
-    /// - Parameter named: The only addresses to try. Nil: wherever the host may be.
-    /// - Throws: ``CommandError`` with exit code 10 where it is nowhere, 1 where others have shown another key in its
-    ///   place, 13 for a legacy host that may be at another address and nobody said yes to that.
+    /// - Parameter named: The only addresses to try; nil tries every known and advertised one.
+    /// - Throws: ``CommandError`` with exit code 10 if the host is not found, 1 if something with another key answered
+    ///   instead, 13 if a legacy host may be at a new address and the user did not agree to it.
     func find(at named: [CompanionEndpoint]? = nil) async throws -> PairedHost {
         var search =
             named.map(HostSearch.init(named:)) ?? HostSearch(lastGood: host.endpoint, code: host.namedEndpoint)
@@ -50,14 +50,15 @@ struct HostFinder: Sendable {
         return try await settle(at: found.endpoint, found.origin)
     }
 
-    /// What an address has to do to count.
+    /// The check that an address must pass.
     private func prover() throws -> @Sendable (CompanionEndpoint) async throws -> Void {
         let configuration = CompanionClientConfiguration(timeouts: .lookup)
         if let pin = try host.security().certificate?.spki {
             return { _ = try await PinnedTLS.certificate(of: $0, expecting: pin, configuration: configuration) }
         }
         return { [host] endpoint in
-            // Where it was it is spoken to as ever; elsewhere it should at least be a companion.
+            // The stored address only has to accept a connection. A new address must at least answer like a companion
+            // host.
             guard endpoint != host.endpoint else {
                 return try await TCPProbe.connect(to: endpoint, timeouts: .lookup)
             }
@@ -83,7 +84,7 @@ struct HostFinder: Sendable {
 
     /// Looks for advertisements of the host's id.
     ///
-    /// - Returns: What came of it, in words.
+    /// - Returns: The outcome, as text for the user.
     private func browse(_ sink: AsyncStream<HostSearch.Event>.Continuation) async -> String {
         let host = host
         do {
@@ -113,10 +114,10 @@ struct HostFinder: Sendable {
     }
 }
 
-// MARK: What is done with the outcome
+// MARK: Outcome
 
 extension HostFinder {
-    /// Asks where that has to be, and keeps the address.
+    /// Asks the user if that is needed for this address, and stores it.
     private func settle(at endpoint: CompanionEndpoint, _ origin: HostSearch.Origin) async throws -> PairedHost {
         guard endpoint != host.endpoint else { return host }
         if host.trust == .legacy { try await consent(to: endpoint, origin) }
@@ -127,7 +128,7 @@ extension HostFinder {
         return moved
     }
 
-    /// A legacy host proves nothing: only the user can tell whether it is the same.
+    /// A legacy host has no key to prove its identity with, so only the user can decide whether it is the same host.
     private func consent(to endpoint: CompanionEndpoint, _ origin: HostSearch.Origin) async throws {
         guard !allowsLegacy else { return }
         var error = CommandError(
@@ -154,8 +155,8 @@ extension HostFinder {
         let tried = search.tried
         let details =
             tried.map { "\($0.origin.rawValue): \($0.error.message)" } + (search.browseOutcome.map { [$0] } ?? [])
-        // A key that is not the host's says more than a stranger, he more than silence, and that more than an address
-        // that was not even tried.
+        // Report the most telling failure: first a wrong key, then another program that answered, then no answer, then
+        // an address that was not tried.
         let ranks: [(CompanionClientError.Code) -> Bool] = [
             { $0 == .pinMismatch }, { ![.unreachable, .refusedAddress].contains($0) }, { $0 == .unreachable },
             { _ in true },
@@ -185,10 +186,10 @@ extension PairedHost {
         hosts.filter { $0.family == family && $0.id == id && !$0.endpoints.isEmpty }
     }
 
-    /// Where the advertisements that claim to be this host lead to.
+    /// The addresses in the advertisements that claim to be this host.
     ///
-    /// Of a verified host these are all places where it may speak TLS, whatever a TXT record says: who writes one must
-    /// not be able to hide another's.
+    /// For a verified host these are all addresses where it may speak TLS, whatever the TXT records say: a forged
+    /// record must not hide the host's own.
     func candidates(in hosts: [DiscoveredHost]) -> [CompanionEndpoint] {
         claims(in: hosts).flatMap { claim in
             guard trust == .verified else {

@@ -3,10 +3,10 @@ import CompanionWire
 import PairingAgent
 
 extension HostOptions {
-    /// The paired host that a command of one family means: the one that is named, else the default host, else the only
-    /// one of that family: commands that one family has need no `--host` then.
+    /// The paired host for a command that only one family has: the named host, else the default host, else the only one
+    /// of the family. With only one such host, `--host` is not needed.
     ///
-    /// - Parameter matter: What the command is about, such as `approvals`.
+    /// - Parameter matter: The subject of the command, such as `approvals`.
     /// - Throws: ``CommandError``, with the code `host.cannot` for a host of another family.
     func paired(_ family: HostFamily, for matter: String, _ context: CommandContext) throws -> PairedHost {
         let hosts = try PairedHostStore(directory: context.paths.data).load()
@@ -20,7 +20,7 @@ extension HostOptions {
 extension PairedHostSelection {
     /// See ``HostOptions/paired(_:for:_:)``.
     ///
-    /// - Parameter word: A name, id prefix or address; nil means that none is named.
+    /// - Parameter word: A name, id prefix or address; nil if the user named no host.
     static func select(
         _ word: String?,
         of family: HostFamily,
@@ -55,7 +55,8 @@ extension PairedHostSelection {
         guard let place = HostPlace(word), !hosts.hosts.contains(where: { $0.name == word }) else {
             return try select(word, in: hosts)
         }
-        // Hosts of most families prove nothing: none is spoken to elsewhere than where it was paired.
+        // Hosts of most families cannot prove their identity, so pairtool uses them only at the address where they were
+        // paired.
         let there = (relatives + hosts.hosts).first { $0.endpoint == place.endpoint($0.endpoint.port) }
         guard let there else { throw unknown(place) }
         return there

@@ -22,7 +22,7 @@ struct HostOptions: ParsableArguments {
 
     @OptionGroup(title: "Discovery options") var discovery: DiscoveryOptions
 
-    /// Runs a body with the host that the options, the environment or the default name.
+    /// Runs a body with the host that the options, the environment or the default selects.
     func withSession<R>(
         _ options: OutputOptions,
         configuration: CompanionClientConfiguration = .default,
@@ -33,32 +33,32 @@ struct HostOptions: ParsableArguments {
         let selected = try await selected(output)
         return try await HostSession.with(selected, output: output, configuration: configuration) { session in
             let result = try await body(session)
-            // What was pulled from a host says nothing of when it was last there.
+            // Data that was pulled from a host earlier does not say when the host was last reachable.
             if session.offer.health != nil { try noteContact(with: selected, context) }
             return result
         }
     }
 
-    /// Runs a body with the host again and again, for as long as it takes: a body returns when the host is gone from
-    /// where it was, and it is looked for then.
+    /// Runs a body with the host repeatedly until the task is cancelled. The body returns when it has lost the host,
+    /// which is then searched for again.
     func withSessions(_ options: OutputOptions, _ body: (HostSession) async throws -> Void) async throws {
         try await withSession(options, body)
         while true {
             do {
                 try await withSession(options, body)
             } catch let error as CommandError where error.status == .unreachable {
-                // It may be on its way to another place, or be off for the night.
+                // The host may be changing its address, or be switched off.
                 try await ContinuousClock().sleep(for: Self.pause)
             }
         }
     }
 
-    /// Between two searches for a host that is nowhere.
+    /// The pause between two searches for a host that was not found.
     static let pause = Duration.seconds(5)
-    /// How many connections may fail in a row before a watched host is looked for elsewhere.
+    /// Failed connections in a row after which a watched host is searched for at other addresses.
     static let patience = 2
 
-    /// The selected host, with the address at which it answers now.
+    /// The selected host with its current address.
     func selected(_ output: Output) async throws -> PairedHost {
         let hosts = try PairedHostStore(directory: output.context.paths.data).load()
         let environment = output.context.hostVariable
@@ -86,7 +86,7 @@ struct HostOptions: ParsableArguments {
         ).find(at: places)
     }
 
-    /// Keeps when the host was last reached; not more than once a minute, for it is a write to the disk.
+    /// Stores when the host was last reached, at most once a minute to save disk writes.
     func noteContact(with host: PairedHost, _ context: CommandContext) throws {
         let now = context.now()
         guard now.timeIntervalSince(host.lastSeenAt ?? .distantPast) > 60 else { return }
@@ -98,14 +98,14 @@ struct HostOptions: ParsableArguments {
 }
 
 extension CommandContext {
-    /// The host that `PAIRTOOL_HOST` names; nil where it is not set, or empty.
+    /// The value of `PAIRTOOL_HOST`; nil if it is unset or empty.
     var hostVariable: String? { environment["PAIRTOOL_HOST"].flatMap { $0.isEmpty ? nil : $0 } }
 }
 
 /// Selects a paired host.
 enum PairedHostSelection {
     /// - Parameter word: A name or id prefix; nil means the default host.
-    /// - Throws: ``CommandError``; for an empty name too, which a variable that is not set leaves on a command line.
+    /// - Throws: ``CommandError``, also for an empty name, as in `--host "$UNSET"`.
     static func select(_ word: String?, in hosts: PairedHosts) throws -> PairedHost {
         guard !hosts.hosts.isEmpty else {
             throw CommandError(.notPaired, "host.none_paired", "no host is paired yet", next: "pairtool pair")

@@ -6,15 +6,15 @@ import PairingAgent
 struct HostPlaceResolver: Sendable {
     let place: HostPlace
     let hosts: PairedHosts
-    /// The host to use if the address does not tell: the default one, or the one in the environment.
+    /// The host to use if the address does not identify one: the default host, or the one from the environment.
     let usual: PairedHost?
 
-    /// The host, and where it is to be looked for.
+    /// The host and the addresses to try.
     ///
-    /// A key identifies the host. Without a key, it is the record with that address, or the usual host if that is a
-    /// legacy one.
+    /// A key identifies the host. Without a key, it is the host that was paired at this address, else the usual host if
+    /// that is a legacy one.
     func resolve() async throws -> (host: PairedHost, endpoints: [CompanionEndpoint]) {
-        // Says that none is paired.
+        // Throws the error for "no host is paired".
         if hosts.hosts.isEmpty { _ = try PairedHostSelection.select(nil, in: hosts) }
         guard place.address.isLocal else {
             throw CommandError(

@@ -1,11 +1,11 @@
 import CompanionClient
 import CompanionWire
 
-/// The order in which a paired host is looked for: where it last was, or where the user says that it is; then, at once,
-/// where advertisements with its id lead to and where the QR code that it was paired by said that it is.
+/// The order in which the addresses of a paired host are tried: first its last address, or the ones that the user
+/// named; then, in parallel, the advertised addresses with its id and the address from its QR code.
 ///
-/// A value that takes events and gives actions. Adverts are claims: an address counts once what answers there has
-/// proven to be the host, and the first to do so ends the search.
+/// A state machine that takes events and returns actions. Advertisements are unproven claims: the search ends at the
+/// first address that proves to be the host's.
 struct HostSearch: Sendable {
     /// Why an address is tried.
     enum Origin: String, Sendable {
@@ -16,12 +16,12 @@ struct HostSearch: Sendable {
     }
 
     enum Event: Sendable {
-        /// What answers there is the host.
+        /// The host was proven to be at this address.
         case proved(CompanionEndpoint)
         case failed(CompanionEndpoint, CompanionClientError)
-        /// Somebody advertises the host's id at these addresses, the preferred ones first.
+        /// Advertisements with the host's id have these addresses, preferred ones first.
         case advertised([CompanionEndpoint])
-        /// All advertisements are in, or there can be none. The text, for people, says what came of it.
+        /// All advertisements have arrived, or there cannot be any. The text tells the user the outcome.
         case browseEnded(String)
     }
 
@@ -29,7 +29,7 @@ struct HostSearch: Sendable {
         case attempt(CompanionEndpoint)
         case browse
         case use(CompanionEndpoint, Origin)
-        /// It is nowhere: ``tried`` and ``browseOutcome`` say where it was looked for.
+        /// The host was not found: ``tried`` and ``browseOutcome`` say where it was searched for.
         case giveUp
     }
 
@@ -39,12 +39,12 @@ struct HostSearch: Sendable {
         var error: CompanionClientError
     }
 
-    /// Attempts at a time.
+    /// Attempts that run at the same time.
     static let maximumAttempts = 8
-    /// The most addresses that are tried, so that a flood of advertisements does not delay a command for ever.
+    /// Limits the addresses that are tried, so that a flood of advertisements cannot delay a command without end.
     static let maximumCandidates = 64
 
-    /// The addresses that led nowhere, in the order in which that was known.
+    /// The addresses that failed, in the order of their failures.
     private(set) var tried: [Failure] = []
     private(set) var browseOutcome: String?
 
@@ -53,8 +53,8 @@ struct HostSearch: Sendable {
     private let looksAround: Bool
     private var origins: [CompanionEndpoint: Origin] = [:]
     private var waiting: [CompanionEndpoint] = []
-    /// Link-local addresses that were advertised. They serve as well as others, but say little to people and nothing at
-    /// all behind the next router: only what else was advertised has failed when they are tried.
+    /// Advertised link-local addresses. They work as well as others, but tell the user little and do not work across a
+    /// router, so they are tried after the other advertised addresses have failed.
     private var lastResorts: [CompanionEndpoint] = []
     private var underWay: Set<CompanionEndpoint> = []
     private var isLookingAround = false
@@ -62,7 +62,7 @@ struct HostSearch: Sendable {
 
     /// - Parameters:
     ///   - lastGood: Where the host was last reached.
-    ///   - code: Where its QR code said that it is.
+    ///   - code: The address in its QR code.
     init(lastGood: CompanionEndpoint, code: CompanionEndpoint?) {
         first = [lastGood]
         self.code = code
@@ -70,7 +70,7 @@ struct HostSearch: Sendable {
         origins[lastGood] = .lastGood
     }
 
-    /// A search at nothing but the addresses that the user named.
+    /// Searches only at the addresses that the user named.
     init(named: [CompanionEndpoint]) {
         first = named
         code = nil
@@ -112,7 +112,7 @@ struct HostSearch: Sendable {
         }
     }
 
-    /// Whether nothing is being tried or about to be.
+    /// Whether no address is being tried or waiting to be tried.
     private var isAtRest: Bool { waiting.isEmpty && underWay.isEmpty }
 
     private mutating func next() -> [Action] {

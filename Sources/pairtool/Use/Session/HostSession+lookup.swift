@@ -44,13 +44,13 @@ extension HostSession {
         )
     }
 
-    /// The model to use: the one that was named, else the first that the host lists; nil if the host chooses.
+    /// The model to use: the named one, else the first that the host lists; nil if the host chooses.
     func model(_ named: String?) async throws -> String? {
         guard let models = offer.models else { return named }
         if let named {
-            // Verified hosts accept what they list and nothing else.
+            // Verified hosts accept only the models that they list.
             if isVerified { return try Self.model(named, in: try await models.models(), isWhole: true) }
-            // A list that cannot be read is no reason to refuse a model.
+            // If the list cannot be read, the host decides.
             guard let listed = try? await models.models() else { return named }
             return try Self.model(named, in: listed, isWhole: false)
         }
@@ -65,11 +65,12 @@ extension HostSession {
         return first.id
     }
 
-    /// The model that a word names. Legacy hosts may know more models than they list: a word that is not near any of
-    /// those is theirs to judge.
+    /// The model that the user named. Legacy hosts may have more models than they list, so a word that resembles none
+    /// of the listed ones is left to the host.
     ///
-    /// - Parameter isWhole: Whether the host has no other models than these.
-    /// - Throws: ``CommandError`` with exit code 3 for a model that the host does not have, and for a word that looks like
+    /// - Parameter isWhole: Whether the list is complete.
+    /// - Throws: ``CommandError`` with exit code 3 if the host does not have the model, or if the word looks like a
+    ///   typing error.
     ///   a typing error.
     private static func model(_ word: String, in models: [CompanionModel], isWhole: Bool) throws -> String {
         if models.contains(where: { $0.id.isSame(as: word) }) { return word }
@@ -88,7 +89,7 @@ extension HostSession {
         )
     }
 
-    /// The project for a new chat: the one that was named, else the only one.
+    /// The project for a new chat: the named one, else the only one.
     func projectForNewChat(_ named: String?) async throws -> MergedProject {
         if let named { return try await project(named) }
         let projects = try await projects.mergedProjects().filter { !ProjectMerger.isCatchAll($0) }

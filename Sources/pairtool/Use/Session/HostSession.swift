@@ -5,7 +5,7 @@ import PairingAgent
 /// A paired host, what it offers, and where the command writes.
 struct HostSession: Sendable {
     let host: PairedHost
-    /// What hosts of every family offer.
+    /// The operations that hosts of every family can have.
     let offer: HostClient
     let output: Output
 
@@ -13,7 +13,7 @@ struct HostSession: Sendable {
     /// Whether commands are signed and turns can be followed (protocol v2).
     var isVerified: Bool { host.trust == .verified }
 
-    /// Runs a body with a session; errors of the connection call the host by its name.
+    /// Runs a body with a session. Connection errors get the host's name in their messages.
     static func with<R>(
         _ host: PairedHost,
         output: Output,
@@ -30,7 +30,7 @@ struct HostSession: Sendable {
     }
 }
 
-// MARK: What is asked of a host
+// MARK: Operations
 
 extension HostSession {
     var devices: any DeviceManaging {
@@ -61,12 +61,14 @@ extension HostSession {
         get throws { try offered(offer.events, "events") }
     }
 
-    /// What verified hosts do on a signed command.
+    /// The operations that verified hosts do on signed commands.
     ///
     /// - Parameter what: Such as `cancel turns`.
-    /// - Throws: ``CommandError`` with exit code 12 for a legacy host: protocol 1 has no such command.
+    /// - Throws: ``CommandError`` with exit code 12 for a legacy host whose family has protocol 2, else with the code
+    ///   `host.cannot`.
     func commands(to what: String) throws -> CompanionAPIClient {
         if let commands = offer.commands { return commands.client }
+        guard host.family.ways.canBeVerified else { throw refusal("cannot \(what)") }
         throw CommandError(
             .versionMismatch,
             "host.legacy",
@@ -77,10 +79,14 @@ extension HostSession {
 
     private func offered<Capability>(_ capability: Capability?, _ what: String) throws -> Capability {
         if let capability { return capability }
-        throw CommandError(
+        throw refusal("do not offer \(what)")
+    }
+
+    private func refusal(_ what: String) -> CommandError {
+        CommandError(
             .failed,
             "host.cannot",
-            "\(host.name) is a \(host.family.displayName) host, and such hosts do not offer \(what)",
+            "\(host.name) is a \(host.family.displayName) host, and such hosts \(what)",
             next: "see what it can do: pairtool capabilities --host \(host.id.prefix(8))"
         )
     }

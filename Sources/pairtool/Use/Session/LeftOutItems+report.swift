@@ -1,7 +1,7 @@
 import CompanionClient
 
 extension LeftOutItems {
-    /// Says what a host listed that could not be read.
+    /// Reports the items in a host's lists that could not be read.
     func report(to output: Output) {
         let counts = counts
         for kind in Kind.allCases {

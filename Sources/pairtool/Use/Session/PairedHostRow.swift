@@ -15,7 +15,7 @@ struct PairedHostRow: Encodable {
     var isDefault: Bool
     var spki: String?
     var permissions: [CompanionPermission]?
-    /// Of a Jarvis daemon.
+    /// Only for a Jarvis daemon.
     var fallbackURL: String?
 
     init(_ host: PairedHost, isDefault: Bool) {

@@ -2,10 +2,10 @@ import CompanionWire
 
 extension HostFamily {
     /// The family to use if the user names none.
-    static var usual: HostFamily { allCases.first { $0.ways.goesFirst } ?? .copilotforge }
+    static var usual: HostFamily { allCases.first { $0.behavior.goesFirst } ?? .copilotforge }
 
     /// The only place that distinguishes the families.
-    var ways: any Family {
+    var behavior: any Family {
         switch self {
         case .copilotforge: CopilotForgeFamily()
         case .lumi: LumiFamily()

@@ -79,13 +79,9 @@ struct AICLIFamily: Family {
     ) async throws -> HostHealth {
         let configuration = CompanionClientConfiguration(timeouts: timeouts)
         // These requests need no token and get none: anyone may have sent the advertisement.
-        let security: HostSecurity =
-            speaksTLS
-            ? .pinned(try await PinnedTLS.certificate(of: endpoint, expecting: nil, configuration: configuration))
-            : .plain
         return try await AICLIClient.withClient(
             endpoint: endpoint,
-            security: security,
+            security: try await .unproven(at: endpoint, speaksTLS: speaksTLS, configuration),
             token: nil,
             deviceID: "",
             configuration: configuration

@@ -99,13 +99,9 @@ extension CopilotForgeFamily {
         timeouts: CompanionClientConfiguration.Timeouts
     ) async throws -> HostHealth {
         let configuration = CompanionClientConfiguration(timeouts: timeouts)
-        let security: HostSecurity =
-            speaksTLS
-            ? .pinned(try await PinnedTLS.certificate(of: endpoint, expecting: nil, configuration: configuration))
-            : .plain
         return try await CompanionAPIClient.withClient(
             endpoint: endpoint,
-            security: security,
+            security: try await .unproven(at: endpoint, speaksTLS: speaksTLS, configuration),
             configuration: configuration
         ) { HostHealth(try await $0.health(), at: endpoint) }
     }

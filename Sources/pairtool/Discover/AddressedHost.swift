@@ -20,15 +20,15 @@ struct AddressedHost: Sendable {
             )
         }
         // The error of the preferred family is the one to report, so it goes first.
-        let families = HostFamily.allCases.sorted { $0.ways.goesFirst && !$1.ways.goesFirst }
+        let families = HostFamily.allCases.sorted { $0.behavior.goesFirst && !$1.behavior.goesFirst }
         guard let port = place.port else { return try await rows(of: families) }
         // Older hosts of a family that does not speak HTTP crash when they get an HTTP request.
-        if let mute = families.first(where: { !$0.ways.speaksHTTP && $0.ways.usualPort == port }) {
+        if let mute = families.first(where: { !$0.behavior.speaksHTTP && $0.behavior.usualPort == port }) {
             return [try await row(of: mute)]
         }
         // A port may belong to any of several families: ask one after the other.
         do { return [try await row(of: families[0])] } catch let error as CommandError {
-            for family in families.dropFirst() where family.ways.speaksHTTP && error.code != "host.unreachable" {
+            for family in families.dropFirst() where family.behavior.speaksHTTP && error.code != "host.unreachable" {
                 if let row = try? await row(of: family) { return [row] }
             }
             throw error
@@ -55,7 +55,7 @@ struct AddressedHost: Sendable {
     }
 
     private func row(of family: HostFamily) async throws -> DiscoveredRow {
-        try await family.ways.look(at: place, paired: paired)
+        try await family.behavior.look(at: place, paired: paired)
     }
 }
 

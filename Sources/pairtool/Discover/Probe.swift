@@ -77,7 +77,7 @@ enum Probe {
     ) async -> ProbeResult {
         do {
             // The key of a paired host was checked before.
-            let health = try await family.ways.health(at: endpoint, speaksTLS: speaksTLS, timeouts: timeouts)
+            let health = try await family.behavior.health(at: endpoint, speaksTLS: speaksTLS, timeouts: timeouts)
             return ProbeResult(
                 state: health.isForeign ? .other : .up,
                 service: health.service,

@@ -3,7 +3,7 @@ import CompanionWire
 import Discovery
 import PairingAgent
 
-/// The behaviour that is specific to one host family. `HostFamily.ways` returns the conforming type; no other code
+/// The behaviour that is specific to one host family. `HostFamily.behavior` returns the conforming type; no other code
 /// checks which family a host belongs to.
 protocol Family: Sendable {
     var name: HostFamily { get }

@@ -69,7 +69,7 @@ extension HostCapability {
     ///
     /// - Parameter health: What the host reports about itself; nil if it does not answer, or was not asked.
     static func all(of host: PairedHost, health: HostHealth?) -> [HostCapability] {
-        let family = host.family.ways
+        let family = host.family.behavior
         let clients = family.clients(of: host)
         let words = family.capabilities(of: host, health: health)
         let none = words.otherwise ?? "\(host.family.displayName) hosts do not offer it"

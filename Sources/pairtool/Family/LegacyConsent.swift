@@ -25,7 +25,7 @@ struct LegacyConsent: Sendable {
         let warning = warning(target)
         guard required != .verified else {
             let why =
-                target.family.ways.canBeVerified
+                target.family.behavior.canBeVerified
                 ? "\(warning) --require verified refuses it"
                 : "\(target.family.displayName) hosts cannot prove who they are, and --require verified refuses those that do not"
             throw CommandError(.legacyRefused, "pairing.legacy_refused", why)
@@ -55,7 +55,7 @@ struct LegacyConsent: Sendable {
     }
 
     private func warning(_ target: PairingTarget) -> String {
-        let speaks = target.family.ways.speaksHTTP ? "plain HTTP" : "no encryption"
+        let speaks = target.family.behavior.speaksHTTP ? "plain HTTP" : "no encryption"
         return "\(TerminalText.line(target.name)) uses \(speaks) and proves nothing (trust: legacy). Anyone on this "
             + "network can read what you send, see the answers and use the host in your name."
     }

@@ -43,3 +43,15 @@ struct HostHealth: Sendable {
         var failure: CompanionClientError?
     }
 }
+
+extension HostSecurity {
+    /// For a question without secrets. Any TLS key will do: nothing proves whose it is.
+    static func unproven(
+        at endpoint: CompanionEndpoint,
+        speaksTLS: Bool,
+        _ configuration: CompanionClientConfiguration
+    ) async throws -> HostSecurity {
+        guard speaksTLS else { return .plain }
+        return .pinned(try await PinnedTLS.certificate(of: endpoint, expecting: nil, configuration: configuration))
+    }
+}

@@ -59,7 +59,7 @@ struct PairingTarget: Sendable {
         self.id = id
         name = host.name
         family = host.family
-        (self.endpoints, secureEndpoints) = host.family.ways.transports(of: host, endpoints)
+        (self.endpoints, secureEndpoints) = host.family.behavior.transports(of: host, endpoints)
     }
 
     /// The targets that an advertisement leads to. If several machines claim the id, each machine is a target of its
@@ -86,7 +86,7 @@ struct PairingTarget: Sendable {
     }
 
     /// Whether it speaks TLS with a key that nothing proves. The user is then asked once about the key.
-    var trustsKeyOnFirstUse: Bool { family.ways.trustsKeyOnFirstUse && !secureEndpoints.isEmpty }
+    var trustsKeyOnFirstUse: Bool { family.behavior.trustsKeyOnFirstUse && !secureEndpoints.isEmpty }
 
     /// Its URL, in the form that `pair --url` takes.
     var url: String {

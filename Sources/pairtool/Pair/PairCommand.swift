@@ -82,7 +82,7 @@ struct PairCommand: AsyncParsableCommand {
         }
         if family != nil, url == nil { throw ValidationError("--family needs --url.") }
         if let fallbackURL {
-            guard family?.ways.hasFallbackURL == true else {
+            guard family?.behavior.hasFallbackURL == true else {
                 throw ValidationError("--fallback-url needs --family jarvis.")
             }
             guard fallbackURL.isEmpty || JarvisBase(fallback: fallbackURL) != nil else {
@@ -104,7 +104,7 @@ struct PairCommand: AsyncParsableCommand {
         url = try await url?.resolved(context: context, interface: discovery.interface(context: context))
         let identity = try PairingJob.identity(output: output)
         let target = try await findTarget(given, output: output)
-        try await target.family.ways.pair(
+        try await target.family.behavior.pair(
             FamilyPairing(
                 target: target,
                 known: try PairedHostStore(directory: context.paths.data).load(),
@@ -183,7 +183,7 @@ extension PairCommand {
         guard codeStdin else {
             // Hosts of some families need consent instead of a code. If the user named the host, its family is known
             // only once the host is found.
-            let needsCode = url == nil ? host == nil : (family ?? .usual).ways.canBeVerified
+            let needsCode = url == nil ? host == nil : (family ?? .usual).behavior.canBeVerified
             guard context.canAsk || pairing.allowLegacy || !needsCode else { throw CommandError.noPairingCode }
             return GivenCode()
         }
@@ -233,7 +233,7 @@ extension PairCommand {
         // Typed digits may be for a host of any family.
         let shown: PairingCodeKind? = given.token != nil ? .token : qr == nil && places.count == 0 ? nil : .picture
         let families = HostFamily.allCases.filter { family in
-            shown.map { family.ways.codes.contains($0) && family.ways.isAdvertised } ?? true
+            shown.map { family.behavior.codes.contains($0) && family.behavior.isAdvertised } ?? true
         }
         return try await finder.find(host, among: families, expiresAt: payload?.expiresAt)
     }

@@ -72,11 +72,11 @@ struct PairingRecord: Sendable {
             TerminalText.line(outcome.text)
         }
         explain(outcome)
-        guard !outcome.isDefault else { return output.say("Next: \(host.family.ways.firstCommand)") }
+        guard !outcome.isDefault else { return output.say("Next: \(host.family.behavior.firstCommand)") }
         if let usual = outcome.usual {
             output.say("Commands still go to \(TerminalText.line(usual.name)). To change that: pairtool hosts default")
         }
-        output.say("Next: \(host.family.ways.firstCommand) --host \(host.id.prefix(8))")
+        output.say("Next: \(host.family.behavior.firstCommand) --host \(host.id.prefix(8))")
     }
 
     /// Reports a clock that differs and permissions that were not granted.

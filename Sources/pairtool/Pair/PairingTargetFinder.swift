@@ -22,7 +22,7 @@ struct PairingTargetFinder: Sendable {
     ) async throws -> PairingTarget {
         let recorded = recorded(word, among: families)
         // A host that is never advertised can only be found by its record.
-        if let word, let silent = recorded.first, recorded.count == 1, !silent.family.ways.isAdvertised,
+        if let word, let silent = recorded.first, recorded.count == 1, !silent.family.behavior.isAdvertised,
             silent.matches(word)
         {
             return silent
@@ -53,13 +53,13 @@ struct PairingTargetFinder: Sendable {
     /// The paired hosts that the user's word means, of families whose hosts are contacted only where they were paired.
     private func recorded(_ word: String?, among families: [HostFamily]) -> [PairingTarget] {
         guard let word else { return [] }
-        let others = known.hosts.filter { !$0.family.ways.isFollowed && families.contains($0.family) }
+        let others = known.hosts.filter { !$0.family.behavior.isFollowed && families.contains($0.family) }
         return PairingTarget.named(word, in: others.map { PairingTarget($0) })
     }
 
     /// If a host of the preferred family is in sight, hosts of other families have to be named.
     private static func preferred(_ targets: [PairingTarget], isNamed: Bool) -> [PairingTarget] {
-        let usual = targets.filter { $0.family.ways.goesFirst }
+        let usual = targets.filter { $0.family.behavior.goesFirst }
         return isNamed || usual.isEmpty ? targets : usual
     }
 
@@ -109,7 +109,7 @@ struct PairingTargetFinder: Sendable {
             "pairing.no_host",
             word == nil && what == Self.nobody ? what : "\(what); \(meant ?? seen)",
             next: "give its address: "
-                + (family ?? .usual).pairCommand(at: "http://ADDRESS:\((family ?? .usual).ways.usualPort)")
+                + (family ?? .usual).pairCommand(at: "http://ADDRESS:\((family ?? .usual).behavior.usualPort)")
                 + (family == nil ? " (other families: --family)" : "")
         )
     }
@@ -133,7 +133,7 @@ struct PairingTargetFinder: Sendable {
             "pairing.no_address",
             "\(host.name) is in sight, but \(why); nothing was sent",
             next: "find out its address, then: "
-                + host.family.pairCommand(at: "http://ADDRESS:\(host.family.ways.usualPort)")
+                + host.family.pairCommand(at: "http://ADDRESS:\(host.family.behavior.usualPort)")
         )
     }
 

@@ -153,7 +153,7 @@ struct HostsForgetCommand: AsyncParsableCommand {
             hosts.forget(forgotten.id)
             return forgotten
         }
-        try forgotten.family.ways.forget(forgotten, context: output.context)
+        try forgotten.family.behavior.forget(forgotten, context: output.context)
         output.result(PairedHostRow(forgotten, isDefault: false), id: forgotten.id) {
             "Forgot \(TerminalText.line(forgotten.name))."
         }

@@ -34,7 +34,7 @@ struct StatusCommand: AsyncParsableCommand {
             let selected = try await host.selected(output)
             let health: HostHealth
             do {
-                health = try await selected.family.ways.health(of: selected, output: output, timeouts: .init())
+                health = try await selected.family.behavior.health(of: selected, output: output, timeouts: .init())
                 if let failure = health.standing?.failure { throw failure }
             } catch let error as CompanionClientError {
                 throw error.naming(selected)
@@ -79,7 +79,7 @@ struct StatusCommand: AsyncParsableCommand {
             last = report
         }
         do {
-            try await host.family.ways.watchHealth(of: host, every: interval.duration, output: output, take)
+            try await host.family.behavior.watchHealth(of: host, every: interval.duration, output: output, take)
         } catch let error as CompanionClientError {
             throw error.naming(host)
         }
@@ -179,7 +179,7 @@ struct HostStatusReport: Encodable, Equatable {
     private var howProven: String {
         if trust == .verified { return " (TLS, both sides proven)" }
         if tls == true { return " (TLS, with the key that you trusted; nothing proven)" }
-        return family.ways.speaksHTTP ? " (plain HTTP, nothing proven)" : " (no encryption, nothing proven)"
+        return family.behavior.speaksHTTP ? " (plain HTTP, nothing proven)" : " (no encryption, nothing proven)"
     }
 
     /// Why the host cannot be used now.
@@ -188,9 +188,9 @@ struct HostStatusReport: Encodable, Equatable {
             return CommandError(
                 .notPaired,
                 "host.not_paired",
-                family.ways.codes.contains(.token)
+                family.behavior.codes.contains(.token)
                     ? "\(name) does not take this device's token any more" : "\(name) is not connected to this device",
-                next: family.ways.codes.contains(.token)
+                next: family.behavior.codes.contains(.token)
                     ? "look it up at the host, then: \(family.pairCommand(at: "\(tls == true ? "https" : "http")://\(address)"))"
                     : "pairtool pair"
             )
@@ -199,7 +199,7 @@ struct HostStatusReport: Encodable, Equatable {
             return CommandError(.hostUnavailable, "host.not_well", "\(name) says that it is not well: \(trouble)")
         }
         guard health.hasAssistant == false else { return nil }
-        return family.ways.needsAccount
+        return family.behavior.needsAccount
             ? CommandError(
                 .hostUnavailable,
                 "host.host_signed_out",

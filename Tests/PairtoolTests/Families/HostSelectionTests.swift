@@ -15,7 +15,7 @@ import Testing
                     name: "host \(number)",
                     family: family,
                     trust: .legacy,
-                    endpoint: try #require(CompanionEndpoint("127.0.0.\(number + 1):\(family.ways.usualPort)")),
+                    endpoint: try #require(CompanionEndpoint("127.0.0.\(number + 1):\(family.behavior.usualPort)")),
                     deviceID: "d",
                     pairedAt: Date(timeIntervalSince1970: 0)
                 )

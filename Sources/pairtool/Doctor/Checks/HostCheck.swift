@@ -14,7 +14,7 @@ struct HostCheck: DoctorCheck {
     private static let timeouts = CompanionClientConfiguration.Timeouts(connect: .seconds(2), request: .seconds(4))
 
     func findings() async throws -> [Finding] {
-        let family = host.family.ways
+        let family = host.family.behavior
         do {
             return Self.findings(host, try await family.health(of: host, output: output, timeouts: Self.timeouts))
         } catch let error as CompanionClientError
@@ -61,7 +61,13 @@ struct HostCheck: DoctorCheck {
         case .notACompanion, .redirected, .badAnswer: .problem(.host, about: host.name, evidence, .findPort, values)
         case .unsupportedVersion: .problem(.version, about: host.name, evidence, .update, values)
         default:
-            .problem(.host, about: host.name, evidence, host.family.ways.isAdvertised ? .reach : .reachDaemon, values)
+            .problem(
+                .host,
+                about: host.name,
+                evidence,
+                host.family.behavior.isAdvertised ? .reach : .reachDaemon,
+                values
+            )
         }
     }
 
@@ -119,7 +125,7 @@ struct HostCheck: DoctorCheck {
 
     /// - Returns: nil if the assistant works, or if the host does not report it and does not need to.
     private static func signIn(_ host: PairedHost, _ health: HostHealth, _ values: [String: String]) -> Finding? {
-        switch (health.hasAssistant, host.family.ways.needsAccount) {
+        switch (health.hasAssistant, host.family.behavior.needsAccount) {
         case (true?, true): .ok(.signIn, about: host.name, "the assistant's account is signed in")
         case (false?, true):
             .problem(.signIn, about: host.name, "the assistant's account is not signed in", .signIn, values)
@@ -148,7 +154,7 @@ struct HostCheck: DoctorCheck {
             default: return .problem(.pairing, about: host.name, "\(error)", .runAgain)
             }
         }
-        guard !host.family.ways.codes.contains(.token) else {
+        guard !host.family.behavior.codes.contains(.token) else {
             let evidence = "the host does not take this device's token any more"
             return standing.isConnected ? nil : .problem(.pairing, about: host.name, evidence, .newToken, values)
         }

@@ -40,7 +40,7 @@ extension PairedHostSelection {
                 "host.cannot",
                 "\(host.name) is a \(host.family.displayName) host; \(Self.works(matter)) only with \(family.displayName) hosts",
                 next: relatives.first.map { "name one with --host: \($0.name)" }
-                    ?? "pair with one: \(family.ways.pairCommand)"
+                    ?? "pair with one: \(family.behavior.pairCommand)"
             )
         }
         return host
@@ -73,7 +73,7 @@ extension PairedHostSelection {
                 .notPaired,
                 "host.none_paired",
                 "no \(family.displayName) host is paired yet",
-                next: family.ways.pairCommand
+                next: family.behavior.pairCommand
             )
         }
         guard relatives.count == 1 else {

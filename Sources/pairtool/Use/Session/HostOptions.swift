@@ -70,14 +70,14 @@ struct HostOptions: ParsableArguments {
             let usual = try? PairedHostSelection.select(host == nil ? nil : environment, in: hosts)
             let found = try await HostPlaceResolver(place: place, hosts: hosts, usual: usual).resolve()
             (selected, places) = found
-            guard selected.family.ways.isFollowed || found.endpoints.contains(selected.endpoint) else {
+            guard selected.family.behavior.isFollowed || found.endpoints.contains(selected.endpoint) else {
                 throw PairedHostSelection.unknown(place)
             }
         } else {
             selected = try PairedHostSelection.select(host ?? environment, in: hosts)
         }
         try require?.check(selected)
-        guard selected.family.ways.isFollowed else { return selected }
+        guard selected.family.behavior.isFollowed else { return selected }
         return try await HostFinder(
             host: selected,
             output: output,

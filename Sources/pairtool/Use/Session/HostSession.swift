@@ -21,7 +21,7 @@ struct HostSession: Sendable {
         _ body: (HostSession) async throws -> R
     ) async throws -> R {
         do {
-            return try await host.family.ways.open(host, output: output, configuration: configuration) { offer in
+            return try await host.family.behavior.open(host, output: output, configuration: configuration) { offer in
                 try await body(HostSession(host: host, offer: offer, output: output))
             }
         } catch let error as CompanionClientError {
@@ -68,7 +68,7 @@ extension HostSession {
     ///   `host.cannot`.
     func commands(to what: String) throws -> CompanionAPIClient {
         if let commands = offer.commands { return commands.client }
-        guard host.family.ways.canBeVerified else { throw refusal("cannot \(what)") }
+        guard host.family.behavior.canBeVerified else { throw refusal("cannot \(what)") }
         throw CommandError(
             .versionMismatch,
             "host.legacy",

@@ -1,6 +1,7 @@
 import CompanionTestSupport
 import Glibc
-import PairingAgent
+import Identity
+import LocalState
 import Testing
 
 @testable import pairtool

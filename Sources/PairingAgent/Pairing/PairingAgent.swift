@@ -1,5 +1,6 @@
 package import CompanionWire
 package import FoundationEssentials
+package import Identity
 
 /// Pairs this device with one host: drives a ``PairingStateMachine`` over a transport.
 package struct PairingAgent: Sendable {

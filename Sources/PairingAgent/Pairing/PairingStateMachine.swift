@@ -1,5 +1,6 @@
 package import CompanionWire
 package import FoundationEssentials
+package import Identity
 
 /// A pairing by protocol v1. A state machine without any I/O that takes events and returns actions.
 ///

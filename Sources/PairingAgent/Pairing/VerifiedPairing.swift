@@ -1,5 +1,6 @@
 package import CompanionWire
 package import FoundationEssentials
+package import Identity
 
 /// Pairs this device with one host by protocol v2: each side proves to the other that it knows the code or token and
 /// sees the same TLS key. Neither code nor token is ever sent.

@@ -1,7 +1,8 @@
 import CompanionClient
 import CompanionWire
 import Discovery
-import PairingAgent
+import Identity
+import LocalState
 
 /// AICLI servers.
 struct AICLIFamily: Family {

@@ -1,6 +1,8 @@
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
+import Identity
+import LocalState
 import PairingAgent
 
 /// Pairs with an AICLI server: checks its token once and stores it. With TLS, the server's key is trusted once and

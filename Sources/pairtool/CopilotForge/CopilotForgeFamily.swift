@@ -1,6 +1,7 @@
 import CompanionClient
 import CompanionWire
-import PairingAgent
+import Identity
+import LocalState
 
 /// Hosts of CopilotForge: protocol v1 (legacy) and v2 (verified).
 struct CopilotForgeFamily: Family {

@@ -1,7 +1,8 @@
 import ArgumentParser
 import CompanionWire
 import Discovery
-import PairingAgent
+import Identity
+import LocalState
 
 struct DiscoverCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

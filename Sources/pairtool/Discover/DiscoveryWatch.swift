@@ -1,7 +1,7 @@
 import CompanionWire
 import Discovery
 import FoundationEssentials
-import PairingAgent
+import Identity
 
 /// Prints hosts as they appear, change and leave.
 struct DiscoveryWatch: Sendable {

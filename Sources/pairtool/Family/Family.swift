@@ -1,7 +1,7 @@
 import CompanionClient
 import CompanionWire
 import Discovery
-import PairingAgent
+import Identity
 
 /// The behaviour that is specific to one host family. `HostFamily.behavior` returns the conforming type; no other code
 /// checks which family a host belongs to.

@@ -1,5 +1,5 @@
 import CompanionWire
-import PairingAgent
+import Identity
 
 /// The input of a pairing.
 struct FamilyPairing: Sendable {

@@ -1,4 +1,5 @@
 import CompanionWire
+import Identity
 import PairingAgent
 
 /// Asks the user, once per host, whether to accept a host that proves nothing.

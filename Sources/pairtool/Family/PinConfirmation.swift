@@ -2,7 +2,7 @@ import ArgumentParser
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
-import PairingAgent
+import Identity
 
 /// Trust on first use for a server that cannot prove its identity: the user confirms its TLS key once, and every later
 /// connection requires that key.

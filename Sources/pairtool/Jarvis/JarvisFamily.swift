@@ -1,6 +1,7 @@
 import CompanionClient
 import CompanionWire
-import PairingAgent
+import Identity
+import LocalState
 
 /// Jarvis daemons, which offer only approval requests.
 struct JarvisFamily: Family {

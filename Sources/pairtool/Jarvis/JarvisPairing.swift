@@ -1,6 +1,7 @@
 import CompanionClient
 import CompanionWire
-import PairingAgent
+import Identity
+import LocalState
 
 /// Stores a Jarvis daemon. The daemon has no pairing protocol, so this only checks that one answers at the address.
 struct JarvisPairing: Sendable {

@@ -1,6 +1,7 @@
 import CompanionClient
 import CompanionWire
-import PairingAgent
+import Identity
+import LocalState
 
 /// Lumi Macs. The pulled data can be read, and its agents can be used, without the Mac.
 struct LumiFamily: Family {

@@ -1,7 +1,7 @@
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
-import PairingAgent
+import Identity
 
 /// Pairs with a Lumi host: asks its user once and stores the host. The host proves no identity (trust: legacy), and its
 /// user is asked again for each later connection.

@@ -1,7 +1,7 @@
 import CompanionWire
 import Discovery
 import FoundationEssentials
-import PairingAgent
+import Identity
 
 /// A host to send a code to.
 struct PairingTarget: Sendable {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CompanionWire
+import Identity
 import PairingAgent
 
 struct AutoCommand: AsyncParsableCommand {

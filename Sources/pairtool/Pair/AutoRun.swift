@@ -2,6 +2,8 @@ import CompanionWire
 import Desktop
 import Discovery
 import FoundationEssentials
+import Identity
+import LocalState
 import PairingAgent
 
 /// Drives an ``AutoPairing``: passes it hosts from the network and codes from their sources, and carries out its

@@ -1,6 +1,8 @@
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
+import Identity
+import LocalState
 import Logging
 import PairingAgent
 

@@ -1,4 +1,6 @@
 import CompanionWire
+import Identity
+import LocalState
 import PairingAgent
 
 /// Stores the result of a pairing and shows it.

@@ -1,7 +1,7 @@
 import CompanionWire
 import Discovery
 import FoundationEssentials
-import PairingAgent
+import Identity
 
 /// Finds the selected host on the network.
 struct PairingTargetFinder: Sendable {

@@ -1,7 +1,7 @@
 import CompanionClient
 import CompanionTestSupport
 import FoundationEssentials
-import PairingAgent
+import Identity
 import Testing
 
 @testable import pairtool

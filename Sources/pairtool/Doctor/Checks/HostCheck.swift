@@ -1,7 +1,7 @@
 import CompanionClient
 import CompanionWire
 import Discovery
-import PairingAgent
+import Identity
 
 /// The state of a paired host, and of this device's pairing with it.
 struct HostCheck: DoctorCheck {

@@ -3,6 +3,7 @@ import CompanionHost
 import CompanionWire
 import Desktop
 import Discovery
+import Identity
 import PairingAgent
 
 extension CommandError {

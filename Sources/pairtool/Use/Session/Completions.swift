@@ -1,7 +1,8 @@
 import CompanionClient
 import CompanionWire
 import Discovery
-import PairingAgent
+import Identity
+import LocalState
 
 /// Shell completions: paired hosts from the records, visible hosts from the network, and the projects, chats, models
 /// and devices of the named or the default host.

@@ -1,7 +1,8 @@
 import CompanionClient
 import CompanionWire
 import Discovery
-import PairingAgent
+import Identity
+import LocalState
 
 /// Finds the current address of a paired host and stores it.
 ///

@@ -1,4 +1,3 @@
-internal import CompanionWire
 package import FoundationEssentials
 
 extension PrivateFile {
@@ -7,21 +6,20 @@ extension PrivateFile {
     ///
     /// - Parameters:
     ///   - lock: The lock file that all writers of the file use.
-    ///   - encoder: Default: the protocol's, with sorted keys.
     ///   - load: Reads the content, or returns the content that stands for a missing file.
     package static func update<Content: Encodable & Equatable, R>(
         _ path: String,
         lock: String,
-        encoder: JSONEncoder? = nil,
+        encoder: JSONEncoder,
         load: () throws -> Content,
         _ change: (inout Content) throws -> R
     ) throws -> R {
-        try withLock(lock) {
+        try FileLock.withBlocking(lock) {
             var content = try load()
             let before = content
             let result = try change(&content)
             if content != before {
-                let data = try (encoder ?? CompanionJSON.encoder(sorted: true)).encode(content)
+                let data = try encoder.encode(content)
                 try data.withUnsafeBytes { try write($0, to: path) }
             }
             return result

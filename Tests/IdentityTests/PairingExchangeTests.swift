@@ -1,7 +1,7 @@
 import CompanionWire
 import Testing
 
-@testable import PairingAgent
+@testable import Identity
 
 extension PairingContext {
     /// A context of which every part can be changed.

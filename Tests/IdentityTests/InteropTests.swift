@@ -4,7 +4,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
-@testable import PairingAgent
+@testable import Identity
 
 /// The protocol, against a second implementation that shares nothing with this one: `Tests/Interop/companion_v2.py`.
 @Suite struct InteropTests {

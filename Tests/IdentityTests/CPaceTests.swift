@@ -1,7 +1,7 @@
 import CompanionWire
 import Testing
 
-@testable import PairingAgent
+@testable import Identity
 
 /// The arithmetic, against the draft's own values.
 @Suite struct CPaceTests {

@@ -1,5 +1,6 @@
 internal import CompanionWire
 internal import FoundationEssentials
+internal import LocalState
 
 /// Stores the secrets that users got from hosts (such as the token of an AICLI server) in a file of their own,
 /// `secrets.json` in the data directory (mode 0600), by host id.
@@ -55,6 +56,12 @@ package struct HostSecretStore: Sendable {
     }
 
     private func update(_ change: (inout Content) -> Void) throws {
-        try PrivateFile.update(path, lock: directory + "/secrets.lock", load: { try load(isChecked: true) }, change)
+        try PrivateFile.update(
+            path,
+            lock: directory + "/secrets.lock",
+            encoder: CompanionJSON.encoder(sorted: true),
+            load: { try load(isChecked: true) },
+            change
+        )
     }
 }

@@ -1,5 +1,6 @@
 package import CompanionWire
 package import FoundationEssentials
+internal import LocalState
 
 /// Stores session tokens in a file of their own, `sessions.json` in the data directory (mode 0600).
 ///
@@ -56,6 +57,12 @@ package struct SessionTokenStore: Sendable {
     }
 
     private func update(_ change: (inout Content) -> Void) throws {
-        try PrivateFile.update(path, lock: directory + "/sessions.lock", load: load, change)
+        try PrivateFile.update(
+            path,
+            lock: directory + "/sessions.lock",
+            encoder: CompanionJSON.encoder(sorted: true),
+            load: load,
+            change
+        )
     }
 }

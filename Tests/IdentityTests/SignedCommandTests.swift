@@ -1,6 +1,6 @@
 import CompanionWire
 import FoundationEssentials
-import PairingAgent
+import Identity
 import Testing
 
 @Suite struct SignedCommandTests {

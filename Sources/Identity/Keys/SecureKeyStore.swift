@@ -1,5 +1,6 @@
 internal import CSodium
 internal import Glibc
+internal import LocalState
 
 /// Stores the Ed25519 key pair of a device or host in a file of its own, readable only by its owner.
 ///

@@ -8,6 +8,21 @@ package enum PrivateFile {
         package let description: String
         /// The command to run, or what else to do, if something helps.
         package var remedy: String?
+
+        /// What happened, without the path if it is only the system's message.
+        package let reason: String
+
+        init(description: String, remedy: String? = nil) {
+            self.description = description
+            self.remedy = remedy
+            reason = description
+        }
+
+        /// - Parameter reason: The system's message, of ``systemMessage()``.
+        init(_ path: String, _ reason: String) {
+            description = "\(path): \(reason)"
+            self.reason = reason
+        }
     }
 
     /// The text of `errno`.
@@ -50,22 +65,22 @@ package enum PrivateFile {
         if makesDirectory { try makeDirectory(directory) }
         var template = Array((directory + "/.tmp-XXXXXX").utf8CString)
         let descriptor = mkstemp(&template)
-        guard descriptor >= 0 else { throw Failure(description: "\(directory): \(systemMessage())") }
+        guard descriptor >= 0 else { throw Failure(directory, systemMessage()) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         var (isOpen, isThere) = (true, true)
         defer {
             if isOpen { close(descriptor) }
             if isThere { unlink(template) }
         }
-        guard writeAll(bytes, to: descriptor) else { throw Failure(description: "\(path): \(systemMessage())") }
-        guard !isDurable || fsync(descriptor) == 0 else { throw Failure(description: "\(path): \(systemMessage())") }
+        guard writeAll(bytes, to: descriptor) else { throw Failure(path, systemMessage()) }
+        guard !isDurable || fsync(descriptor) == 0 else { throw Failure(path, systemMessage()) }
         isOpen = false
-        guard close(descriptor) == 0 else { throw Failure(description: "\(path): \(systemMessage())") }
+        guard close(descriptor) == 0 else { throw Failure(path, systemMessage()) }
         if replacing {
-            guard rename(template, path) == 0 else { throw Failure(description: "\(path): \(systemMessage())") }
+            guard rename(template, path) == 0 else { throw Failure(path, systemMessage()) }
             isThere = false
         } else if link(template, path) != 0, errno != EEXIST {
-            throw Failure(description: "\(path): \(systemMessage())")
+            throw Failure(path, systemMessage())
         }
         if isDurable { syncDirectory(directory) }
     }

@@ -1,5 +1,5 @@
 import CSodium
-import PairingAgent
+import Identity
 
 /// Arithmetic that an outsider can do, without the code under test.
 enum Ristretto {

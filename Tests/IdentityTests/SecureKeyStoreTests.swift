@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Glibc
-import PairingAgent
+import Identity
 import Testing
 
 @Suite struct SecureKeyStoreTests {

@@ -2,7 +2,7 @@ import CompanionWire
 import FoundationEssentials
 import Testing
 
-@testable import PairingAgent
+@testable import Identity
 
 /// The worked examples of `docs/protocol.md` are what this code computes.
 @Suite struct ProtocolDocumentTests {

@@ -1,7 +1,7 @@
 import CompanionWire
 import Testing
 
-@testable import PairingAgent
+@testable import Identity
 
 /// What somebody has who recorded all that crossed the wire: nonces, names, keys, both shares and both tags.
 @Suite struct RecordedExchangeTests {

@@ -8,7 +8,7 @@ extension PrivateFile {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
-            throw Failure(description: "\(path): \(systemMessage())")
+            throw Failure(path, systemMessage())
         }
         defer { close(descriptor) }
         return try content(of: descriptor, named: path, limit: limit)
@@ -21,7 +21,7 @@ extension PrivateFile {
         while true {
             let count = Glibc.read(descriptor, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw Failure(description: "\(path): \(systemMessage())") }
+            guard count >= 0 else { throw Failure(path, systemMessage()) }
             guard count > 0 else { return content }
             content.append(contentsOf: chunk[..<count])
             guard content.count <= limit else { throw Failure(description: "\(path): larger than \(limit) bytes") }
@@ -78,18 +78,5 @@ extension PrivateFile {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         return status.st_mode & S_IFMT == S_IFREG
-    }
-
-    /// Runs a body while no other process holds the same lock file.
-    package static func withLock<R>(_ path: String, _ body: () throws -> R) throws -> R {
-        try makeDirectory(directory(of: path))
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Failure(description: "\(path): \(systemMessage())") }
-        // Closing the descriptor releases the lock.
-        defer { close(descriptor) }
-        while flock(descriptor, LOCK_EX) != 0 {
-            guard errno == EINTR else { throw Failure(description: "\(path): \(systemMessage())") }
-        }
-        return try body()
     }
 }

@@ -1,5 +1,6 @@
 package import CompanionWire
 internal import FoundationEssentials
+internal import LocalState
 
 /// The records of paired hosts could not be read or written.
 package struct PairedHostStoreError: Error, Sendable, CustomStringConvertible {

@@ -60,7 +60,6 @@ let modules: [Target] = [
         ],
         swiftSettings: strict
     ),
-    .target(name: "PairingAgent", dependencies: ["CompanionWire", "Identity"], swiftSettings: strict),
     .target(
         name: "CompanionClient",
         dependencies: [
@@ -77,6 +76,11 @@ let modules: [Target] = [
             .product(name: "NIOTLS", package: "swift-nio"),
             .product(name: "NIOWebSocket", package: "swift-nio"),
         ],
+        swiftSettings: strict
+    ),
+    .target(
+        name: "PairingAgent",
+        dependencies: ["CompanionClient", "CompanionWire", "Identity"],
         swiftSettings: strict
     ),
     .target(
@@ -178,7 +182,7 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "PairingAgentTests",
-        dependencies: ["CompanionWire", "Identity", "PairingAgent"],
+        dependencies: ["CompanionClient", "CompanionTestSupport", "CompanionWire", "Identity", "PairingAgent"],
         swiftSettings: strict
     ),
     .testTarget(

@@ -1,3 +1,4 @@
+internal import CompanionClient
 package import CompanionWire
 package import FoundationEssentials
 package import Identity
@@ -8,9 +9,11 @@ package import Identity
 ///                                            └─► status, where the answer leaves it open ─► paired or failed
 package struct PairingStateMachine: Sendable {
     package enum Event: Sendable {
-        case health(Result<PairingHostHealth, PairingTransportError>)
-        case completed(Result<CompanionStatusResponse, PairingTransportError>)
-        case status(Result<CompanionStatusResponse, PairingTransportError>)
+        /// The clock offset is the host's clock minus this machine's, from the `Date` header (one second resolution);
+        /// nil without the header.
+        case health(Result<CompanionHealthResponse, any Error>, clockOffset: Duration?)
+        case completed(Result<CompanionStatusResponse, any Error>)
+        case status(Result<CompanionStatusResponse, any Error>)
     }
 
     package enum Action: Sendable {
@@ -58,24 +61,27 @@ package struct PairingStateMachine: Sendable {
     /// - Parameter now: This machine's time.
     package mutating func handle(_ event: Event, now: Date) -> Action {
         switch (state, event) {
-        case (.checkingHost, .health(let result)): handleHealth(result, now: now)
-        case (.completing, .completed(let result)): handleCompleted(result, now: now)
+        case (.checkingHost, .health(let result, let clockOffset)): handleHealth(result, clockOffset, now: now)
+        case (.completing, .completed(let result)): handleCompleted(result)
         case (.confirming(let reason), .status(let result)): handleStatus(result, reason: reason)
         default: fail(PairingError(.rejected, "the pairing went out of step"))
         }
     }
 
-    private mutating func handleHealth(_ result: Result<PairingHostHealth, PairingTransportError>, now: Date) -> Action
-    {
+    private mutating func handleHealth(
+        _ result: Result<CompanionHealthResponse, any Error>,
+        _ offset: Duration?,
+        now: Date
+    ) -> Action {
         switch result {
         case .failure(let error):
-            return fail(Self.hostError(error))
+            return fail(PairingError(error))
         case .success(let health):
             guard health.isCompanion else {
                 let name = health.service.map { "it calls itself “\($0)”" } ?? "it does not say what it is"
                 return fail(PairingError(.wrongService, "another service than a companion host answers there: \(name)"))
             }
-            clockOffset = health.clockOffset
+            clockOffset = offset
             if let expired = expiryError(now: now) { return fail(expired) }
             state = .completing
             return .complete(
@@ -89,23 +95,20 @@ package struct PairingStateMachine: Sendable {
         }
     }
 
-    private mutating func handleCompleted(
-        _ result: Result<CompanionStatusResponse, PairingTransportError>,
-        now: Date
-    ) -> Action {
+    private mutating func handleCompleted(_ result: Result<CompanionStatusResponse, any Error>) -> Action {
         switch result {
         case .success(let status):
             return finish(with: status)
         case .failure(let error):
-            if let final = refusal(error, now: now) { return fail(final) }
+            if let final = refusal(error) { return fail(final) }
             // After a storage error or a lost answer, the device may be connected all the same.
-            state = .confirming(Self.hostError(error))
+            state = .confirming(PairingError(error))
             return .askStatus
         }
     }
 
     private mutating func handleStatus(
-        _ result: Result<CompanionStatusResponse, PairingTransportError>,
+        _ result: Result<CompanionStatusResponse, any Error>,
         reason: PairingError
     ) -> Action {
         guard case .success(let status) = result, status.connectedDevice?.id == identity.deviceID else {
@@ -139,14 +142,11 @@ package struct PairingStateMachine: Sendable {
     }
 
     /// The error for refusals after which the device is certainly not connected.
-    private func refusal(_ error: PairingTransportError, now: Date) -> PairingError? {
-        switch error.reason {
-        case .otherVersions: return Self.hostError(error)
-        case .refusedByCode(let code, _, _) where code.rawValue.begins(with: "pairing."): return Self.hostError(error)
-        default: break
-        }
-        guard case .refused(let text) = error.reason else { return nil }
-        switch text {
+    private func refusal(_ error: any Error) -> PairingError? {
+        guard let error = error as? CompanionClientError else { return nil }
+        if error.code == .unsupportedVersion { return PairingError(error) }
+        if let code = error.hostCode { return code.rawValue.begins(with: "pairing.") ? PairingError(error) : nil }
+        switch error.hostText {
         case CompanionErrorResponse.Text.invalidCode:
             return PairingError(.wrongCode, "the host does not know this code")
         case CompanionErrorResponse.Text.invalidToken:
@@ -168,10 +168,6 @@ package struct PairingStateMachine: Sendable {
         default:
             return nil
         }
-    }
-
-    private static func hostError(_ error: PairingTransportError) -> PairingError {
-        PairingError(error)
     }
 
     // MARK: Clocks

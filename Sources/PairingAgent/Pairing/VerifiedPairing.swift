@@ -1,3 +1,4 @@
+package import CompanionClient
 package import CompanionWire
 package import FoundationEssentials
 package import Identity
@@ -42,31 +43,35 @@ package struct VerifiedPairing: Sendable {
         package var clockOffset: Duration
     }
 
-    /// Pairs with the host behind a transport.
+    /// Pairs with the host of a client whose connection is pinned. The pin of its TLS key is part of what both sides
+    /// prove.
     ///
     /// - Parameter payload: The code, with token, pin and host id if it came from a QR code.
     /// - Throws: ``PairingError``. The caller must not store anything then.
     package func pair(
         _ payload: PairingPayload,
-        over transport: some VerifiedPairingTransport
+        over client: CompanionAPIClient
     ) async throws(PairingError) -> Outcome {
-        if let expected = payload.spki, expected != transport.spki {
+        guard let spki = client.security.certificate?.spki else {
+            throw PairingError(.otherKey, "the connection has no TLS key to prove")
+        }
+        if let expected = payload.spki, expected != spki {
             throw PairingError(
                 .otherKey,
-                "the TLS key is not the one that the QR code names: expected \(expected), shown \(transport.spki)"
+                "the TLS key is not the one that the QR code names: expected \(expected), shown \(spki)"
             )
         }
         let clientNonce = SecureRandom.bytes(16)
-        let hello = try await Self.step { () throws(PairingTransportError) in
-            try await transport.pairingHello(PairingHelloRequest(clientNonce: Base64URL.encode(clientNonce)))
+        let hello = try await Self.step {
+            try await client.pairingHello(PairingHelloRequest(clientNonce: Base64URL.encode(clientNonce)))
         }
         let clockOffset = Duration.seconds(hello.serverTime.timeIntervalSince(now()))
         let hostID = try check(hello, payload)
-        let context = try context(hello, clientNonce: clientNonce, hostID: hostID, spki: transport.spki)
+        let context = try context(hello, clientNonce: clientNonce, hostID: hostID, spki: spki)
         let secret = Self.secret(payload)
-        let tags = try await exchange(hello.pairingId, secret: secret, context: context, over: transport)
-        let answer = try await Self.step { () throws(PairingTransportError) in
-            try await transport.pairingConfirm(
+        let tags = try await exchange(hello.pairingId, secret: secret, context: context, over: client)
+        let answer = try await Self.step {
+            try await client.pairingConfirm(
                 PairingConfirmRequest(pairingId: hello.pairingId, tag: Base64.encode(tags.own))
             )
         }
@@ -85,7 +90,7 @@ package struct VerifiedPairing: Sendable {
             hostID: hostID,
             hostName: hello.hostName,
             hostPublicKey: hello.hostPublicKey,
-            spki: transport.spki,
+            spki: spki,
             device: answer.connectedDevice,
             permissions: answer.permissions,
             session: answer.session,
@@ -145,7 +150,7 @@ package struct VerifiedPairing: Sendable {
         _ pairingID: String,
         secret: PairingSecret,
         context: PairingContext,
-        over transport: some VerifiedPairingTransport
+        over client: CompanionAPIClient
     ) async throws(PairingError) -> PairingTags {
         let initiator: PairingInitiator
         do throws(PairingExchangeError) {
@@ -161,9 +166,7 @@ package struct VerifiedPairing: Sendable {
             devicePublicKey: identity.publicKeyText,
             permissions: permissions
         )
-        let answer = try await Self.step { () throws(PairingTransportError) in
-            try await transport.pairingShare(request)
-        }
+        let answer = try await Self.step { try await client.pairingShare(request) }
         do throws(PairingExchangeError) {
             guard let share = Base64.decode(answer.share) else {
                 throw PairingExchangeError(.badShare, "the host's share cannot be read")
@@ -178,10 +181,8 @@ package struct VerifiedPairing: Sendable {
         PairingError(.rejected, "the proof cannot be carried on: \(error.message)")
     }
 
-    private static func step<Answer>(
-        _ request: () async throws(PairingTransportError) -> Answer
-    ) async throws(PairingError) -> Answer {
-        do throws(PairingTransportError) {
+    private static func step<Answer>(_ request: () async throws -> Answer) async throws(PairingError) -> Answer {
+        do {
             return try await request()
         } catch {
             throw PairingError(error)

@@ -41,8 +41,8 @@ struct PairingJob: Sendable {
     {
         let outcome = try await Countdown(context: context, expiresAt: payload.expiresAt).run("Pairing") {
             try await CompanionAPIClient.withClient(endpoint: endpoint, logger: logger) { client in
-                try await PairingAgent(identity: identity, now: context.now)
-                    .pair(payload, deviceName: deviceName, over: ClientPairingTransport(client: client))
+                try await LegacyPairing(identity: identity, deviceName: deviceName, now: context.now)
+                    .pair(payload, over: client)
             }
         }
         let host = target.legacyRecord(at: endpoint, deviceID: identity.deviceID, now: context.now())
@@ -75,7 +75,7 @@ struct PairingJob: Sendable {
                 security: .pinned(certificate),
                 logger: logger
             ) { client in
-                try await pairing.pair(payload, over: ClientVerifiedTransport(client: client, spki: certificate.spki))
+                try await pairing.pair(payload, over: client)
             }
         }
         let now = context.now()

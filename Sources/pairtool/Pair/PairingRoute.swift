@@ -36,7 +36,7 @@ struct PairingRouter: Sendable {
         if !target.secureEndpoints.isEmpty { return try await secure(at: target.secureEndpoints, pin: nil) }
         var failure: PairingError?
         for endpoint in target.endpoints {
-            do throws(PairingTransportError) {
+            do {
                 return try await ask(endpoint)
             } catch {
                 failure = failure ?? PairingError(error)
@@ -49,7 +49,7 @@ struct PairingRouter: Sendable {
     private func secure(at endpoints: [CompanionEndpoint], pin: String?) async throws(PairingError) -> PairingRoute {
         var failure: PairingError?
         for endpoint in endpoints {
-            do throws(PairingTransportError) {
+            do {
                 return .verified(
                     endpoint,
                     try await certificate(of: endpoint, pin: pin),
@@ -57,26 +57,23 @@ struct PairingRouter: Sendable {
                 )
             } catch {
                 // A wrong key is a more important error than an address that does not answer.
-                if failure == nil || error.reason == .otherKey { failure = PairingError(error) }
+                let error = PairingError(error)
+                if failure == nil || error.code == .otherKey { failure = error }
             }
         }
         throw failure ?? PairingError(.unreachable, "\(target.name) has no address")
     }
 
     /// Asks a host in plain HTTP which protocol versions it speaks.
-    private func ask(_ endpoint: CompanionEndpoint) async throws(PairingTransportError) -> PairingRoute {
+    private func ask(_ endpoint: CompanionEndpoint) async throws -> PairingRoute {
         let configuration = CompanionClientConfiguration(timeouts: Self.timeouts)
-        let health = try await ClientPairingTransport.translated {
-            try await CompanionAPIClient.withClient(endpoint: endpoint, configuration: configuration) {
-                try await $0.health()
-            }
+        let health = try await CompanionAPIClient.withClient(endpoint: endpoint, configuration: configuration) {
+            try await $0.health()
         }
         guard let versions = health.protocolVersions, let lowest = versions.min(), let highest = versions.max() else {
             return .legacy(endpoint)
         }
-        guard lowest <= ProtocolVersion.maximum else {
-            throw PairingTransportError(.otherVersions(lowest...highest), "another version")
-        }
+        guard lowest <= ProtocolVersion.maximum else { throw PairingError.otherVersion(lowest...highest) }
         guard versions.contains(2), let port = health.tlsPort, (1...65535).contains(port) else {
             return .legacy(endpoint)
         }
@@ -84,16 +81,11 @@ struct PairingRouter: Sendable {
         return .verified(secure, try await certificate(of: secure, pin: nil), plainPort: endpoint.port)
     }
 
-    private func certificate(
-        of endpoint: CompanionEndpoint,
-        pin: String?
-    ) async throws(PairingTransportError) -> PinnedCertificate {
-        try await ClientPairingTransport.translated {
-            try await PinnedTLS.certificate(
-                of: endpoint,
-                expecting: pin,
-                configuration: CompanionClientConfiguration(timeouts: Self.timeouts)
-            )
-        }
+    private func certificate(of endpoint: CompanionEndpoint, pin: String?) async throws -> PinnedCertificate {
+        try await PinnedTLS.certificate(
+            of: endpoint,
+            expecting: pin,
+            configuration: CompanionClientConfiguration(timeouts: Self.timeouts)
+        )
     }
 }

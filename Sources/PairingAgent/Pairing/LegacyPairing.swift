@@ -1,15 +1,20 @@
+package import CompanionClient
 package import CompanionWire
 package import FoundationEssentials
 package import Identity
 
-/// Pairs this device with one host: drives a ``PairingStateMachine`` over a transport.
-package struct PairingAgent: Sendable {
-    package let identity: DeviceIdentity
+/// Pairs this device with one host by protocol v1: drives a ``PairingStateMachine`` over a client of the host.
+package struct LegacyPairing: Sendable {
+    private let identity: DeviceIdentity
+    private let deviceName: String
     private let now: @Sendable () -> Date
 
-    /// - Parameter now: This machine's clock.
-    package init(identity: DeviceIdentity, now: @escaping @Sendable () -> Date = { Date() }) {
+    /// - Parameters:
+    ///   - deviceName: The name for this device in the host's list.
+    ///   - now: This machine's clock.
+    package init(identity: DeviceIdentity, deviceName: String, now: @escaping @Sendable () -> Date = { Date() }) {
         self.identity = identity
+        self.deviceName = deviceName
         self.now = now
     }
 
@@ -21,16 +26,13 @@ package struct PairingAgent: Sendable {
         package var clockOffset: Duration?
     }
 
-    /// Pairs with the host behind a transport. The code and token are sent to no other host.
+    /// Pairs with the client's host. The code and token are sent to no other host.
     ///
-    /// - Parameters:
-    ///   - payload: The code, with token and expiry if it came from a QR code.
-    ///   - deviceName: The name for this device in the host's list.
+    /// - Parameter payload: The code, with token and expiry if it came from a QR code.
     /// - Throws: ``PairingError``. Nothing is stored, so that a retry is possible.
     package func pair(
         _ payload: PairingPayload,
-        deviceName: String,
-        over transport: some PairingTransport
+        over client: CompanionAPIClient
     ) async throws(PairingError) -> Outcome {
         var machine = PairingStateMachine(payload: payload, deviceName: deviceName, identity: identity)
         var action = machine.start()
@@ -38,15 +40,11 @@ package struct PairingAgent: Sendable {
             let event: PairingStateMachine.Event
             switch action {
             case .askHealth:
-                event = .health(await Self.result(transport.pairingHealth))
+                event = .health(await Self.result(client.health), clockOffset: client.clockOffset)
             case .complete(let request):
-                event = .completed(
-                    await Self.result { () throws(PairingTransportError) in
-                        try await transport.pairingComplete(request)
-                    }
-                )
+                event = .completed(await Self.result { try await client.completePairing(request) })
             case .askStatus:
-                event = .status(await Self.result(transport.pairingStatus))
+                event = .status(await Self.result(client.status))
             case .succeed(let device):
                 return Outcome(device: device, clockOffset: machine.clockOffset)
             case .fail(let error):
@@ -56,10 +54,8 @@ package struct PairingAgent: Sendable {
         }
     }
 
-    private static func result<Value>(
-        _ body: () async throws(PairingTransportError) -> Value
-    ) async -> Result<Value, PairingTransportError> {
-        do throws(PairingTransportError) {
+    private static func result<Value>(_ body: () async throws -> Value) async -> Result<Value, any Error> {
+        do {
             return .success(try await body())
         } catch {
             return .failure(error)

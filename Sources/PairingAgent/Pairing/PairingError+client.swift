@@ -1,19 +1,34 @@
+internal import CompanionClient
 internal import CompanionWire
 
 extension PairingError {
     /// Converts the error of a pairing's request.
-    package init(_ error: PairingTransportError) {
-        switch error.reason {
-        case .unreachable: self.init(.unreachable, error.message)
-        case .notACompanion: self.init(.wrongService, error.message)
-        case .addressRefused: self.init(.addressRefused, error.message)
-        case .refused(let text): self.init(.rejected, "the host refused: \(text)")
-        case .failed: self.init(.rejected, error.message)
-        case .otherKey: self.init(.otherKey, error.message)
-        case .otherVersions(let versions): self.init(.otherVersion, Self.versionText(versions))
-        case .refusedByCode(let code, let text, let triesLeft):
-            self = Self.refused(code, text: text, triesLeft: triesLeft)
+    package init(_ error: any Error) {
+        guard let error = error as? CompanionClientError else {
+            self = error as? PairingError ?? PairingError(.rejected, "\(error)")
+            return
         }
+        self =
+            switch error.code {
+            case .unreachable, .timedOut: PairingError(.unreachable, error.description)
+            case .notACompanion, .redirected, .badAnswer: PairingError(.wrongService, error.description)
+            case .refusedAddress: PairingError(.addressRefused, error.description)
+            case .pinMismatch: PairingError(.otherKey, error.description)
+            case .unsupportedVersion: .otherVersion(error.hostVersions)
+            default: .refused(error)
+            }
+    }
+
+    /// The host speaks only other versions of the protocol; nil if it does not tell which.
+    package static func otherVersion(_ versions: ClosedRange<Int>?) -> PairingError {
+        PairingError(.otherVersion, versionText(versions))
+    }
+
+    private static func refused(_ error: CompanionClientError) -> PairingError {
+        if let code = error.hostCode {
+            return refused(code, text: error.hostText ?? "", triesLeft: error.triesLeft)
+        }
+        return PairingError(.rejected, error.hostText.map { "the host refused: \($0)" } ?? error.description)
     }
 
     private static func refused(_ code: CompanionErrorCode, text: String, triesLeft: Int?) -> PairingError {

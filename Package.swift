@@ -80,7 +80,9 @@ let modules: [Target] = [
     ),
     .target(
         name: "PairingAgent",
-        dependencies: ["CompanionClient", "CompanionWire", "Identity"],
+        dependencies: [
+            "CompanionClient", "CompanionWire", "Identity", .product(name: "Logging", package: "swift-log"),
+        ],
         swiftSettings: strict
     ),
     .target(
@@ -182,7 +184,11 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "PairingAgentTests",
-        dependencies: ["CompanionClient", "CompanionTestSupport", "CompanionWire", "Identity", "PairingAgent"],
+        dependencies: [
+            "CompanionClient", "CompanionTestSupport", "CompanionWire", "Identity", "PairingAgent",
+            .product(name: "Logging", package: "swift-log"),
+            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+        ],
         swiftSettings: strict
     ),
     .testTarget(

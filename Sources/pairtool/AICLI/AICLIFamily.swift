@@ -3,6 +3,7 @@ import CompanionWire
 import Discovery
 import Identity
 import LocalState
+import PairingAgent
 
 /// AICLI servers.
 struct AICLIFamily: Family {
@@ -70,7 +71,16 @@ struct AICLIFamily: Family {
         }
         if pairing.target.secureEndpoints.isEmpty { try pairing.requireNoPin() }
         try await pairing.consent.ask(about: pairing.target, known: pairing.known)
-        try await AICLIPairing(pairing).run()
+        let questions = AICLIQuestions(hostName: pairing.target.name, output: pairing.output)
+        let outcome = try await AICLIPairing(
+            target: pairing.target,
+            device: pairing.device,
+            token: pairing.token,
+            pin: pairing.pin,
+            confirmKey: questions.confirm,
+            askToken: questions.token
+        ).run()
+        PairingReport(output: pairing.output).show(outcome)
     }
 
     func health(

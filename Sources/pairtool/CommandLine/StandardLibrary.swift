@@ -8,11 +8,3 @@ extension String {
         return String(self[start...end])
     }
 }
-
-extension Array where Element: Hashable {
-    /// The elements without duplicates, in the order of their first occurrence.
-    var unique: [Element] {
-        var seen: Set<Element> = []
-        return filter { seen.insert($0).inserted }
-    }
-}

@@ -2,6 +2,7 @@ import CompanionClient
 import CompanionWire
 import Identity
 import LocalState
+import PairingAgent
 
 /// Jarvis daemons, which offer only approval requests.
 struct JarvisFamily: Family {
@@ -34,7 +35,15 @@ struct JarvisFamily: Family {
         try pairing.requireNoPicture()
         try pairing.requireNoPin()
         try await pairing.consent.ask(about: pairing.target, known: pairing.known)
-        try await JarvisPairing(pairing).run()
+        let output = pairing.output
+        let outcome = try await JarvisPairing(
+            target: pairing.target,
+            device: pairing.device,
+            token: pairing.token,
+            fallbackURL: pairing.fallbackURL,
+            say: { output.say($0) }
+        ).run()
+        PairingReport(output: output).show(outcome)
     }
 
     func health(

@@ -4,6 +4,7 @@ import CompanionWire
 import FoundationEssentials
 import Identity
 import LocalState
+import PairingAgent
 
 struct PairCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -103,14 +104,13 @@ struct PairCommand: AsyncParsableCommand {
         let payload = given.payload
         if let payload { try checkExpiry(of: payload, now: context.now()) }
         url = try await url?.resolved(context: context, interface: discovery.interface(context: context))
-        let identity = try PairingJob.identity(output: output)
+        let device = try PairingDevice(name: pairing.deviceName, output: output)
         let target = try await findTarget(given, output: output)
         try await target.family.behavior.pair(
             FamilyPairing(
                 target: target,
                 known: try PairedHostStore(directory: context.paths.data).load(),
-                identity: identity,
-                deviceName: pairing.deviceName,
+                device: device,
                 permissions: pairing.wanted,
                 payload: payload,
                 wasTyped: codeStdin,

@@ -3,6 +3,7 @@ import CompanionWire
 import Discovery
 import Identity
 import LocalState
+import PairingAgent
 
 /// Shell completions: paired hosts from the records, visible hosts from the network, and the projects, chats, models
 /// and devices of the named or the default host.

@@ -3,6 +3,7 @@ import CompanionWire
 import Discovery
 import Identity
 import LocalState
+import PairingAgent
 
 /// Finds the current address of a paired host and stores it.
 ///

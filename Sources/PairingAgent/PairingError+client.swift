@@ -20,7 +20,7 @@ extension PairingError {
     }
 
     /// The host speaks only other versions of the protocol; nil if it does not tell which.
-    package static func otherVersion(_ versions: ClosedRange<Int>?) -> PairingError {
+    static func otherVersion(_ versions: ClosedRange<Int>?) -> PairingError {
         PairingError(.otherVersion, versionText(versions))
     }
 

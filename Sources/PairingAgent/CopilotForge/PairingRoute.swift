@@ -1,9 +1,8 @@
-import CompanionClient
-import CompanionWire
-import PairingAgent
+package import CompanionClient
+package import CompanionWire
 
-/// How to pair with a host.
-enum PairingRoute: Sendable {
+/// How to pair with a CopilotForge host.
+package enum PairingRoute: Sendable {
     /// By protocol v2, over TLS with this certificate.
     case verified(CompanionEndpoint, PinnedCertificate, plainPort: Int?)
     /// By protocol v1, in plain HTTP.
@@ -11,12 +10,17 @@ enum PairingRoute: Sendable {
 }
 
 /// Finds out how to pair with a host. The requests contain no secret.
-struct PairingRouter: Sendable {
-    let target: PairingTarget
-    /// The content of a QR code, for its pin and port.
-    let payload: PairingPayload?
+package struct PairingRouter: Sendable {
+    private let target: PairingTarget
+    private let payload: PairingPayload?
 
     private static let timeouts = CompanionClientConfiguration.Timeouts(connect: .seconds(3), request: .seconds(5))
+
+    /// - Parameter payload: The content of a QR code, for its pin and port.
+    package init(target: PairingTarget, payload: PairingPayload?) {
+        self.target = target
+        self.payload = payload
+    }
 
     /// Chooses the route.
     ///
@@ -24,9 +28,9 @@ struct PairingRouter: Sendable {
     /// get the code in clear text.
     ///
     /// - Throws: ``PairingError``.
-    func route() async throws(PairingError) -> PairingRoute {
+    package func route() async throws(PairingError) -> PairingRoute {
         if let pin = payload?.spki {
-            let port = payload?.port ?? HostURL.securePort
+            let port = payload?.port ?? PairingPayload.defaultPort
             let guesses = target.endpoints.map { CompanionEndpoint(address: $0.address, port: port) }
             return try await secure(at: (target.secureEndpoints + guesses).unique, pin: pin)
         }

@@ -5,6 +5,7 @@ package struct PairingError: Error, Sendable, CustomStringConvertible {
             case wrongCode, wrongToken, expired, noChallenge, clockSkew, unreachable, wrongService, addressRefused
             case notConnected, foreignDevice, rejected, verifiedHost
             case locked, rateLimited, forbidden, otherVersion, otherKey, foreignHost, unproven
+            case noToken, noPlainAddress
         }
         private let value: Value
 
@@ -41,6 +42,10 @@ package struct PairingError: Error, Sendable, CustomStringConvertible {
         package static let foreignHost = Code(value: .foreignHost)
         /// The host did not prove that it knows the code: someone may be intercepting the connection.
         package static let unproven = Code(value: .unproven)
+        /// The host needs a token, and none was given.
+        package static let noToken = Code(value: .noToken)
+        /// The host speaks only plain HTTP, and only an address for TLS was given.
+        package static let noPlainAddress = Code(value: .noPlainAddress)
     }
 
     package let code: Code
@@ -48,6 +53,8 @@ package struct PairingError: Error, Sendable, CustomStringConvertible {
     package let message: String
     /// How many tries the host still allows for this code; nil if it does not tell.
     package let triesLeft: Int?
+    /// What helps, if the code alone does not say it.
+    package let advice: String?
     package let file: String
     package let line: Int
 
@@ -55,12 +62,14 @@ package struct PairingError: Error, Sendable, CustomStringConvertible {
         _ code: Code,
         _ message: String,
         triesLeft: Int? = nil,
+        advice: String? = nil,
         file: String = #fileID,
         line: Int = #line
     ) {
         self.code = code
         self.message = message
         self.triesLeft = triesLeft
+        self.advice = advice
         self.file = file
         self.line = line
     }

@@ -13,8 +13,6 @@ struct AICLIFamily: Family {
     let pairCommand = "pairtool pair NAME, as pairtool discover shows it"
     let firstCommand = "pairtool projects"
     let codes: Set<PairingCodeKind> = [.token]
-    let hasGenerations = true
-    let trustsKeyOnFirstUse = true
 
     func clients(of host: PairedHost) -> [Any.Type] { [AICLIHost.self] }
 
@@ -41,6 +39,17 @@ struct AICLIFamily: Family {
     ) -> (plain: [CompanionEndpoint], secure: [CompanionEndpoint]) {
         let all = endpoints.map(\.endpoint).unique
         return host.txt["tls"] == "enabled" ? ([], all) : (all, [])
+    }
+
+    func asksAboutKey(of target: PairingTarget) -> Bool { !target.secureEndpoints.isEmpty }
+
+    /// A server's generation decides what it can do.
+    func generation(
+        of host: PairedHost,
+        output: Output,
+        timeouts: CompanionClientConfiguration.Timeouts
+    ) async throws -> HostHealth? {
+        try await health(of: host, output: output, timeouts: timeouts)
     }
 
     func look(at place: HostPlace, paired: PairedHosts) async throws -> DiscoveredRow {

@@ -1,5 +1,6 @@
 import CompanionClient
 import CompanionWire
+import Discovery
 import Identity
 import LocalState
 
@@ -12,8 +13,8 @@ struct CopilotForgeFamily: Family {
     let codes: Set<PairingCodeKind> = [.digits, .picture]
     let goesFirst = true
     let canBeVerified = true
-    let isFollowed = true
     let needsAccount = true
+    let followedTypes: [ServiceType] = [.companion, .companionShort]
 
     func clients(of host: PairedHost) -> [Any.Type] {
         host.trust == .verified

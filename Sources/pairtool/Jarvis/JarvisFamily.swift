@@ -1,3 +1,4 @@
+import ArgumentParser
 import CompanionClient
 import CompanionWire
 import Identity
@@ -12,7 +13,6 @@ struct JarvisFamily: Family {
     let firstCommand = "pairtool approvals"
     let codes: Set<PairingCodeKind> = [.token]
     let isAdvertised = false
-    let hasFallbackURL = true
 
     func clients(of host: PairedHost) -> [Any.Type] { [JarvisClient.self] }
 
@@ -29,6 +29,15 @@ struct JarvisFamily: Family {
                 )
             ]
         )
+    }
+
+    func check(fallbackURL: String) throws {
+        guard fallbackURL.isEmpty || JarvisBase(fallback: fallbackURL) != nil else {
+            throw ValidationError(
+                "“\(TerminalText.line(fallbackURL))” is not a base URL. Give https://HOST[:PORT][/PATH], or http:// with a "
+                    + "local address."
+            )
+        }
     }
 
     func pair(_ pairing: FamilyPairing) async throws {

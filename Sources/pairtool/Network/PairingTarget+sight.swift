@@ -50,7 +50,4 @@ extension PairingTarget {
     var text: String {
         "\(name)  \(allEndpoints.map(\.description).joined(separator: " "))  (\(id.prefix(8)))"
     }
-
-    /// Whether it speaks TLS with a key that nothing proves. The user is then asked once about the key.
-    var trustsKeyOnFirstUse: Bool { family.behavior.trustsKeyOnFirstUse && !secureEndpoints.isEmpty }
 }

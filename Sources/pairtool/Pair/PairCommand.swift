@@ -1,5 +1,4 @@
 import ArgumentParser
-import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import Identity
@@ -83,17 +82,7 @@ struct PairCommand: AsyncParsableCommand {
             )
         }
         if family != nil, url == nil { throw ValidationError("--family needs --url.") }
-        if let fallbackURL {
-            guard family?.behavior.hasFallbackURL == true else {
-                throw ValidationError("--fallback-url needs --family jarvis.")
-            }
-            guard fallbackURL.isEmpty || JarvisBase(fallback: fallbackURL) != nil else {
-                throw ValidationError(
-                    "“\(TerminalText.line(fallbackURL))” is not a base URL. Give https://HOST[:PORT][/PATH], or http:// with a "
-                        + "local address."
-                )
-            }
-        }
+        if let fallbackURL { try (family ?? .usual).behavior.check(fallbackURL: fallbackURL) }
         if host != nil, url != nil { throw ValidationError("Give the host or --url, not both.") }
     }
 

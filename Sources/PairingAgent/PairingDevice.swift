@@ -34,7 +34,7 @@ package struct PairingDevice: Sendable {
     /// - Parameters:
     ///   - deviceName: What the host calls this device. Default: this device's name.
     ///   - clockOffset: The host's clock minus ours; nil if it is not known.
-    ///   - earlier: The record that the new one takes the place of.
+    ///   - earlier: The record that the new one replaces.
     /// - Throws: ``PairingError`` if the host claims the id of a host of another family; `PairedHostStoreError`.
     func store(
         _ new: PairedHost,

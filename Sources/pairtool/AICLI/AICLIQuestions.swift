@@ -48,7 +48,7 @@ struct AICLIQuestions: Sendable {
             )
         }
         if isRepeated { output.say("Wrong token. Try again.") }
-        let typed = try await Question(context: context).secret("Token of \(name): ")?.trimmingBlanks() ?? ""
+        let typed = try await Question(context: context).secret("Token of \(name): ")?.trimmingWhitespace() ?? ""
         guard !typed.isEmpty else {
             throw CommandError(.usage, "pairing.no_code", "no token was typed; nothing was kept")
         }
@@ -74,7 +74,7 @@ extension CommandContext {
                 "that is not a token: it is too long; nothing was sent"
             )
         }
-        let text = String(decoding: bytes, as: UTF8.self).trimmingBlanks()
+        let text = String(decoding: bytes, as: UTF8.self).trimmingWhitespace()
         // The payload of the server's QR code is accepted too.
         let token = AICLIPayload(text)?.token ?? text
         guard AICLIPayload.isToken(token) else {

@@ -46,6 +46,7 @@ import Testing
                     questions.append(isRepeated)
                     return questions.count
                 }
+                guard count <= answers.tokens.count else { throw CancellationError() }
                 return answers.tokens[count - 1]
             }
         )

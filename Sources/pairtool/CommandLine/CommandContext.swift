@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import LocalState
 
 /// The streams, environment and clock that a command uses. Tests inject their own.
 struct CommandContext: Sendable {

@@ -1,7 +1,8 @@
 import ArgumentParser
 import CompanionClient
 import FoundationEssentials
-import PairingAgent
+import Identity
+import LocalState
 
 struct RemoteScreenshotCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(

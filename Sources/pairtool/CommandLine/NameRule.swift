@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionWire
 import Glibc
 
 /// The rule for names that the user gives to a device or host.

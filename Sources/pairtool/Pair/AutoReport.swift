@@ -1,3 +1,4 @@
+import CompanionWire
 import PairingAgent
 
 /// Reports what auto-pairing waits for, and why.

@@ -1,13 +1,11 @@
-import CompanionWire
-
 /// How many terminal columns a text takes.
-enum DisplayWidth {
-    static func of(_ text: String) -> Int {
+package enum DisplayWidth {
+    package static func of(_ text: String) -> Int {
         text.reduce(0) { $0 + of($1) }
     }
 
     /// How many rows a text takes in a window of the given width.
-    static func rows(of text: String, columns: Int) -> Int {
+    package static func rows(of text: String, columns: Int) -> Int {
         text.parts("\n", omittingEmpty: false)
             .reduce(0) { $0 + rows(ofLine: $1, columns: max(1, columns)) }
     }
@@ -24,7 +22,7 @@ enum DisplayWidth {
     }
 
     /// The beginning of a text, cut to a width; `…` marks omitted text.
-    static func cut(_ text: String, to width: Int) -> String {
+    package static func cut(_ text: String, to width: Int) -> String {
         guard of(text) > width else { return text }
         var result = ""
         var used = 1
@@ -37,7 +35,7 @@ enum DisplayWidth {
     }
 
     /// The first words of a text that fit, and always the first word; `…` marks omitted words.
-    static func cutWords(_ text: String, to width: Int) -> String {
+    package static func cutWords(_ text: String, to width: Int) -> String {
         guard of(text) > width else { return text }
         let words = text.parts(" ")
         var result = words.first.map(String.init) ?? ""
@@ -49,7 +47,8 @@ enum DisplayWidth {
         return words.count > 1 ? result + " …" : result
     }
 
-    private static func of(_ character: Character) -> Int {
+    /// How many columns what a reader sees as one character takes.
+    package static func of(_ character: Character) -> Int {
         guard character.utf8.count > 1, let first = character.unicodeScalars.first else { return 1 }
         // A variation selector turns a narrow symbol into an emoji.
         if first.properties.isEmojiPresentation || character.unicodeScalars.contains("\u{FE0F}") { return 2 }

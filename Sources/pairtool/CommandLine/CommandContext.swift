@@ -76,6 +76,9 @@ struct CommandContext: Sendable {
         if !drawing.insert(lines) { stderr.write(lines) }
     }
 
+    /// The width of the terminal that standard output is; nil if it is none.
+    var columns: Int? { stdoutIsTerminal ? windowSize()?.columns : nil }
+
     var paths: Paths { Paths(environment: environment) }
 }
 

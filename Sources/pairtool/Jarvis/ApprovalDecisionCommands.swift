@@ -7,8 +7,9 @@ struct ApprovalApproveCommand: AsyncParsableCommand {
         commandName: "approve",
         abstract: "Approve a pending request.",
         discussion: """
-            Example:
+            Examples:
               pairtool approvals approve 7b0e
+              pairtool approvals approve 7b0e --via cloud
             """
     )
 
@@ -30,8 +31,9 @@ struct ApprovalRejectCommand: AsyncParsableCommand {
         commandName: "reject",
         abstract: "Reject a pending request.",
         discussion: """
-            Example:
+            Examples:
               pairtool approvals reject 7b0e --reason "not during the day"
+              pairtool approvals reject 7b0e --reason "wrong room" --host Kitchen
             """
     )
 
@@ -44,12 +46,12 @@ struct ApprovalRejectCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
-        if reason.trimmingBlanks().isEmpty { throw ValidationError("A rejection needs a reason.") }
+        if reason.trimmingWhitespace().isEmpty { throw ValidationError("A rejection needs a reason.") }
     }
 
     func run() async throws {
         try await host.withJarvis(options, via: place.via) { session in
-            try await ApprovalDecision(session: session).decide(id, .reject(reason: reason.trimmingBlanks()))
+            try await ApprovalDecision(session: session).decide(id, .reject(reason: reason.trimmingWhitespace()))
         }
     }
 }
@@ -64,7 +66,7 @@ struct ApprovalDecision {
         let row = ApprovalReceiptRow(receipt, action: request.action, at: session.client.base)
         session.output.result(row, id: row.id.description) {
             TerminalText.line(
-                "\(decision == .approve ? "Approved" : "Rejected"): \(row.action.prefix(200)) (\(row.id), at \(row.daemon))"
+                "\(decision == .approve ? "Approved" : "Rejected"): \(row.action.scalars(atMost: 200)) (\(row.id), at \(row.daemon))"
             )
         }
         if receipt.message == nil {

@@ -44,8 +44,9 @@ struct KeysCommand: AsyncParsableCommand {
             commandName: "list",
             abstract: "List the providers, their addresses, and where their keys come from.",
             discussion: """
-                Example:
+                Examples:
                   pairtool lumi keys list
+                  pairtool lumi keys list --json
                 """
         )
 
@@ -142,12 +143,12 @@ struct KeysCommand: AsyncParsableCommand {
         private func read(_ provider: Provider, _ context: CommandContext) async throws -> String {
             if context.canAsk {
                 let question = Question(context: context)
-                return (try await question.secret("Key for \(provider.displayName): ") ?? "").trimmingBlanks()
+                return (try await question.secret("Key for \(provider.displayName): ") ?? "").trimmingWhitespace()
             }
             guard let bytes = try await context.content(limit: 8 << 10) else {
                 throw CommandError(.usage, "key.unusable", "that is not a key: it is longer than 8 KiB")
             }
-            return String(decoding: bytes, as: UTF8.self).trimmingBlanks()
+            return String(decoding: bytes, as: UTF8.self).trimmingWhitespace()
         }
     }
 
@@ -156,8 +157,9 @@ struct KeysCommand: AsyncParsableCommand {
             commandName: "forget",
             abstract: "Remove the key and the address that you set for a provider.",
             discussion: """
-                Example:
+                Examples:
                   pairtool lumi keys forget openai
+                  pairtool lumi keys forget anthropic -q
                 """
         )
 

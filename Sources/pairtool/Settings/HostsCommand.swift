@@ -64,8 +64,9 @@ struct HostsDefaultCommand: AsyncParsableCommand {
         commandName: "default",
         abstract: "Set the host that commands use if none is named.",
         discussion: """
-            Example:
+            Examples:
               pairtool hosts default Studio
+              pairtool hosts default 5f1c
             """
     )
 
@@ -91,8 +92,9 @@ struct HostsRenameCommand: AsyncParsableCommand {
         commandName: "rename",
         abstract: "Rename a host on this machine.",
         discussion: """
-            Example:
+            Examples:
               pairtool hosts rename 192.168.1.5:7878 Studio
+              pairtool hosts rename 5f1c "Mac in the study"
             """
     )
 
@@ -108,7 +110,7 @@ struct HostsRenameCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        let name = name.trimmingBlanks()
+        let name = name.trimmingWhitespace()
         let (renamed, isDefault) = try HostsCommand.change(output) { hosts in
             var renamed = try PairedHostSelection.select(host, in: hosts)
             if let other = hosts.hosts.first(where: { $0.id != renamed.id && $0.name == name }) {

@@ -10,7 +10,7 @@ struct Question {
             context.stderr.write(TerminalText.block(text) + " [y/N] ")
             return try await line()
         }
-        return ["y", "yes"].contains((answer ?? "").trimmingBlanks().lowercased())
+        return ["y", "yes"].contains((answer ?? "").trimmingWhitespace().lowercased())
     }
 
     private func line() async throws -> String? {
@@ -32,7 +32,7 @@ struct Question {
         }
         while true {
             context.stderr.write("Number (empty to stop): ")
-            guard let answer = try await line()?.trimmingBlanks(), !answer.isEmpty else { return nil }
+            guard let answer = try await line()?.trimmingWhitespace(), !answer.isEmpty else { return nil }
             if let number = Int(answer), choices.indices.contains(number - 1) { return number - 1 }
             context.stderr.write("\(TerminalText.line(answer)) is not in the list.\n")
         }
@@ -52,7 +52,7 @@ struct Question {
     func pairingCode(of hostName: String) async throws -> String {
         while true {
             let prompt = "Six digits that \(TerminalText.line(hostName)) shows: "
-            guard let line = try await secret(prompt), !line.trimmingBlanks().isEmpty else {
+            guard let line = try await secret(prompt), !line.trimmingWhitespace().isEmpty else {
                 throw CommandError(.usage, "pairing.no_code", "no code was typed; nothing was sent")
             }
             if let code = PairingPayload.code(typed: line) { return code }

@@ -107,7 +107,6 @@ struct MessageWriter {
                 .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             return rows.map { ($0.isEmpty ? "" : "  ") + String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
         }
-        let columns = output.context.stdoutIsTerminal ? output.context.windowSize()?.columns : nil
-        return IndentedText.of(TerminalText.block(message.text), columns: columns)
+        return IndentedText.of(TerminalText.block(message.text), columns: output.context.columns)
     }
 }

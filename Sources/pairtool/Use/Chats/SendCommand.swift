@@ -107,7 +107,7 @@ struct SendCommand: AsyncParsableCommand {
             }
             prompt = text
         }
-        guard !prompt.trimmingBlanks().isEmpty else {
+        guard !prompt.trimmingWhitespace().isEmpty else {
             throw CommandError(.usage, "prompt.empty", "the prompt is empty; nothing was sent")
         }
         return prompt

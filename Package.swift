@@ -11,7 +11,8 @@ let strict: [SwiftSetting] = [
 /// Libraries of the system. `scripts/setup` installs their Debian packages.
 let systemLibraries: [Target] =
     [
-        "CAvahi", "CAvahiCore", "CEdit", "CLinux", "CZBar", "CQREncode", "CSpng", "CTurboJPEG", "CWebP", "CHEIF",
+        "CAvahi", "CAvahiCore", "CCMarkGFM", "CEdit", "CLinux", "CZBar", "CQREncode", "CSpng", "CTurboJPEG", "CWebP",
+        "CHEIF",
         "CGif",
         "CSodium", "CXCB",
     ].map { .systemLibrary(name: $0, path: "Sources/SystemLibraries/\($0)") } + [
@@ -33,6 +34,12 @@ let modules: [Target] = [
     .target(name: "CompanionWire", swiftSettings: strict),
     .target(name: "LocalState", swiftSettings: strict),
     .target(name: "Identity", dependencies: ["CSodium", "CompanionWire", "LocalState"], swiftSettings: strict),
+    .target(
+        name: "Markdown",
+        dependencies: ["CCMarkGFM", "CompanionWire"],
+        // It goes over every character of long answers.
+        swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+    ),
     .target(name: "DBus", dependencies: ["CDBus", "CompanionWire"], swiftSettings: strict),
     .target(
         name: "Discovery",
@@ -117,7 +124,7 @@ let modules: [Target] = [
         name: "pairtool",
         dependencies: [
             "CConfinement", "CompanionClient", "CompanionHost", "CompanionWire", "DBus", "Desktop", "Discovery",
-            "Identity", "LineEditor", "LocalState", "PairingAgent", "QRCodec",
+            "Identity", "LineEditor", "LocalState", "Markdown", "PairingAgent", "QRCodec",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -160,6 +167,12 @@ let tests: [Target] = [
         swiftSettings: strict
     ),
     .testTarget(name: "CompanionWireTests", dependencies: ["CompanionWire"], swiftSettings: strict),
+    .testTarget(
+        name: "MarkdownTests",
+        dependencies: ["CompanionTestSupport", "CompanionWire", "Markdown"],
+        exclude: ["Screens"],
+        swiftSettings: strict
+    ),
     .testTarget(
         name: "DiscoveryTests",
         dependencies: ["CompanionWire", "Discovery", .product(name: "Logging", package: "swift-log")],
@@ -226,7 +239,7 @@ let tests: [Target] = [
         name: "PairtoolTests",
         dependencies: [
             "pairtool", "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire", "DBus",
-            "Discovery", "Identity", "LocalState", "PairingAgent", "QRCodec",
+            "Discovery", "Identity", "LocalState", "Markdown", "PairingAgent", "QRCodec",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "Logging", package: "swift-log"),

@@ -1,3 +1,4 @@
+import CompanionWire
 import Identity
 import PairingAgent
 

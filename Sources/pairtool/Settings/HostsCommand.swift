@@ -65,8 +65,9 @@ struct HostsDefaultCommand: AsyncParsableCommand {
         commandName: "default",
         abstract: "Set the host that commands use if none is named.",
         discussion: """
-            Example:
+            Examples:
               pairtool hosts default Studio
+              pairtool hosts default 5f1c
             """
     )
 
@@ -92,8 +93,9 @@ struct HostsRenameCommand: AsyncParsableCommand {
         commandName: "rename",
         abstract: "Rename a host on this machine.",
         discussion: """
-            Example:
+            Examples:
               pairtool hosts rename 192.168.1.5:7878 Studio
+              pairtool hosts rename 5f1c "Mac in the study"
             """
     )
 

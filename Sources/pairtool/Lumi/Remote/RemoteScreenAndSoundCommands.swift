@@ -1,5 +1,6 @@
 import ArgumentParser
 import CompanionClient
+import CompanionWire
 import FoundationEssentials
 import Identity
 import LocalState

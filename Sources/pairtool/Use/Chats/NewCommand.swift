@@ -57,8 +57,9 @@ struct NewSessionCommand: AsyncParsableCommand {
         commandName: "session",
         abstract: "Start a session of the agent in a project.",
         discussion: """
-            Example:
+            Examples:
               pairtool new session garden
+              pairtool new session ~/garden --host Studio
             """
     )
 

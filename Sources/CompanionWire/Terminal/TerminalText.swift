@@ -1,12 +1,12 @@
 /// Makes text from peers safe to show: removes control characters, escape sequences and bidirectional overrides.
-enum TerminalText {
+package enum TerminalText {
     /// Sanitises text for one line: line ends and tabs become spaces.
-    static func line(_ text: String) -> String {
+    package static func line(_ text: String) -> String {
         sanitize(text, keepsLines: false)
     }
 
     /// Sanitises text of several lines: line feeds and tabs stay.
-    static func block(_ text: String) -> String {
+    package static func block(_ text: String) -> String {
         sanitize(text, keepsLines: true)
     }
 
@@ -31,7 +31,7 @@ enum TerminalText {
 
     /// Whether a character controls a terminal or the direction of text: C0, C1, bidirectional controls, line
     /// separators, tags, zero-width characters that hide differences between names.
-    static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+    package static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x00...0x1F, 0x7F...0x9F: true
         case 0x061C, 0x200B, 0x200E...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF, 0xFFF9...0xFFFB: true
@@ -41,12 +41,12 @@ enum TerminalText {
     }
 
     /// Whether a text contains an unsafe character.
-    static func isUnsafe(_ text: String) -> Bool {
+    package static func isUnsafe(_ text: String) -> Bool {
         text.unicodeScalars.contains(where: isUnsafe)
     }
 
     /// Writes unsafe characters in JSON text as escapes. They occur only inside strings, so the meaning stays the same.
-    static func json(_ json: String) -> String {
+    package static func json(_ json: String) -> String {
         guard json.unicodeScalars.contains(where: isUnsafe) else { return json }
         var result = ""
         for scalar in json.unicodeScalars {

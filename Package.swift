@@ -152,6 +152,13 @@ let tests: [Target] = [
         path: "Tests/CompanionTestSupport",
         swiftSettings: strict
     ),
+    .target(
+        name: "TerminalScreen",
+        dependencies: ["CompanionWire"],
+        path: "Tests/TerminalScreen",
+        // It is shown what thousands of documents look like.
+        swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+    ),
     .executableTarget(
         name: "companion-fakes",
         dependencies: [
@@ -165,7 +172,7 @@ let tests: [Target] = [
     .testTarget(name: "CompanionWireTests", dependencies: ["CompanionWire"], swiftSettings: strict),
     .testTarget(
         name: "MarkdownTests",
-        dependencies: ["CompanionTestSupport", "CompanionWire", "Markdown"],
+        dependencies: ["CompanionWire", "Markdown", "TerminalScreen"],
         exclude: ["Screens"],
         swiftSettings: strict
     ),
@@ -225,7 +232,7 @@ let tests: [Target] = [
         name: "PairtoolTests",
         dependencies: [
             "pairtool", "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire", "DBus",
-            "Discovery", "Markdown", "PairingAgent", "QRCodec",
+            "Discovery", "Markdown", "PairingAgent", "QRCodec", "TerminalScreen",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "Logging", package: "swift-log"),

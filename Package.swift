@@ -32,6 +32,8 @@ let program: [LinkerSetting] = [
 let modules: [Target] = [
     .target(name: "CConfinement"),
     .target(name: "CompanionWire", swiftSettings: strict),
+    .target(name: "LocalState", swiftSettings: strict),
+    .target(name: "Identity", dependencies: ["CSodium", "CompanionWire", "LocalState"], swiftSettings: strict),
     .target(
         name: "Markdown",
         dependencies: ["CCMarkGFM", "CompanionWire"],
@@ -66,14 +68,9 @@ let modules: [Target] = [
         swiftSettings: strict
     ),
     .target(
-        name: "PairingAgent",
-        dependencies: ["CSodium", "CompanionWire"],
-        swiftSettings: strict
-    ),
-    .target(
         name: "CompanionClient",
         dependencies: [
-            "CompanionWire", "PairingAgent",
+            "CompanionWire", "Identity", "LocalState",
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "Logging", package: "swift-log"),
@@ -89,9 +86,16 @@ let modules: [Target] = [
         swiftSettings: strict
     ),
     .target(
+        name: "PairingAgent",
+        dependencies: [
+            "CompanionClient", "CompanionWire", "Identity", .product(name: "Logging", package: "swift-log"),
+        ],
+        swiftSettings: strict
+    ),
+    .target(
         name: "CompanionHost",
         dependencies: [
-            "CLinux", "CompanionWire", "PairingAgent",
+            "CLinux", "CompanionWire", "Identity", "LocalState",
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -120,7 +124,7 @@ let modules: [Target] = [
         name: "pairtool",
         dependencies: [
             "CConfinement", "CompanionClient", "CompanionHost", "CompanionWire", "DBus", "Desktop", "Discovery",
-            "LineEditor", "Markdown", "PairingAgent", "QRCodec",
+            "Identity", "LineEditor", "LocalState", "Markdown", "PairingAgent", "QRCodec",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -188,19 +192,29 @@ let tests: [Target] = [
         linkerSettings: [.linkedLibrary("heif")]
     ),
     .testTarget(name: "DesktopTests", dependencies: ["Desktop", "QRCodec"], swiftSettings: strict),
+    .testTarget(name: "LocalStateTests", dependencies: ["LocalState"], swiftSettings: strict),
     .testTarget(
-        name: "PairingAgentTests",
+        name: "IdentityTests",
         dependencies: [
-            "CSodium", "CompanionWire", "PairingAgent",
+            "CSodium", "CompanionWire", "Identity",
             .product(name: "Subprocess", package: "swift-subprocess"),
             .product(name: "SystemPackage", package: "swift-system"),
         ],
         swiftSettings: strict
     ),
     .testTarget(
+        name: "PairingAgentTests",
+        dependencies: [
+            "CompanionClient", "CompanionTestSupport", "CompanionWire", "Identity", "PairingAgent",
+            .product(name: "Logging", package: "swift-log"),
+            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+        ],
+        swiftSettings: strict
+    ),
+    .testTarget(
         name: "CompanionClientTests",
         dependencies: [
-            "CompanionClient", "CompanionTestSupport", "CompanionWire", "PairingAgent",
+            "CompanionClient", "CompanionTestSupport", "CompanionWire", "Identity", "LocalState",
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             .product(name: "NIOCore", package: "swift-nio"),
@@ -212,7 +226,7 @@ let tests: [Target] = [
     .testTarget(
         name: "CompanionHostTests",
         dependencies: [
-            "CompanionClient", "CompanionHost", "CompanionWire", "PairingAgent",
+            "CompanionClient", "CompanionHost", "CompanionWire", "Identity", "LocalState",
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -232,7 +246,7 @@ let tests: [Target] = [
         name: "PairtoolTests",
         dependencies: [
             "pairtool", "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire", "DBus",
-            "Discovery", "Markdown", "PairingAgent", "QRCodec", "TerminalScreen",
+            "Discovery", "Identity", "LocalState", "Markdown", "PairingAgent", "QRCodec", "TerminalScreen",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "Logging", package: "swift-log"),

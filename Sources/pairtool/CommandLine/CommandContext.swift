@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import LocalState
 import NIOConcurrencyHelpers
 
 /// The streams, environment and clock that a command uses. Tests inject their own.

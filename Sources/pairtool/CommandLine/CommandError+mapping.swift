@@ -2,6 +2,8 @@ import CompanionClient
 import CompanionHost
 import Desktop
 import Discovery
+import Identity
+import LocalState
 import PairingAgent
 import QRCodec
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CompanionWire
-import PairingAgent
+import Identity
+import LocalState
 
 struct HostsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,7 +3,8 @@ import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import Glibc
-import PairingAgent
+import Identity
+import LocalState
 
 struct RemotePingCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(

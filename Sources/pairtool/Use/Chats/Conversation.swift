@@ -1,7 +1,7 @@
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
-import PairingAgent
+import Identity
 
 /// A chat that prompts are sent to: an existing one, or a new one that is created with the first prompt.
 struct Conversation: Sendable {

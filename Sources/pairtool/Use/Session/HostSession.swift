@@ -1,6 +1,6 @@
 import CompanionClient
 import CompanionWire
-import PairingAgent
+import Identity
 
 /// A paired host, what it offers, and where the command writes.
 struct HostSession: Sendable {

@@ -156,6 +156,13 @@ let tests: [Target] = [
         path: "Tests/CompanionTestSupport",
         swiftSettings: strict
     ),
+    .target(
+        name: "TerminalScreen",
+        dependencies: ["CompanionWire"],
+        path: "Tests/TerminalScreen",
+        // It is shown what thousands of documents look like.
+        swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+    ),
     .executableTarget(
         name: "companion-fakes",
         dependencies: [
@@ -169,7 +176,7 @@ let tests: [Target] = [
     .testTarget(name: "CompanionWireTests", dependencies: ["CompanionWire"], swiftSettings: strict),
     .testTarget(
         name: "MarkdownTests",
-        dependencies: ["CompanionTestSupport", "CompanionWire", "Markdown"],
+        dependencies: ["CompanionWire", "Markdown", "TerminalScreen"],
         exclude: ["Screens"],
         swiftSettings: strict
     ),
@@ -239,7 +246,7 @@ let tests: [Target] = [
         name: "PairtoolTests",
         dependencies: [
             "pairtool", "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire", "DBus",
-            "Discovery", "Identity", "LocalState", "Markdown", "PairingAgent", "QRCodec",
+            "Discovery", "Identity", "LocalState", "Markdown", "PairingAgent", "QRCodec", "TerminalScreen",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "Logging", package: "swift-log"),

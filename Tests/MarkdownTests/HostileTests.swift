@@ -1,6 +1,6 @@
-import CompanionTestSupport
 import CompanionWire
 import Foundation
+import TerminalScreen
 import Testing
 
 @testable import Markdown
@@ -125,6 +125,11 @@ import Testing
                 name: "a table of many columns",
                 begin: String(repeating: "|a", count: 2000) + "\n" + String(repeating: "|-", count: 2000) + "\n",
                 piece: "|\n"
+            ),
+            Pattern(
+                name: "a table of wide rows",
+                begin: "|a|b|\n|-|-|\n",
+                piece: String(repeating: "|a", count: 3000) + "\n"
             ),
             Pattern(name: "combining marks", piece: "\u{301}"), Pattern(name: "joiners", piece: "👩\u{200D}"),
             Pattern(name: "wide characters", piece: "日本"), Pattern(name: "addresses", piece: "http://a "),

@@ -1,5 +1,5 @@
-import CompanionTestSupport
 import Foundation
+import TerminalScreen
 import Testing
 
 @testable import Markdown

@@ -24,6 +24,8 @@ struct BlockScanner {
     private static let mostBytes = 8 << 10
     private static let mostLines = 1000
     private static let mostItemBytes = 64 << 10
+    /// The longest head of a table that is repeated where the table is too long for one piece.
+    private static let mostHeadBytes = 1 << 10
     /// The most characters in a longer list item that can begin links and emphasis.
     private static let mostMarks = 4096
     /// The most containers within each other that one line begins, and the most columns of a table. What exceeds them
@@ -182,7 +184,10 @@ struct BlockScanner {
             block = [UInt8(ascii: "\\")]
             return append(line)
         }
-        if tableHead == nil, line.isTableRuler, block[lastLine...].contains(UInt8(ascii: "|")) {
+        if tableHead == nil, line.isTableRuler, block[lastLine...].contains(UInt8(ascii: "|")),
+            line.excess(most: Self.mostContainers) == nil,
+            block.count - lastLine + line.bytes.count <= Self.mostHeadBytes
+        {
             tableHead = Array(block[lastLine...]) + Array(line.bytes) + [UInt8(ascii: "\n")]
         }
         appendToParagraph(line)

@@ -8,8 +8,6 @@ struct InlineText {
     /// text begins.
     private var links: [(number: Int?, address: [UInt8], begin: Int)] = []
 
-    /// - Parameter isContinued: Whether the first character stands for the end of the text before
-    ///   (``BlockScanner/continued``).
     static func of(
         _ node: MarkdownNode,
         options: MarkdownOptions,

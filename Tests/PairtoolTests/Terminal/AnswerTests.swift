@@ -5,6 +5,7 @@ import FoundationEssentials
 import Glibc
 import Markdown
 import NIOConcurrencyHelpers
+import TerminalScreen
 import Testing
 
 @testable import pairtool

@@ -96,7 +96,10 @@ struct TerminalReply {
         guard !isComplete else { return typed.append(byte) }
         bytes.append(byte)
         guard bytes.count > Self.begin.count else {
-            if !Self.begin.starts(with: bytes) { giveUp() }
+            guard !Self.begin.starts(with: bytes) else { return }
+            giveUp()
+            // Two Escapes, say: the second one may begin the answer.
+            if byte == 0x1B { bytes = [typed.removeLast()] }
             return
         }
         // BEL or ST ends it.

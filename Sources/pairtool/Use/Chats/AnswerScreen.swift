@@ -82,7 +82,8 @@ final class AnswerScreen: Sendable {
     func note(_ text: String) {
         state.withLockedValue { state in
             state.stream.endBlock()
-            insert(TerminalText.line(text) + "\n", &state)
+            let columns = context.windowSize()?.columns
+            insert(IndentedText.of(TerminalText.line(text), first: 0, columns: columns) + "\n", &state)
         }
     }
 
@@ -105,11 +106,12 @@ final class AnswerScreen: Sendable {
     }
 
     private func insert(_ lines: String, _ state: inout State) {
-        let columns = context.windowSize()?.columns
         state.finished += state.stream.takeRows()
-        let fitted = IndentedText.of(lines, first: 0, columns: columns, keepsWords: false)
-        let isMessage = !context.stderrIsTerminal
-        if isMessage { context.stderr.write(lines) } else { state.finished += fitted.utf8 }
+        if context.stderrIsTerminal {
+            state.finished += lines.utf8
+        } else {
+            context.stderr.write(lines)
+        }
         draw(&state, isForced: true)
     }
 

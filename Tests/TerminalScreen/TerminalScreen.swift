@@ -12,10 +12,10 @@ package struct TerminalScreen: Sendable {
     private var lines = [Row()]
     private var row = 0
     private var column = 0
-    private var pending = ""
+    /// The escape sequence that has begun.
+    private var pending: [UInt8] = []
     private var isInLink = false
-    /// The style that is on, as the last sequence set it.
-    private var style = ""
+    private var hasStyle = false
     /// Whether styles and addresses of links are part of what is shown, as `‹1;96›` and `‹https://…›`.
     private let showsStyles: Bool
     /// What a terminal should not have got.
@@ -43,12 +43,12 @@ package struct TerminalScreen: Sendable {
     package mutating func write(_ text: String) {
         for scalar in text.unicodeScalars {
             if !pending.isEmpty {
-                pending.unicodeScalars.append(scalar)
+                pending += scalar.utf8
                 if isComplete { obey() }
                 continue
             }
             switch scalar {
-            case "\u{1B}": pending = "\u{1B}"
+            case "\u{1B}": pending = [0x1B]
             case "\r": column = 0
             case "\n": feed()
             case _ where TerminalText.isUnsafe(scalar): faults.append("U+\(String(scalar.value, radix: 16))")
@@ -58,37 +58,44 @@ package struct TerminalScreen: Sendable {
     }
 
     private var isComplete: Bool {
-        if pending.begins(with: "\u{1B}]") { return pending.ends(with: "\u{1B}\\") }
-        guard pending.begins(with: "\u{1B}[") else { return pending.utf8.count > 1 }
-        return pending.utf8.count > 2 && pending.utf8.last! >= 0x40
+        guard pending.count > 2 else { return false }
+        let last = pending[pending.count - 1]
+        if pending[1] == UInt8(ascii: "]") { return last == UInt8(ascii: "\\") && pending[pending.count - 2] == 0x1B }
+        return pending[1] != UInt8(ascii: "[") || last >= 0x40
     }
 
     private mutating func obey() {
         let sequence = pending
-        pending = ""
-        let body = sequence.utf8.dropFirst(2)
-        if let address = sequence.dropping(prefix: "\u{1B}]8;;")?.dropping(suffix: "\u{1B}\\") {
-            let allowed = address.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
-            let scheme = ["http://", "https://", "mailto:"].contains { address.lowercased().begins(with: $0) }
-            if !allowed || !(scheme || address.isEmpty) || isInLink == !address.isEmpty {
-                faults.append("link \(address)")
+        pending = []
+        let body = sequence[2..<sequence.count - 1]
+        let isNumeric = body.allSatisfy {
+            $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") || $0 == UInt8(ascii: ";")
+        }
+        let text = String(decoding: body, as: UTF8.self)
+        switch (sequence[1], sequence[sequence.count - 1]) {
+        case (UInt8(ascii: "]"), _):
+            // Behind `8;;` is the address, and ST ends it.
+            let address = String(decoding: body.dropFirst(3).dropLast(), as: UTF8.self)
+            let isAllowed = address.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+            let isKnown = ["http://", "https://", "mailto:"].contains { address.lowercased().begins(with: $0) }
+            if !text.begins(with: "8;;") || !isAllowed || !(isKnown || address.isEmpty) || isInLink == !address.isEmpty
+            {
+                faults.append("link \(text.debugDescription)")
             }
             isInLink = !address.isEmpty
             if showsStyles { mark("‹\(address.isEmpty ? "/" : address)›") }
-        } else if sequence.begins(with: "\u{1B}["), sequence.ends(with: "m"),
-            body.dropLast().allSatisfy({ $0 >= 0x30 && $0 <= 0x39 || $0 == 0x3B })
-        {
-            if showsStyles { mark("‹\(String(decoding: body.dropLast(), as: UTF8.self))›") }
-            style = sequence
-        } else if sequence == "\u{1B}[J" {
+        case (UInt8(ascii: "["), UInt8(ascii: "m")) where isNumeric:
+            if showsStyles { mark("‹\(text)›") }
+            hasStyle = text != "0"
+        case (UInt8(ascii: "["), UInt8(ascii: "J")) where body.isEmpty:
             lines = Array(lines[...row])
             lines[row].cells = Array(lines[row].cells.prefix(column))
-        } else if sequence.ends(with: "A"), let up = Int(String(decoding: body.dropLast(), as: UTF8.self)) {
+        case (UInt8(ascii: "["), UInt8(ascii: "A")) where isNumeric:
             // A terminal goes no further up than to the top of its window.
+            let up = Int(text) ?? 1
             if row - up < max(0, lines.count - rows) { faults.append("up \(up) at row \(row) of \(lines.count)") }
             row = max(0, row - up)
-        } else {
-            faults.append("sequence \(sequence.debugDescription)")
+        default: faults.append("sequence \(String(decoding: sequence, as: UTF8.self).debugDescription)")
         }
     }
 
@@ -98,7 +105,7 @@ package struct TerminalScreen: Sendable {
     }
 
     private mutating func feed() {
-        if style != "", style != "\u{1B}[0m" { faults.append("a style goes on in the next row") }
+        if hasStyle { faults.append("a style goes on in the next row") }
         if isInLink { faults.append("a link goes on in the next row") }
         (row, column) = (row + 1, 0)
         if row == lines.count { lines.append(Row()) }

@@ -5,8 +5,10 @@ import Glibc
 struct Paths: Sendable {
     /// Keys, paired hosts, the host's database.
     let data: String
-    /// Used for `runtime` if the system names no runtime directory.
+    /// The history. Also used for `runtime` if the system names no runtime directory.
     let state: String
+    /// What the user has chosen: `config.toml`.
+    let config: String
     /// Sockets and locks.
     let runtime: String
 
@@ -19,6 +21,7 @@ struct Paths: Sendable {
         }
         data = base("XDG_DATA_HOME", ".local/share")
         state = base("XDG_STATE_HOME", ".local/state")
+        config = base("XDG_CONFIG_HOME", ".config")
         let hasRuntime = environment["XDG_RUNTIME_DIR"]?.begins(with: "/") == true
         runtime = hasRuntime ? base("XDG_RUNTIME_DIR", "") : state + "/run"
     }

@@ -27,6 +27,7 @@ struct MessagesCommand: AsyncParsableCommand {
     @Flag(help: "Show all messages.")
     var all = false
 
+    @OptionGroup var known: KnownOptions
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
@@ -36,7 +37,7 @@ struct MessagesCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await host.withSession(options) { session in
+        try await host.withKnownSession(options, known) { session in
             let chat = try await session.chat(chat).chat
             let writer = MessageWriter(output: session.output)
             var count = 0
@@ -51,6 +52,9 @@ struct MessagesCommand: AsyncParsableCommand {
                 count = messages.count
             }
             if count == 0 { session.output.say("The chat is empty.") }
+            if let unread = try await session.stored?.unreadCount(chatID: chat.id), unread > 0 {
+                session.output.say("\(unread) more messages of the chat were never read on this machine.")
+            }
         }
     }
 }

@@ -116,7 +116,7 @@ extension HistoryStore {
             folded(bytes[start]) == first
                 && wanted.indices.allSatisfy { folded(bytes[start + $0]) == wanted[$0] }
         }
-        guard let start else { return .init(marked: String(content.prefix(120))) }
+        guard let start else { return .init(marked: content.scalars(atMost: 120)) }
         let end = start + wanted.count
         // Whole characters: a byte of 10xxxxxx goes on with one.
         func begin(_ index: Int) -> Int {

@@ -89,7 +89,7 @@ import Testing
     }
 
     private func mac(_ user: Sandbox) async -> String {
-        await user.run("hosts", "-q").out.trimmingBlanks()
+        await user.run("hosts", "-q").out.trimmingWhitespace()
     }
 
     @Test("What is exported as JSON is imported, once")

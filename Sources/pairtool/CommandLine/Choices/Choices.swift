@@ -76,7 +76,7 @@ struct Choices: Sendable {
             "GIB": 1_073_741_824,
         ]
         let digits = text.utf8.prefix { (48...57).contains($0) || $0 == UInt8(ascii: ".") }
-        let unit = String(text.dropFirst(digits.count)).trimmingBlanks().uppercased()
+        let unit = String(text.dropFirst(digits.count)).trimmingWhitespace().uppercased()
         guard let number = Double(String(digits) ?? ""), let factor = units[unit] else { return nil }
         let size = number * factor
         return size >= 1e6 && size <= 1e15 ? Int(size) : nil
@@ -89,7 +89,7 @@ struct Age: Sendable {
 
     init?(_ text: String) {
         let units: [Character: Double] = ["h": 3600, "d": 86_400, "w": 7 * 86_400, "y": 365 * 86_400]
-        guard let unit = text.last.flatMap({ units[$0] }), let number = Int(String(text.dropLast()).trimmingBlanks()),
+        guard let unit = text.last.flatMap({ units[$0] }), let number = Int(String(text.dropLast()).trimmingWhitespace()),
             (1...100_000).contains(number)
         else { return nil }
         seconds = Double(number) * unit

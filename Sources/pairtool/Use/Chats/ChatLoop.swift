@@ -50,7 +50,7 @@ struct ChatLoop {
         }
         try await Interrupts.shared.withHandler(handler) {
             while let line = try await readPrompt() {
-                let prompt = line.trimmingBlanks()
+                let prompt = line.trimmingWhitespace()
                 if prompt.isEmpty { continue }
                 if prompt.begins(with: "/") {
                     guard try await obey(prompt) else { return }
@@ -141,7 +141,7 @@ struct ChatLoop {
     /// - Returns: Whether the chat continues.
     private mutating func obey(_ command: String) async throws -> Bool {
         let words = command.parts(" ", maxSplits: 1).map(String.init)
-        let argument = words.count > 1 ? words[1].trimmingBlanks() : nil
+        let argument = words.count > 1 ? words[1].trimmingWhitespace() : nil
         switch words[0] {
         case "/quit", "/exit": return false
         case "/help": session.output.say(Self.help)

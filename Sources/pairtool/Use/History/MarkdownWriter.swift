@@ -85,7 +85,7 @@ struct MarkdownWriter: ChatWriter {
 
         func isClosed(by line: String) -> Bool {
             let indent = line.utf8.prefix { $0 == UInt8(ascii: " ") }.count
-            let marks = line.trimmingBlanks()
+            let marks = line.trimmingWhitespace()
             return indent <= 3 && marks.utf8.count >= text.utf8.count
                 && marks.unicodeScalars.allSatisfy { $0 == text.unicodeScalars.first }
         }

@@ -95,6 +95,23 @@ extension HistoryStore {
         }
     }
 
+    /// When everything that a family itself stores of a host was last taken over; nil if it never was.
+    package func takenOver(hostID: String) async throws(HistoryError) -> Date? {
+        try await read { database in
+            try Int64.fetchOne(database, sql: "SELECT value FROM note WHERE name = ?", arguments: ["taken " + hostID])
+                .map(Date.init(milliseconds:))
+        }
+    }
+
+    package func setTakenOver(hostID: String, at now: Date) async throws(HistoryError) {
+        try await write { database in
+            try database.execute(
+                sql: "INSERT INTO note VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+                arguments: ["taken " + hostID, now.milliseconds]
+            )
+        }
+    }
+
     static func key(of host: HistoryHost, in database: Database) throws -> Int64 {
         let row = try Row.fetchOne(
             database.cachedStatement(sql: "SELECT key, name, family FROM host WHERE id = ?"),

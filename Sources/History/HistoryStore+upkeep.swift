@@ -60,6 +60,7 @@ extension HistoryStore {
     /// Removes everything about a host.
     package func forget(hostID: String) async throws(HistoryError) {
         let isKnown = try await write { database in
+            try database.execute(sql: "DELETE FROM note WHERE name = ?", arguments: ["taken " + hostID])
             try database.execute(sql: "DELETE FROM host WHERE id = ?", arguments: [hostID])
             return database.changesCount > 0
         }

@@ -95,14 +95,14 @@ package struct HistoryRecorder: Sendable {
         await history.use(create: false) { store throws(HistoryError) in try await store.forget(hostID: host.id) }
     }
 
-    /// Whether what is known of the host was listed before a time.
-    package func isOlder(than time: Date) async -> Bool {
-        let known = await history.use { store throws(HistoryError) in try await store.projects(hostID: host.id)?.asOf }
-        return (known ?? nil).map { $0 < time } ?? true
-    }
-
-    /// Writes down everything that a host's local store has. Nothing is asked of a host.
-    package func keepAll(of host: some ProjectBrowsing & ChatBrowsing) async throws {
+    /// Takes over everything that the family itself stores of the host. Nothing is asked of the host.
+    ///
+    /// - Parameter changedAt: When that was last changed. What was taken over since then is not read again.
+    package func takeOver(_ host: some ProjectBrowsing & ChatBrowsing, changedAt: Date) async throws {
+        let id = self.host.id
+        let taken = await history.use { store throws(HistoryError) in try await store.takenOver(hostID: id) } ?? nil
+        if let taken, taken > changedAt { return }
+        let begin = now()
         let (projects, chats) = (
             RecordedProjects(base: host, recorder: self), RecordedChats(base: host, recorder: self)
         )
@@ -111,5 +111,6 @@ package struct HistoryRecorder: Sendable {
                 for try await _ in chats.messages(chatID: chat.id) {}
             }
         }
+        await history.use { store throws(HistoryError) in try await store.setTakenOver(hostID: id, at: begin) }
     }
 }

@@ -81,9 +81,7 @@ struct LumiFamily: Family {
 
     func keepStored(of host: PairedHost, _ recorder: HistoryRecorder, context: CommandContext) async throws {
         let store = LumiStore(data: context.paths.data, hostID: host.id)
-        // What was written down after the last change of the files is in the history.
-        guard await recorder.isOlder(than: store.changedAt) else { return }
-        try await recorder.keepAll(of: store)
+        try await recorder.takeOver(store, changedAt: store.changedAt)
     }
 
     func forget(_ host: PairedHost, context: CommandContext) throws {

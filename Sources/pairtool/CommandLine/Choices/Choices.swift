@@ -89,7 +89,8 @@ struct Age: Sendable {
 
     init?(_ text: String) {
         let units: [Character: Double] = ["h": 3600, "d": 86_400, "w": 7 * 86_400, "y": 365 * 86_400]
-        guard let unit = text.last.flatMap({ units[$0] }), let number = Int(String(text.dropLast()).trimmingWhitespace()),
+        guard let unit = text.last.flatMap({ units[$0] }),
+            let number = Int(String(text.dropLast()).trimmingWhitespace()),
             (1...100_000).contains(number)
         else { return nil }
         seconds = Double(number) * unit

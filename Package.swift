@@ -68,9 +68,17 @@ let modules: [Target] = [
         swiftSettings: strict
     ),
     .target(
+        name: "History",
+        dependencies: [
+            "CompanionWire", "LocalState",
+            .product(name: "GRDB", package: "GRDB.swift"),
+        ],
+        swiftSettings: strict
+    ),
+    .target(
         name: "CompanionClient",
         dependencies: [
-            "CompanionWire", "Identity", "LocalState",
+            "CompanionWire", "History", "Identity", "LocalState",
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "Logging", package: "swift-log"),
@@ -124,7 +132,7 @@ let modules: [Target] = [
         name: "pairtool",
         dependencies: [
             "CConfinement", "CompanionClient", "CompanionHost", "CompanionWire", "DBus", "Desktop", "Discovery",
-            "Identity", "LineEditor", "LocalState", "Markdown", "PairingAgent", "QRCodec",
+            "History", "Identity", "LineEditor", "LocalState", "Markdown", "PairingAgent", "QRCodec",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -133,6 +141,7 @@ let modules: [Target] = [
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             .product(name: "Subprocess", package: "swift-subprocess"),
             .product(name: "SystemPackage", package: "swift-system"),
+            .product(name: "TOMLKit", package: "TOMLKit"),
         ],
         swiftSettings: strict,
         linkerSettings: program
@@ -202,6 +211,19 @@ let tests: [Target] = [
         ],
         swiftSettings: strict
     ),
+    .executableTarget(
+        name: "history-writer",
+        dependencies: ["CompanionWire", "History"],
+        path: "Tests/HistoryWriter",
+        swiftSettings: strict
+    ),
+    .testTarget(
+        name: "HistoryTests",
+        dependencies: [
+            "CompanionWire", "History", "history-writer", .product(name: "GRDB", package: "GRDB.swift"),
+        ],
+        swiftSettings: strict
+    ),
     .testTarget(
         name: "PairingAgentTests",
         dependencies: [
@@ -246,7 +268,7 @@ let tests: [Target] = [
         name: "PairtoolTests",
         dependencies: [
             "pairtool", "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire", "DBus",
-            "Discovery", "Identity", "LocalState", "Markdown", "PairingAgent", "QRCodec", "TerminalScreen",
+            "Discovery", "History", "Identity", "LocalState", "Markdown", "PairingAgent", "QRCodec", "TerminalScreen",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "Logging", package: "swift-log"),
@@ -264,6 +286,7 @@ let package = Package(
         .executable(name: "pairtool", targets: ["pairtool"])
     ],
     dependencies: [
+        .package(url: "https://github.com/LebJe/TOMLKit", exact: "0.6.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-asn1", exact: "1.7.4"),
         .package(url: "https://github.com/apple/swift-certificates", exact: "1.21.1"),

@@ -19,6 +19,7 @@ from pathlib import Path
 import bench_companion
 import bench_corpus
 import bench_frames
+import bench_history
 import bench_size
 import bench_slow
 import bench_watch
@@ -170,7 +171,7 @@ def main() -> int:
              "size": partial(bench_size.size, row=row, tool=TOOL),
              **{name: partial(getattr(bench_companion, name), row=row)
                 for name in ("host", "projects", "pairing", "commands", "streams", "ends")},
-             "slow": partial(bench_slow.slow, row=row)}
+             "history": partial(bench_history.history, row=row, tool=TOOL), "slow": partial(bench_slow.slow, row=row)}
     wanted = sys.argv[1:] or list(parts)
     if unknown := [name for name in wanted if name not in parts]:
         print(f"There is no part {unknown[0]}; there are: {', '.join(parts)}.", file=sys.stderr)

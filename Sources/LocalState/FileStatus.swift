@@ -1,3 +1,4 @@
+package import FoundationEssentials
 internal import Glibc
 
 /// The metadata of a file. It is defined here because in modules that import all of Foundation, `struct stat` comes
@@ -16,6 +17,8 @@ package struct FileStatus: Sendable, Hashable {
     package let group: UInt32
     /// In bytes.
     package let size: Int
+    /// When its content was last changed.
+    package let changedAt: Date
     /// Identifies the file among all files.
     private let identity: [UInt64]
 
@@ -66,6 +69,9 @@ package struct FileStatus: Sendable, Hashable {
         owner = UInt32(status.st_uid)
         group = UInt32(status.st_gid)
         size = Int(status.st_size)
+        changedAt = Date(
+            timeIntervalSince1970: Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1_000_000_000
+        )
         identity = [UInt64(status.st_dev), UInt64(status.st_ino)]
     }
 }

@@ -4,8 +4,10 @@ internal import Glibc
 package struct Paths: Sendable {
     /// Keys, paired hosts, the host's database.
     package let data: String
-    /// Used for `runtime` if the system names no runtime directory.
+    /// The history. Also used for `runtime` if the system names no runtime directory.
     package let state: String
+    /// What the user has chosen: `config.toml`.
+    package let config: String
     /// Sockets and locks.
     package let runtime: String
 
@@ -18,6 +20,7 @@ package struct Paths: Sendable {
         }
         data = base("XDG_DATA_HOME") ?? "\(home)/.local/share/pairtool"
         state = base("XDG_STATE_HOME") ?? "\(home)/.local/state/pairtool"
+        config = base("XDG_CONFIG_HOME") ?? "\(home)/.config/pairtool"
         runtime = base("XDG_RUNTIME_DIR") ?? state + "/run"
     }
 

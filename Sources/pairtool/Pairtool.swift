@@ -23,10 +23,14 @@ struct Pairtool: AsyncParsableCommand {
                 name: "Use a paired host",
                 subcommands: [
                     StatusCommand.self, ProjectsCommand.self, ChatsCommand.self, MessagesCommand.self, SendCommand.self,
-                    ChatCommand.self, CancelCommand.self, NewCommand.self, SearchCommand.self, ModelsCommand.self,
+                    ChatCommand.self, CancelCommand.self, NewCommand.self, ModelsCommand.self,
                     ApprovalsCommand.self, DevicesCommand.self, DisconnectCommand.self, WatchCommand.self,
                     CapabilitiesCommand.self,
                 ]
+            ),
+            CommandGroup(
+                name: "History",
+                subcommands: [SearchCommand.self, ExportCommand.self, ImportCommand.self, HistoryCommand.self]
             ),
             CommandGroup(name: "Run a host", subcommands: [HostCommand.self]),
             CommandGroup(

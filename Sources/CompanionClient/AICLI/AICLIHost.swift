@@ -48,7 +48,7 @@ extension AICLIHost: ProjectBrowsing, ChatBrowsing {
             try store.keep(projects, at: runner.now())
             return projects
         } catch let error as CompanionClientError where [.unreachable, .timedOut].contains(error.code) {
-            guard let kept = try store.projects() else { throw error }
+            guard let kept = try store.listing() else { throw error }
             let age = Duration.seconds(Int64(max(0, runner.now().timeIntervalSince(kept.listedAt)))).roughly
             notice?("\(error.message) These are its projects as they were \(age) ago.")
             return kept.projects
@@ -60,14 +60,7 @@ extension AICLIHost: ProjectBrowsing, ChatBrowsing {
         var projects = listed.withLockedValue(\.self)
         if projects == nil { projects = try await self.projects() }
         guard let project = projects?.first(where: { $0.id == projectID }) else { return [] }
-        return [
-            CompanionChat(
-                id: AICLISessionTable.chatID(for: project.localPath),
-                projectId: project.id,
-                title: project.name,
-                lastUpdatedAt: project.lastUpdatedAt
-            )
-        ]
+        return [project.onlyChat]
     }
 
     /// The messages of this machine, because servers do not return messages.

@@ -141,6 +141,12 @@ struct AICLIFamily: Family {
         }
     }
 
+    func keepStored(of host: PairedHost, _ recorder: HistoryRecorder, context: CommandContext) async throws {
+        let store = AICLISessions.store(of: host.id, context: context)
+        guard let changedAt = store.changedAt else { return }
+        try await recorder.takeOver(store, changedAt: changedAt)
+    }
+
     func forget(_ host: PairedHost, context: CommandContext) throws {
         try HostSecretStore(directory: context.paths.data).forget(hostID: host.id)
         try AICLISessions.store(of: host.id, context: context).removeAll()

@@ -2,6 +2,7 @@ import CompanionClient
 import CompanionHost
 import Desktop
 import Discovery
+import History
 import Identity
 import LocalState
 import PairingAgent
@@ -25,6 +26,8 @@ extension CommandError {
             case let error as CompanionHostError: Self.host(error)
             case let error as AdminError: Self.admin(error)
             case let error as ProviderError: Self.provider(error)
+            case let error as HistoryError:
+                CommandError(.failed, "history.\(error.code)", error.message, next: error.remedy)
             case let error as LumiStoreError: Self.lumiStore(error)
             case let error as LumiInputError: CommandError(.usage, "remote.input", error.message)
             case let error as JarvisDecisionError:

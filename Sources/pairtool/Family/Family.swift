@@ -106,6 +106,11 @@ protocol Family: Sendable {
         configuration: CompanionClientConfiguration,
         _ body: (HostClient) async throws -> R
     ) async throws -> R
+    /// Writes down in the history what the family itself stores of a host. Nothing is asked of the host. Default: it
+    /// stores nothing.
+    ///
+    /// - Throws: ``CommandError`` if there is nothing, with what to do about it.
+    func keepStored(of host: PairedHost, _ recorder: HistoryRecorder, context: CommandContext) async throws
     /// Removes everything that is stored for a host besides its record.
     func forget(_ host: PairedHost, context: CommandContext) throws
 }
@@ -147,6 +152,8 @@ extension Family {
     func prover(of host: PairedHost) throws -> @Sendable (CompanionEndpoint) async throws -> Void {
         { try await TCPProbe.connect(to: $0, timeouts: .lookup) }
     }
+
+    func keepStored(of host: PairedHost, _ recorder: HistoryRecorder, context: CommandContext) async throws {}
 
     func transports(
         of host: DiscoveredHost,

@@ -103,6 +103,11 @@ struct LumiFamily: Family {
         }
     }
 
+    func keepStored(of host: PairedHost, _ recorder: HistoryRecorder, context: CommandContext) async throws {
+        let store = LumiStore(data: context.paths.data, hostID: host.id)
+        try await recorder.takeOver(store, changedAt: store.changedAt)
+    }
+
     func forget(_ host: PairedHost, context: CommandContext) throws {
         try LumiSessions.forget(host, context: context)
     }

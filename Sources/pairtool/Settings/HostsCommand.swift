@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionClient
 import CompanionWire
 import Identity
 import LocalState
@@ -157,6 +158,7 @@ struct HostsForgetCommand: AsyncParsableCommand {
             return forgotten
         }
         try forgotten.family.behavior.forget(forgotten, context: output.context)
+        await LocalHistory.forget(forgotten, output)
         output.result(PairedHostRow(forgotten, isDefault: false), id: forgotten.id) {
             "Forgot \(TerminalText.line(forgotten.name))."
         }

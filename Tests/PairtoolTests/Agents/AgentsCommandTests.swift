@@ -112,20 +112,4 @@ import Testing
             #expect(row["agentName"]?.string == "Ada")
         }
     }
-
-    @Test(arguments: [
-        ("The Moon pulls.", "moon", "The Moon pulls."), ("İstanbul", "stan", "İstanbul"), ("a\nb\nc", "b", "a b c"),
-    ])
-    func excerptsShowWhatStandsAroundAText(content: String, text: String, expected: String) {
-        #expect(SearchCommand.excerpt(of: content, around: text) == expected)
-    }
-
-    @Test func longMessagesAreCutAroundTheText() throws {
-        let content = String(repeating: "x", count: 100) + "moon" + String(repeating: "y", count: 100)
-        let excerpt = try #require(SearchCommand.excerpt(of: content, around: "MOON"))
-        #expect(excerpt.hasPrefix("…x"))
-        #expect(excerpt.hasSuffix("y…"))
-        #expect(excerpt.count < 100)
-        #expect(SearchCommand.excerpt(of: content, around: "sun") == nil)
-    }
 }

@@ -126,8 +126,8 @@ struct FoundAgainTests {
             tool moved projects --json
             block_multicast studio
             move studio 10.77.0.60
-            tool nowhere projects --json
-            tool told projects
+            tool nowhere devices --json
+            tool told devices
             record nowhere
             tool discover discover --host 10.77.0.60 --json
             tool secure discover --host 10.77.0.60:7879 --json

@@ -34,7 +34,7 @@ package struct AICLIStore: Sendable {
     }
 
     /// The projects that the server last listed; nil if there are none yet.
-    func projects() throws -> AICLIListing? {
+    func listing() throws -> AICLIListing? {
         try load("projects.json")
     }
 
@@ -78,7 +78,7 @@ package struct AICLIStore: Sendable {
         do {
             switch name {
             case "sessions.json": _ = try sessions()
-            case "projects.json": _ = try projects()
+            case "projects.json": _ = try listing()
             case "outbox.json": _ = try outbox()
             case _ where name.begins(with: "chat-") && name.ends(with: ".json"):
                 _ = try load(name, as: AICLITranscript.self)

@@ -95,6 +95,12 @@ extension LumiStore {
         }
     }
 
+    /// When a conversation was last pulled or gone on with.
+    package var changedAt: Date {
+        let files = [path(of: .conversations), path(of: .agents)] + localIDs().map(localPath)
+        return files.compactMap { FileStatus($0)?.changedAt }.max() ?? .distantFuture
+    }
+
     private func localIDs() -> [UUID] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: localDirectory)) ?? []
         return names.compactMap { $0.dropping(suffix: ".json").flatMap { UUID(uuidString: String($0)) } }

@@ -17,6 +17,12 @@ struct Output: Sendable {
     let format: OutputFormat
     /// Whether Markdown is passed on as it is, even to a terminal.
     var isPlain = false
+    /// Since when data that does not come from the host is known; nil for data of the host.
+    var asOf: (@Sendable () -> Date?)?
+
+    init(context: CommandContext, format: OutputFormat) {
+        (self.context, self.format) = (context, format)
+    }
 
     /// Reports the error that ended a command.
     ///
@@ -40,7 +46,7 @@ struct Output: Sendable {
     ) {
         switch format {
         case .text: table(items, columns: columns)
-        case .json: context.stdout.write(items.compactMap(line).joined())
+        case .json: context.stdout.write(items.compactMap(dataLine).joined())
         case .quiet: items.forEach { context.stdout.write(TerminalText.line(id($0)) + "\n") }
         }
     }
@@ -56,8 +62,30 @@ struct Output: Sendable {
 
     /// Writes a JSON object on a line of its own.
     func json(_ value: some Encodable) {
-        guard let line = line(value) else { return }
+        guard let line = dataLine(value) else { return }
         context.stdout.write(line)
+    }
+
+    private func dataLine(_ value: some Encodable) -> String? {
+        guard let asOf else { return line(value) }
+        return line(StoredRow(row: value, asOf: asOf()))
+    }
+
+    /// A row of data, and that it was stored on this machine.
+    private struct StoredRow<Row: Encodable>: Encodable {
+        var row: Row
+        var asOf: Date?
+
+        private enum CodingKeys: String, CodingKey {
+            case source, asOf
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            try row.encode(to: encoder)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode("cache", forKey: .source)
+            try container.encodeIfPresent(asOf, forKey: .asOf)
+        }
     }
 
     private func line(_ value: some Encodable) -> String? {

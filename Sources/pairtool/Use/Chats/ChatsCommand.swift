@@ -20,11 +20,12 @@ struct ChatsCommand: AsyncParsableCommand {
     )
     var project: String?
 
+    @OptionGroup var known: KnownOptions
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        try await host.withSession(options) { session in
+        try await host.withKnownSession(options, known) { session in
             let projects: [MergedProject]
             if let project {
                 projects = [try await session.project(project)]

@@ -32,6 +32,7 @@ struct MessagesCommand: AsyncParsableCommand {
     var avoidsPager = false
 
     @OptionGroup var rendering: RenderingOptions
+    @OptionGroup var known: KnownOptions
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
@@ -41,7 +42,7 @@ struct MessagesCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await host.withSession(options, isPlain: rendering.plain) { session in
+        try await host.withKnownSession(options, known, isPlain: rendering.plain) { session in
             let chat = try await session.chat(chat).chat
             let count = try await Pager.with(session.output, isWanted: !avoidsPager) { output in
                 let writer = MessageWriter(output: output)
@@ -58,6 +59,9 @@ struct MessagesCommand: AsyncParsableCommand {
                 return count
             }
             if count == 0 { session.output.say("The chat is empty.") }
+            if let unread = try await session.stored?.unreadCount(chatID: chat.id), unread > 0 {
+                session.output.say("\(unread) more messages of the chat were never read on this machine.")
+            }
         }
     }
 }

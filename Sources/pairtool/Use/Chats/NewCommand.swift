@@ -44,6 +44,7 @@ struct NewProjectCommand: AsyncParsableCommand {
         try await host.withSession(options) { session in
             let commands = try session.commands(to: "create projects")
             let project = try await commands.createProject(name: name.trimmingWhitespace(), localPath: path)
+            await session.recorder?.keep(project: project)
             let row = ProjectRow(MergedProject(project: project, ids: [project.id]))
             session.output.result(row, id: project.id) {
                 TerminalText.line("Project \(project.name) (\(project.id)) at \(project.localPath)")
@@ -122,6 +123,7 @@ struct NewChatCommand: AsyncParsableCommand {
             let commands = try session.commands(to: "create empty chats")
             let project = try await session.project(project)
             let chat = try await commands.createChat(projectID: project.id, title: title)
+            await session.recorder?.keep(chat: chat)
             session.output.result(ChatRow(ChatInProject(chat: chat, project: project)), id: chat.id) {
                 TerminalText.line(
                     "Chat \(chat.title.isEmpty ? "" : "“\(chat.title)” ")(\(chat.id)) in \(project.project.name)"

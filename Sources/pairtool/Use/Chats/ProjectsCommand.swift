@@ -15,11 +15,12 @@ struct ProjectsCommand: AsyncParsableCommand {
             """
     )
 
+    @OptionGroup var known: KnownOptions
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        try await host.withSession(options) { session in
+        try await host.withKnownSession(options, known) { session in
             let projects = try await session.projects.mergedProjects()
             guard !projects.isEmpty else {
                 throw CommandError(.nothingFound, "project.none", "\(session.host.name) has no projects")

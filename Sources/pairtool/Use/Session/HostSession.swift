@@ -1,6 +1,8 @@
 import CompanionClient
 import CompanionWire
+import History
 import Identity
+import PairingAgent
 
 /// A paired host, what it offers, and where the command writes.
 struct HostSession: Sendable {
@@ -8,6 +10,10 @@ struct HostSession: Sendable {
     /// The operations that hosts of every family can have.
     let offer: HostClient
     let output: Output
+    /// Writes down what is done at the host; nil if the user wants no history.
+    var recorder: HistoryRecorder?
+    /// The host as the history knows it, if the host itself is not asked.
+    var stored: StoredHost?
 
     var context: CommandContext { output.context }
     /// Whether commands are signed and turns can be followed (protocol v2).
@@ -20,13 +26,25 @@ struct HostSession: Sendable {
         configuration: CompanionClientConfiguration = .default,
         _ body: (HostSession) async throws -> R
     ) async throws -> R {
+        let history = LocalHistory.ofUser(output)
+        let recorder = history.map { HistoryRecorder($0, host: HistoryHost(host), now: output.context.now) }
+        let result: Result<R, any Error>
         do {
-            return try await host.family.behavior.open(host, output: output, configuration: configuration) { offer in
-                try await body(HostSession(host: host, offer: offer, output: output))
-            }
+            result = .success(
+                try await host.family.behavior.open(host, output: output, configuration: configuration) { offer in
+                    let offer = recorder.map { offer.recorded(by: $0, deviceID: host.deviceID) } ?? offer
+                    return try await body(HostSession(host: host, offer: offer, output: output, recorder: recorder))
+                }
+            )
         } catch let error as CompanionClientError {
-            throw error.naming(host)
+            // The host has ended the pairing: what it has shown is no longer this device's.
+            if error.code == .revoked { await recorder?.forget() }
+            result = .failure(error.naming(host))
+        } catch {
+            result = .failure(error)
         }
+        await history?.finish(at: output.context.now())
+        return try result.get()
     }
 }
 

@@ -1,0 +1,116 @@
+package import CompanionWire
+package import FoundationEssentials
+package import History
+import NIOConcurrencyHelpers
+
+/// The history, opened when it is first needed. After the first failure it is not tried again: what commands do for a
+/// host, they do without it.
+package final class LocalHistory: Sendable {
+    private enum State {
+        case closed, open(HistoryStore), failed
+    }
+
+    private let path: String
+    private let limits: HistoryLimits
+    private let report: @Sendable (HistoryError) -> Void
+    private let state = NIOLockedValueBox(State.closed)
+
+    /// - Parameters:
+    ///   - limits: How much is kept, and how long.
+    ///   - report: Takes the first failure.
+    package init(path: String, limits: HistoryLimits, report: @escaping @Sendable (HistoryError) -> Void) {
+        (self.path, self.limits, self.report) = (path, limits, report)
+    }
+
+    /// Runs a body with the history.
+    ///
+    /// - Parameter create: Whether to create a missing one.
+    /// - Returns: nil if it cannot be used, or if there is none.
+    package func use<R>(
+        create: Bool = true,
+        _ body: (HistoryStore) async throws(HistoryError) -> R
+    ) async -> R? {
+        do throws(HistoryError) {
+            guard let store = try opened(create: create) else { return nil }
+            return try await body(store)
+        } catch {
+            let isFirst = state.withLockedValue { state in
+                if case .failed = state { return false }
+                state = .failed
+                return true
+            }
+            if isFirst { report(error) }
+            return nil
+        }
+    }
+
+    private func opened(create: Bool) throws(HistoryError) -> HistoryStore? {
+        let result: Result<HistoryStore?, HistoryError> = state.withLockedValue { state in
+            switch state {
+            case .open(let store): return .success(store)
+            case .failed: return .success(nil)
+            case .closed:
+                guard create || FileManager.default.fileExists(atPath: path) else { return .success(nil) }
+                do throws(HistoryError) {
+                    let store = try HistoryStore(path: path)
+                    state = .open(store)
+                    return .success(store)
+                } catch {
+                    return .failure(error)
+                }
+            }
+        }
+        return try result.get()
+    }
+
+    /// Keeps the limits and closes the history, if it was used.
+    package func finish(at now: Date) async {
+        guard case .open(let store) = state.withLockedValue(\.self) else { return }
+        await use { store throws(HistoryError) in try await store.pruneIfDue(limits, now: now) }
+        state.withLockedValue { $0 = .closed }
+        store.close()
+    }
+}
+
+/// Writes down in the history what one host lists and says.
+package struct HistoryRecorder: Sendable {
+    let history: LocalHistory
+    let host: HistoryHost
+    let now: @Sendable () -> Date
+
+    package init(_ history: LocalHistory, host: HistoryHost, now: @escaping @Sendable () -> Date) {
+        (self.history, self.host, self.now) = (history, host, now)
+    }
+
+    package func keep(project: CompanionProject) async {
+        await history.use { store throws(HistoryError) in try await store.add(project: project, of: host) }
+    }
+
+    package func keep(chat: CompanionChat) async {
+        await history.use { store throws(HistoryError) in try await store.add(chat: chat, of: host) }
+    }
+
+    /// Removes all that is known of the host.
+    package func forget() async {
+        await history.use(create: false) { store throws(HistoryError) in try await store.forget(hostID: host.id) }
+    }
+
+    /// Takes over everything that the family itself stores of the host. Nothing is asked of the host.
+    ///
+    /// - Parameter changedAt: When that was last changed. What was taken over since then is not read again.
+    package func takeOver(_ host: some ProjectBrowsing & ChatBrowsing, changedAt: Date) async throws {
+        let id = self.host.id
+        let taken = await history.use { store throws(HistoryError) in try await store.takenOver(hostID: id) } ?? nil
+        if let taken, taken > changedAt { return }
+        let begin = now()
+        let (projects, chats) = (
+            RecordedProjects(base: host, recorder: self), RecordedChats(base: host, recorder: self)
+        )
+        for project in try await projects.projects() {
+            for chat in try await projects.chats(projectID: project.id) {
+                for try await _ in chats.messages(chatID: chat.id) {}
+            }
+        }
+        await history.use { store throws(HistoryError) in try await store.setTakenOver(hostID: id, at: begin) }
+    }
+}

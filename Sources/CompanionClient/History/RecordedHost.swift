@@ -1,0 +1,140 @@
+import CompanionWire
+import FoundationEssentials
+import History
+import NIOConcurrencyHelpers
+
+extension HostClient {
+    /// The same host; what it lists and says is written down.
+    ///
+    /// - Parameter deviceID: This device at the host. When the host forgets it, the history forgets the host.
+    package func recorded(by recorder: HistoryRecorder, deviceID: String) -> HostClient {
+        var host = self
+        host.projects = projects.map { RecordedProjects(base: $0, recorder: recorder) }
+        host.chats = chats.map { RecordedChats(base: $0, recorder: recorder) }
+        host.turns = turns.map { RecordedTurns(base: $0, recorder: recorder) }
+        host.devices = devices.map { RecordedDevices(base: $0, recorder: recorder, deviceID: deviceID) }
+        if let events, let chats = host.chats, let projects = host.projects {
+            host.events = RecordedEvents(base: events, recorder: recorder, projects: projects, chats: chats)
+        }
+        return host
+    }
+}
+
+struct RecordedProjects: ProjectBrowsing {
+    let base: any ProjectBrowsing
+    let recorder: HistoryRecorder
+
+    func projects() async throws -> [CompanionProject] {
+        let projects = try await base.projects()
+        await recorder.history.use { store throws(HistoryError) in
+            try await store.keep(projects: projects, of: recorder.host, at: recorder.now())
+        }
+        return projects
+    }
+
+    func chats(projectID: String) async throws -> [CompanionChat] {
+        let chats = try await base.chats(projectID: projectID)
+        await recorder.history.use { store throws(HistoryError) in
+            try await store.keep(chats: chats, projectID: projectID, of: recorder.host, at: recorder.now())
+        }
+        return chats
+    }
+}
+
+struct RecordedChats: ChatBrowsing {
+    let base: any ChatBrowsing
+    let recorder: HistoryRecorder
+    /// The chat and the cursor after the last page, and the id of that page's last message.
+    private let last = NIOLockedValueBox<(chatID: String, cursor: String, messageID: String)?>(nil)
+
+    init(base: any ChatBrowsing, recorder: HistoryRecorder) {
+        (self.base, self.recorder) = (base, recorder)
+    }
+
+    func messagesPage(chatID: String, cursor: String?, limit: Int) async throws -> CompanionMessagesPageResponse {
+        let page = try await base.messagesPage(chatID: chatID, cursor: cursor, limit: limit)
+        // Single messages are asked for to find the end of a chat; what is at their offset is uncertain.
+        guard limit > 1, page.messages.dropped == 0 || !page.messages.elements.isEmpty else { return page }
+        let offset = cursor.map { Int($0) } ?? 0
+        let before = last.withLockedValue(\.self)
+        let follows = before?.cursor == cursor && before?.chatID == chatID
+        if let next = page.nextCursor, let message = page.messages.elements.last {
+            last.withLockedValue { $0 = (chatID, next, message.id) }
+        }
+        await recorder.history.use { store throws(HistoryError) in
+            try await store.keep(
+                messages: page.messages.elements,
+                offset: offset,
+                after: follows ? before?.messageID : nil,
+                isEnd: page.nextCursor?.isEmpty ?? true,
+                chatID: chatID,
+                of: recorder.host,
+                at: recorder.now()
+            )
+        }
+        return page
+    }
+}
+
+struct RecordedDevices: DeviceManaging {
+    let base: any DeviceManaging
+    let recorder: HistoryRecorder
+    let deviceID: String
+
+    func status() async throws -> CompanionStatusResponse { try await base.status() }
+    func disconnect() async throws -> CompanionStatusResponse { try await base.disconnect() }
+    func devices() async throws -> [CompanionDevice] { try await base.devices() }
+
+    func revokeDevice(id: String) async throws -> CompanionStatusResponse {
+        let status = try await base.revokeDevice(id: id)
+        if id.isSame(as: deviceID) { await recorder.forget() }
+        return status
+    }
+}
+
+struct RecordedEvents: EventReporting {
+    let base: any EventReporting
+    let recorder: HistoryRecorder
+    let projects: any ProjectBrowsing
+    let chats: any ChatBrowsing
+
+    func run(
+        every interval: Duration,
+        progress: LiveProgress,
+        patience: Int?,
+        _ take: (LiveEventStream.Output) async throws -> Void
+    ) async throws {
+        try await base.run(every: interval, progress: progress, patience: patience) { output in
+            try await take(output)
+            if case .event(let event) = output { try await follow(event) }
+        }
+    }
+
+    /// Reads what is new in chats that were read before, and in lists.
+    private func follow(_ event: LiveEvent) async throws {
+        do {
+            switch event.type {
+            case .projectChanged: _ = try await projects.projects()
+            case .chatChanged:
+                if let project = event.projectId { _ = try await projects.chats(projectID: project) }
+                try await readOn(event)
+            case .messageCreated, .turnFinished: try await readOn(event)
+            default: break
+            }
+        } catch is CompanionClientError {
+            // The events themselves tell if the host is gone. What was missed is read with the next one.
+        }
+    }
+
+    private func readOn(_ event: LiveEvent) async throws {
+        guard let chat = event.chatId else { return }
+        let position = await recorder.history.use { store throws(HistoryError) in
+            try await store.position(hostID: recorder.host.id, chatID: chat)
+        }
+        guard let found = position, let position = found else { return }
+        _ = try await chats.messages(
+            chatID: chat,
+            after: HistoryPosition(cursor: position.cursor, identifiers: position.identifiers)
+        )
+    }
+}

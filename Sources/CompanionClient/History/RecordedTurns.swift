@@ -1,0 +1,112 @@
+import CompanionWire
+import FoundationEssentials
+import History
+
+struct RecordedTurns: TurnRunning {
+    let base: any TurnRunning
+    let recorder: HistoryRecorder
+
+    var takesImages: Bool { base.takesImages }
+    var endsWithReader: Bool { base.endsWithReader }
+
+    func requireOwnPlace() async throws {
+        try await base.requireOwnPlace()
+    }
+
+    func waitForEarlierTurn(chatID: String, begun: Date, say: @Sendable (String) -> Void) async throws {
+        try await base.waitForEarlierTurn(chatID: chatID, begun: begun, say: say)
+    }
+
+    func makeChat(projectID: String, title: String) async throws -> String {
+        let id = try await base.makeChat(projectID: projectID, title: title)
+        await recorder.keep(
+            chat: CompanionChat(id: id, projectId: projectID, title: title, lastUpdatedAt: recorder.now())
+        )
+        return id
+    }
+
+    func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs {
+        TurnOutputs { emit in
+            var record = TurnHistory(chatID: chatID, prompt: request.prompt, recorder: recorder)
+            do {
+                for try await output in base.turn(chatID: chatID, request) {
+                    emit(output)
+                    await record.take(output)
+                }
+            } catch {
+                await record.end()
+                throw error
+            }
+            await record.end()
+        }
+    }
+}
+
+/// Writes down one turn.
+private struct TurnHistory {
+    let chatID: String
+    let prompt: String
+    let recorder: HistoryRecorder
+    /// The prompt in the history, once the host has it.
+    private var key: Int64?
+    private var answer = ""
+    private var hasEnded = false
+
+    init(chatID: String, prompt: String, recorder: HistoryRecorder) {
+        (self.chatID, self.prompt, self.recorder) = (chatID, prompt, recorder)
+    }
+
+    mutating func take(_ output: TurnOutput) async {
+        switch output {
+        case .status, .usage, .recovering: return
+        case .begun: await begin()
+        case .text(let text):
+            await begin()
+            answer += text
+        case .toolStart(let name, let id):
+            await begin()
+            await keep(HistoryTool(id: id ?? name, name: name, success: nil, at: recorder.now()))
+        case .toolComplete(let name, let id, let success, let details):
+            await begin()
+            let tool = HistoryTool(
+                id: id ?? name,
+                name: name,
+                detail: details ?? "",
+                success: success,
+                at: recorder.now()
+            )
+            await keep(tool)
+        case .finished(let summary):
+            await begin()
+            answer = summary.answer
+            await end(interrupted: false)
+        }
+    }
+
+    /// Writes down the beginning of an answer whose end did not come.
+    mutating func end() async {
+        if !answer.isEmpty { await end(interrupted: true) }
+    }
+
+    private mutating func begin() async {
+        guard key == nil else { return }
+        key =
+            await recorder.history.use { store throws(HistoryError) in
+                try await store.keepPrompt(prompt, chatID: chatID, of: recorder.host, at: recorder.now())
+            } ?? nil
+    }
+
+    private func keep(_ tool: HistoryTool) async {
+        guard let key else { return }
+        await recorder.history.use { store throws(HistoryError) in try await store.keepTool(tool, of: key) }
+    }
+
+    private mutating func end(interrupted: Bool) async {
+        guard let key, !hasEnded else { return }
+        hasEnded = true
+        let answer = answer
+        await recorder.history.use { store throws(HistoryError) in
+            try await store.keepAnswer(answer, to: key, interrupted: interrupted, at: recorder.now())
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package import CompanionWire
+package import FoundationEssentials
+
+/// The lines of `pairtool export --format json`: each is a JSON object, and what it belongs to comes before it.
+package enum HistoryArchive {
+    /// The version of the format.
+    package static let version = 1
+    /// The most bytes of a file that is imported.
+    package static let sizeLimit = 512 << 20
+    /// The most bytes of one of its lines.
+    package static let lineLimit = 64 << 20
+
+    /// A line. Which fields it has depends on its type.
+    package struct Line: Codable, Sendable, Hashable {
+        package enum Kind: String, Codable, Sendable {
+            /// The first line.
+            case archive
+            case host, project, chat, message, tool
+        }
+
+        package var type: Kind
+        /// Of the first line alone.
+        package var version: Int?
+        package var exportedAt: Date?
+        package var id: String?
+        package var name: String?
+        package var family: HostFamily?
+        package var localPath: String?
+        package var projectId: String?
+        package var title: String?
+        package var lastUpdatedAt: Date?
+        /// When its messages were read last.
+        package var readAt: Date?
+        /// The place of a message in its chat, from 0. Gaps are messages that were never read.
+        package var number: Int?
+        package var role: String?
+        package var text: String?
+        package var createdAt: Date?
+        package var interrupted: Bool?
+        package var detail: String?
+        package var success: Bool?
+        package var at: Date?
+
+        package init(_ type: Kind) {
+            self.type = type
+        }
+    }
+}
+
+/// A chat with what belongs to it, as it is exported.
+package struct HistoryChat: Sendable, Hashable {
+    package var host: HistoryHost
+    package var project: CompanionProject?
+    package var chat: CompanionChat
+    package var readAt: Date?
+    /// How many messages are stored, and how many more the host is known to have.
+    package var messages: Int
+    package var unread: Int
+    let key: Int64
+}
+
+/// A stored message and the tools that ran for it.
+package struct HistoryMessage: Sendable, Hashable {
+    package var number: Int
+    package var message: CompanionMessage
+    package var tools: [HistoryTool]
+}

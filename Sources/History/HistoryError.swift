@@ -1,0 +1,43 @@
+/// The history cannot be used. No command fails because of that: what it does for the host, it does without a history.
+package struct HistoryError: Error, Sendable, CustomStringConvertible {
+    package struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Value: String {
+            case newer, damaged, unsafe, unavailable, exists, badArchive
+        }
+
+        private let value: Value
+
+        private init(_ value: Value) { self.value = value }
+
+        /// A later version of pairtool wrote it.
+        package static let newer = Code(.newer)
+        /// The file is no SQLite database, or one that is damaged.
+        package static let damaged = Code(.damaged)
+        /// Other users may have written it.
+        package static let unsafe = Code(.unsafe)
+        /// It cannot be opened, read or written: no permission, a full disk.
+        package static let unavailable = Code(.unavailable)
+        /// A file is in the place of a backup.
+        package static let exists = Code(.exists)
+        /// What should be imported is not what `pairtool export --format json` writes.
+        package static let badArchive = Code(.badArchive)
+
+        package var description: String { value.rawValue }
+    }
+
+    package let code: Code
+    /// What happened, for people.
+    package let message: String
+    /// The command or act that helps, if there is one.
+    package let remedy: String?
+    package let underlying: (any Error)?
+
+    package init(_ code: Code, _ message: String, remedy: String? = nil, underlying: (any Error)? = nil) {
+        self.code = code
+        self.message = message
+        self.remedy = remedy
+        self.underlying = underlying
+    }
+
+    package var description: String { message }
+}

@@ -1,0 +1,275 @@
+package import CompanionWire
+package import FoundationEssentials
+import GRDB
+
+/// The lists of a host. Each replaces what was known: what it lacks is hidden at once and removed a day later, as a host
+/// that has just been started may list nothing yet.
+extension HistoryStore {
+    /// Takes a host's list of projects.
+    package func keep(
+        projects: [CompanionProject],
+        of host: HistoryHost,
+        at now: Date
+    ) async throws(HistoryError) {
+        try await write { database in
+            let key = try Self.key(of: host, in: database)
+            let rows = projects.unique(by: \.id)
+            try Self.replace(
+                rows,
+                in: "project",
+                of: key,
+                values: ["name": \.name.storable, "path": \.localPath.storable],
+                updatedAt: \.lastUpdatedAt,
+                restricted: nil,
+                at: now,
+                database
+            )
+            try database.execute(
+                sql: "UPDATE host SET listedAt = ? WHERE key = ?",
+                arguments: [now.milliseconds, key]
+            )
+        }
+    }
+
+    /// Takes a host's list of a project's chats.
+    package func keep(
+        chats: [CompanionChat],
+        projectID: String,
+        of host: HistoryHost,
+        at now: Date
+    ) async throws(HistoryError) {
+        try await write { database in
+            let key = try Self.key(of: host, in: database)
+            let rows = chats.unique(by: \.id).map { chat in
+                var chat = chat
+                // The project under which the host listed it.
+                chat.projectId = projectID
+                return chat
+            }
+            try Self.replace(
+                rows,
+                in: "chat",
+                of: key,
+                values: ["title": \.title.storable, "project": \.projectId],
+                updatedAt: \.lastUpdatedAt,
+                restricted: projectID,
+                at: now,
+                database
+            )
+            try database.execute(
+                sql: "UPDATE project SET listedAt = ? WHERE host = ? AND id = ?",
+                arguments: [now.milliseconds, key, projectID]
+            )
+        }
+    }
+
+    /// Adds a project or changes it, without a list.
+    package func add(project: CompanionProject, of host: HistoryHost) async throws(HistoryError) {
+        guard project.id.isStorable else { return }
+        try await write { database in
+            try database.cachedStatement(
+                sql: """
+                    INSERT INTO project (host, id, name, path, updatedAt, position) VALUES (?, ?, ?, ?, ?, -1)
+                    ON CONFLICT (host, id) DO UPDATE SET name = excluded.name, path = excluded.path, goneAt = NULL
+                    """
+            ).execute(arguments: [
+                Self.key(of: host, in: database), project.id, project.name.storable, project.localPath.storable,
+                project.lastUpdatedAt?.milliseconds,
+            ])
+        }
+    }
+
+    /// Adds a chat or changes it, without a list.
+    package func add(chat: CompanionChat, of host: HistoryHost) async throws(HistoryError) {
+        guard chat.id.isStorable else { return }
+        try await write { database in
+            try database.cachedStatement(
+                sql: """
+                    INSERT INTO chat (host, id, project, title, updatedAt, position) VALUES (?, ?, ?, ?, ?, -1)
+                    ON CONFLICT (host, id) DO UPDATE SET title = excluded.title, goneAt = NULL
+                    """
+            ).execute(arguments: [
+                Self.key(of: host, in: database), chat.id, chat.projectId, chat.title.storable,
+                chat.lastUpdatedAt?.milliseconds,
+            ])
+        }
+    }
+
+    /// When everything that a family itself stores of a host was last taken over; nil if it never was.
+    package func takenOver(hostID: String) async throws(HistoryError) -> Date? {
+        try await read { database in
+            try Int64.fetchOne(database, sql: "SELECT value FROM note WHERE name = ?", arguments: ["taken " + hostID])
+                .map(Date.init(milliseconds:))
+        }
+    }
+
+    package func setTakenOver(hostID: String, at now: Date) async throws(HistoryError) {
+        try await write { database in
+            try database.execute(
+                sql: "INSERT INTO note VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+                arguments: ["taken " + hostID, now.milliseconds]
+            )
+        }
+    }
+
+    static func key(of host: HistoryHost, in database: Database) throws -> Int64 {
+        let row = try Row.fetchOne(
+            database.cachedStatement(sql: "SELECT key, name, family FROM host WHERE id = ?"),
+            arguments: [host.id]
+        )
+        let name = host.name.storable
+        if let row, (row[1] as String).isSame(as: name), row[2] as String == host.family.rawValue { return row[0] }
+        try database.execute(
+            sql: """
+                INSERT INTO host (id, name, family) VALUES (?, ?, ?)
+                ON CONFLICT (id) DO UPDATE SET name = excluded.name, family = excluded.family
+                """,
+            arguments: [host.id, name, host.family.rawValue]
+        )
+        return row?[0] ?? database.lastInsertedRowID
+    }
+
+    /// Brings the rows of a table in step with a list, and writes only what differs.
+    ///
+    /// - Parameter restricted: The project whose chats were listed; nil for a list of everything.
+    private static func replace<Item: Identifiable<String>>(
+        _ items: [Item],
+        in table: String,
+        of host: Int64,
+        values: KeyValuePairs<String, (Item) -> String>,
+        updatedAt: (Item) -> Date?,
+        restricted: String?,
+        at now: Date,
+        _ database: Database
+    ) throws {
+        let columns = values.map(\.key)
+        let known = try Row.fetchAll(
+            database,
+            sql: "SELECT id, key, position, updatedAt, goneAt, \(columns.joined(separator: ", ")) FROM \(table)"
+                + " WHERE host = ?",
+            arguments: [host]
+        )
+        var rows = Dictionary(known.map { (ByteText($0[0] as String), $0) }) { first, _ in first }
+        let insert = try database.cachedStatement(
+            sql: "INSERT INTO \(table) (host, id, position, updatedAt, \(columns.joined(separator: ", ")))"
+                + " VALUES (?, ?, ?, ?\(String(repeating: ", ?", count: columns.count)))"
+        )
+        let update = try database.cachedStatement(
+            sql: "UPDATE \(table) SET position = ?, updatedAt = ?, goneAt = NULL"
+                + columns.map { ", \($0) = ?" }.joined() + " WHERE key = ?"
+        )
+        let place = try database.cachedStatement(
+            sql: "UPDATE \(table) SET position = ?, updatedAt = ?, goneAt = NULL WHERE key = ?"
+        )
+        for (position, item) in items.enumerated() {
+            let texts = values.map { $0.value(item) }
+            let updated = updatedAt(item)?.milliseconds
+            guard let row = rows.removeValue(forKey: ByteText(item.id)) else {
+                try insert.execute(
+                    arguments: [host, item.id, position, updated] + StatementArguments(texts)
+                )
+                continue
+            }
+            let isSame = texts.indices.allSatisfy { (row[5 + $0] as String).isSame(as: texts[$0]) }
+            if !isSame {
+                try update.execute(
+                    arguments: [position, updated] + StatementArguments(texts) + [row[1] as Int64]
+                )
+            } else if row[2] != position || row[3] as Int64? != updated || row[4] as Int64? != nil {
+                try place.execute(arguments: [position, updated, row[1] as Int64])
+            }
+        }
+        let hide = try database.cachedStatement(sql: "UPDATE \(table) SET goneAt = ? WHERE key = ?")
+        for row in rows.values where row[4] as Int64? == nil {
+            if let restricted, !(row["project"] as String).isSame(as: restricted) { continue }
+            try hide.execute(arguments: [now.milliseconds, row[1] as Int64])
+        }
+    }
+}
+
+// MARK: Reading
+
+extension HistoryStore {
+    /// The hosts of which something is stored.
+    package func hosts() async throws(HistoryError) -> [HistoryHost] {
+        try await read { database in
+            try Row.fetchAll(database, sql: "SELECT id, name, family FROM host ORDER BY name, id").map(Self.host)
+        }
+    }
+
+    static func host(_ row: Row) -> HistoryHost {
+        HistoryHost(id: row["id"], name: row["name"], family: HostFamily(rawValue: row["family"]) ?? .copilotforge)
+    }
+
+    /// A host's projects as they were listed last; nil if they never were.
+    package func projects(hostID: String) async throws(HistoryError) -> Known<[CompanionProject]>? {
+        try await read { database in
+            guard let host = try Row.fetchOne(database, sql: "SELECT * FROM host WHERE id = ?", arguments: [hostID]),
+                let listed = host.date("listedAt")
+            else { return nil }
+            let rows = try Row.fetchAll(
+                database,
+                sql: "SELECT * FROM project WHERE host = ? AND goneAt IS NULL ORDER BY position, key",
+                arguments: [host["key"] as Int64]
+            )
+            return Known(value: rows.map(Self.project), asOf: listed)
+        }
+    }
+
+    /// A project's chats as they were listed last; nil if they never were.
+    package func chats(hostID: String, projectID: String) async throws(HistoryError) -> Known<[CompanionChat]>? {
+        try await read { database in
+            let project = try Row.fetchOne(
+                database.cachedStatement(
+                    sql: """
+                        SELECT host.key, project.listedAt FROM host JOIN project ON project.host = host.key
+                        WHERE host.id = ? AND project.id = ?
+                        """
+                ),
+                arguments: [hostID, projectID]
+            )
+            guard let project, let listed = project.date("listedAt") else { return nil }
+            let chats = try Row.fetchAll(
+                database.cachedStatement(
+                    sql: """
+                        SELECT id, project, title, updatedAt FROM chat
+                        WHERE host = ? AND project = ? AND goneAt IS NULL ORDER BY position, key
+                        """
+                ),
+                arguments: [project[0] as Int64, projectID]
+            )
+            return Known(value: chats.map(Self.chat), asOf: listed)
+        }
+    }
+
+    static func project(_ row: Row) -> CompanionProject {
+        CompanionProject(
+            id: row["id"],
+            name: row["name"],
+            localPath: row["path"],
+            lastUpdatedAt: row.date("updatedAt")
+        )
+    }
+
+    static func chat(_ row: Row) -> CompanionChat {
+        CompanionChat(
+            id: row["id"],
+            projectId: row["project"],
+            title: row["title"],
+            lastUpdatedAt: row.date("updatedAt")
+        )
+    }
+}
+
+extension String {
+    /// Whether the text can be an id in the database: SQLite would end it at NUL.
+    var isStorable: Bool { !utf8.contains(0) }
+}
+
+extension Array {
+    /// The items that can be stored, each id once.
+    func unique(by id: (Element) -> String) -> [Element] {
+        var seen: Set<ByteText> = []
+        return filter { id($0).isStorable && seen.insert(ByteText(id($0))).inserted }
+    }
+}

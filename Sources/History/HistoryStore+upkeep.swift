@@ -1,0 +1,224 @@
+package import FoundationEssentials
+import GRDB
+import Glibc
+import LocalState
+
+/// How much is kept, and how long.
+package struct HistoryLimits: Sendable, Hashable {
+    /// In seconds; nil for no limit.
+    package var age: Double?
+    /// In bytes: the whole database.
+    package var size: Int
+
+    /// Without a choice of the user.
+    package static let usualSize = 1 << 30
+
+    package init(age: Double? = nil, size: Int = usualSize) {
+        (self.age, self.size) = (age, size)
+    }
+}
+
+/// What the database has.
+package struct HistoryStatus: Sendable, Hashable {
+    package var hosts: Int
+    package var projects: Int
+    package var chats: Int
+    package var messages: Int
+    package var tools: Int
+    /// In bytes, with what waits in the log.
+    package var size: Int
+    /// The times of the oldest and the newest message.
+    package var oldest: Date?
+    package var newest: Date?
+}
+
+extension HistoryStore {
+    package func status() async throws(HistoryError) -> HistoryStatus {
+        let size = [path, path + "-wal"].compactMap { FileStatus($0)?.size }.reduce(0, +)
+        return try await read { database in
+            func count(_ table: String) throws -> Int {
+                try Int.fetchOne(database, sql: "SELECT count(*) FROM \(table)") ?? 0
+            }
+            let times = try Row.fetchOne(
+                database,
+                sql: "SELECT min(ifnull(createdAt, seenAt)) AS oldest, max(ifnull(createdAt, seenAt)) AS newest"
+                    + " FROM message"
+            )
+            return HistoryStatus(
+                hosts: try count("host"),
+                projects: try count("project WHERE goneAt IS NULL"),
+                chats: try count("chat WHERE goneAt IS NULL"),
+                messages: try count("message"),
+                tools: try count("tool"),
+                size: size,
+                oldest: times?.date("oldest"),
+                newest: times?.date("newest")
+            )
+        }
+    }
+
+    /// Removes everything about a host.
+    package func forget(hostID: String) async throws(HistoryError) {
+        let isKnown = try await write { database in
+            try database.execute(sql: "DELETE FROM note WHERE name = ?", arguments: ["taken " + hostID])
+            try database.execute(sql: "DELETE FROM host WHERE id = ?", arguments: [hostID])
+            return database.changesCount > 0
+        }
+        if isKnown { try await shrink() }
+    }
+
+    /// Removes everything.
+    package func clear() async throws(HistoryError) {
+        try await write { database in
+            try database.execute(sql: "DELETE FROM host; DELETE FROM note")
+        }
+        try await shrink()
+    }
+
+    /// Removes the files of a history that cannot be opened.
+    package static func removeFiles(_ path: String) throws(HistoryError) {
+        for file in [path, path + "-wal", path + "-shm"] where unlink(file) != 0 && errno != ENOENT {
+            throw HistoryError(.unavailable, "\(file) cannot be removed: \(PrivateFile.systemMessage())")
+        }
+    }
+
+    // MARK: Limits
+
+    /// The hosts' lists may lack something for a moment only, so it stays for this long: in seconds.
+    static let grace = 24 * 3600.0
+    /// How many messages a transaction removes at most.
+    private static let chunk = 2000
+
+    /// Keeps the limits: at most once an hour, unless the database is too large.
+    package func pruneIfDue(_ limits: HistoryLimits, now: Date) async throws(HistoryError) {
+        let isDue = try await read { database in
+            let last = try Int64.fetchOne(database, sql: "SELECT value FROM note WHERE name = 'prunedAt'")
+            guard let last, abs(now.timeIntervalSince(Date(milliseconds: last))) < 3600 else { return true }
+            return try Self.size(database) > limits.size
+        }
+        if isDue { _ = try await prune(limits, now: now) }
+    }
+
+    /// Removes what is older than the limit, and what was deleted at the host; then the oldest messages until the
+    /// database is at most nine tenths of its largest size.
+    ///
+    /// - Returns: The number of messages that were removed.
+    package func prune(_ limits: HistoryLimits, now: Date) async throws(HistoryError) -> Int {
+        let gone = now.addingTimeInterval(-Self.grace).milliseconds
+        var removed = try await remove("chat IN (SELECT key FROM chat WHERE goneAt < \(gone))", limit: -1)
+        if let age = limits.age {
+            let end = now.addingTimeInterval(-age).milliseconds
+            removed += try await remove("ifnull(createdAt, seenAt) < \(end)", limit: -1)
+            // Chats that were last changed before, and whose messages are gone with that.
+            try await write { database in
+                try database.execute(
+                    sql: """
+                        DELETE FROM chat WHERE updatedAt < ?
+                            AND NOT EXISTS (SELECT 1 FROM message WHERE message.chat = chat.key)
+                        """,
+                    arguments: [end]
+                )
+            }
+        }
+        try await write { database in
+            try database.execute(
+                sql: """
+                    DELETE FROM chat WHERE goneAt < ?1;
+                    DELETE FROM project WHERE goneAt < ?1;
+                    """,
+                arguments: ["1": gone]
+            )
+        }
+        // The texts of a message say how much goes with it only roughly: removed in steps, a few at most.
+        for _ in 0..<20 {
+            let (size, count) = try await read { database in
+                (try Self.size(database), try Int.fetchOne(database, sql: "SELECT count(*) FROM message") ?? 0)
+            }
+            guard size > limits.size, count > 0 else { break }
+            let excess = Double(size) - 0.9 * Double(limits.size)
+            removed += try await remove("1", limit: max(1, Int(Double(count) * min(1, excess / Double(size)))))
+            try await release()
+        }
+        if removed > 0 { try await release() }
+        try await write { database in
+            try database.execute(
+                sql:
+                    "INSERT INTO note (name, value) VALUES ('prunedAt', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+                arguments: [now.milliseconds]
+            )
+        }
+        return removed
+    }
+
+    /// Removes the oldest of the messages that meet a condition, in short transactions.
+    private func remove(_ condition: String, limit: Int) async throws(HistoryError) -> Int {
+        let keys = try await read { database in
+            try Int64.fetchAll(
+                database,
+                sql: "SELECT key FROM message WHERE \(condition) ORDER BY ifnull(createdAt, seenAt), key LIMIT \(limit)"
+            )
+        }
+        for start in stride(from: 0, to: keys.count, by: Self.chunk) {
+            let part = keys[start..<min(start + Self.chunk, keys.count)].map(String.init).joined(separator: ",")
+            try await write { database in
+                try database.execute(sql: "DELETE FROM message WHERE key IN (\(part))")
+            }
+        }
+        return keys.count
+    }
+
+    /// What is in use, in bytes.
+    private static func size(_ database: Database) throws -> Int {
+        let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+        let free = try Int.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
+        return (pages - free) * (try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 4096)
+    }
+
+    /// Takes the words of removed texts out of the indices, and the space out of the file.
+    private func shrink() async throws(HistoryError) {
+        try await write { database in
+            for table in ["message", "tool", "chat"] {
+                try database.execute(sql: "INSERT INTO \(table)Text (\(table)Text) VALUES ('optimize')")
+            }
+        }
+        try await release()
+    }
+
+    /// Gives free pages back to the file system.
+    private func release() async throws(HistoryError) {
+        try await writeWithoutTransaction { database in
+            _ = try Row.fetchAll(database, sql: "PRAGMA incremental_vacuum")
+            // Others may be reading: then one of them does it later.
+            _ = try? Row.fetchAll(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+        }
+    }
+
+    // MARK: Backup
+
+    /// Copies the database, as it is at one moment, to a file that only its owner may read.
+    ///
+    /// - Throws: ``HistoryError/Code/exists`` if something is at the path.
+    package func backUp(to destination: String) async throws(HistoryError) {
+        let descriptor = open(destination, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else {
+            let reason = PrivateFile.systemMessage()
+            guard errno != EEXIST else {
+                throw HistoryError(.exists, "\(destination) exists; nothing was written", remedy: "name another file")
+            }
+            throw HistoryError(.unavailable, "\(destination) cannot be written: \(reason)")
+        }
+        Glibc.close(descriptor)
+        do {
+            try await writeWithoutTransaction { database in
+                var configuration = Configuration()
+                configuration.journalMode = .default
+                let copy = try DatabaseQueue(path: destination, configuration: configuration)
+                defer { try? copy.close() }
+                try copy.writeWithoutTransaction { try database.backup(to: $0) }
+            }
+        } catch {
+            unlink(destination)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,205 @@
+import ArgumentParser
+import FoundationEssentials
+import History
+import LocalState
+import PairingAgent
+
+struct HistoryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history",
+        abstract: "Show, shorten, clear or back up what this machine keeps of projects, chats and messages.",
+        discussion: """
+            What is listed, read or said is kept in one database that only you can read, so that it can be shown \
+            without the host and searched. How long and how much: config.toml.
+
+            Examples:
+              pairtool history
+              pairtool history backup ~/history.db
+            """,
+        subcommands: [Status.self, Prune.self, Clear.self, Backup.self],
+        defaultSubcommand: Status.self
+    )
+
+    struct Status: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "status",
+            abstract: "Show what is kept.",
+            discussion: """
+                Example:
+                  pairtool history status --json
+                """
+        )
+
+        @OptionGroup var options: OutputOptions
+
+        private struct Row: Encodable {
+            var path: String
+            var bytes: Int
+            var hosts: Int
+            var projects: Int
+            var chats: Int
+            var messages: Int
+            var tools: Int
+            var oldest: Date?
+            var newest: Date?
+            var keepSeconds: Double?
+            var maxBytes: Int?
+        }
+
+        func run() async throws {
+            let output = options.output
+            let limits = Choices.load(output.context.paths).history
+            try await output.withHistory { history in
+                let status = try await history.store.status()
+                let row = Row(
+                    path: history.store.path,
+                    bytes: status.size,
+                    hosts: status.hosts,
+                    projects: status.projects,
+                    chats: status.chats,
+                    messages: status.messages,
+                    tools: status.tools,
+                    oldest: status.oldest,
+                    newest: status.newest,
+                    keepSeconds: limits?.age,
+                    maxBytes: limits?.size
+                )
+                let now = output.context.now()
+                output.result(row, id: history.store.path) {
+                    """
+                    file      \(TerminalText.line(row.path)), \(Self.size(row.bytes))
+                    hosts     \(row.hosts)
+                    projects  \(row.projects)
+                    chats     \(row.chats)
+                    messages  \(row.messages), oldest \(TimeText.ago(row.oldest, now: now)), newest \
+                    \(TimeText.ago(row.newest, now: now))
+                    tools     \(row.tools)
+                    kept      \(row.keepSeconds.map { "for \(TimeText.span($0))" } ?? "without a limit of time"), at most \
+                    \(Self.size(row.maxBytes ?? 0))
+                    """
+                }
+            }
+        }
+
+        static func size(_ bytes: Int) -> String {
+            bytes < 10_000_000 ? "\(bytes / 1000) kB" : "\(bytes / 1_000_000) MB"
+        }
+    }
+
+    struct Prune: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "prune",
+            abstract: "Remove what the limits in config.toml no longer allow; commands also do so by themselves.",
+            discussion: """
+                Examples:
+                  pairtool history prune
+                  pairtool history prune --older-than 90d
+                """
+        )
+
+        @Option(
+            help: "Remove messages that are older, such as 90d, whatever config.toml says.",
+            transform: { text in
+                guard let age = Age(text) else { throw ValidationError("Give an age such as 12h, 30d or 2w.") }
+                return age
+            }
+        )
+        var olderThan: Age?
+
+        @OptionGroup var options: OutputOptions
+
+        private struct Row: Encodable {
+            var removed: Int
+        }
+
+        func run() async throws {
+            let output = options.output
+            var limits = Choices.load(output.context.paths).history ?? HistoryLimits()
+            if let olderThan { limits.age = olderThan.seconds }
+            let count = try await output.withHistory { history in
+                try await history.store.prune(limits, now: output.context.now())
+            }
+            output.result(Row(removed: count), id: nil) {
+                count == 1 ? "Removed 1 message." : "Removed \(count) messages."
+            }
+        }
+    }
+
+    struct Clear: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "clear",
+            abstract: "Remove everything that is kept, or everything of one host.",
+            discussion: """
+                Nothing is removed at the hosts. A damaged history is replaced by an empty one.
+
+                Examples:
+                  pairtool history clear
+                  pairtool history clear --host Studio
+                """
+        )
+
+        @Option(help: "Only this host, by name or id prefix.", completion: .custom { _, _, _ in Completions.hosts() })
+        var host: String?
+
+        @OptionGroup var options: OutputOptions
+
+        private struct Row: Encodable {
+            var host: String?
+            var cleared = true
+        }
+
+        func run() async throws {
+            let output = options.output
+            let path = HistoryStore.path(state: output.context.paths.state)
+            var cleared: HistoryHost?
+            do {
+                let store = try HistoryStore(path: path)
+                defer { store.close() }
+                if let host {
+                    let found = try await OpenedHistory(store: store, output: output).host(host)
+                    try await store.forget(hostID: found.id)
+                    cleared = found
+                } else {
+                    try await store.clear()
+                }
+            } catch let error as HistoryError where error.code == .damaged && host == nil {
+                try HistoryStore.removeFiles(path)
+            }
+            let name = cleared.map { TerminalText.line($0.name) }
+            output.result(Row(host: cleared?.id), id: cleared?.id) {
+                name.map { "The history of \($0) is empty." } ?? "The history is empty."
+            }
+        }
+    }
+
+    struct Backup: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "backup",
+            abstract: "Copy the history to a file (SQLite, mode 0600), also while other commands write.",
+            discussion: """
+                Replaces no file. To use the copy, put it in the place that `pairtool history status` shows.
+
+                Example:
+                  pairtool history backup ~/history.db
+                """
+        )
+
+        @Argument(help: "The new file.", completion: .file())
+        var file: String
+
+        @OptionGroup var options: OutputOptions
+
+        private struct Row: Encodable {
+            var file: String
+            var bytes: Int?
+        }
+
+        func run() async throws {
+            let output = options.output
+            try await output.withHistory { history in try await history.store.backUp(to: file) }
+            output.result(Row(file: file, bytes: FileStatus(file)?.size), id: file) {
+                "Copied the history to \(TerminalText.line(file))."
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+import FoundationEssentials
+import History
+import PairingAgent
+
+struct SearchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "search",
+        abstract: "Search the chats of all hosts that were listed, read or written on this machine.",
+        discussion: """
+            All words have to occur; a "phrase in quotes" occurs as it is, and word* has any ending. The best matches \
+            come first, newer ones first among equals. If there is none, words are taken for beginnings of words, and \
+            then the text is looked for anywhere. No host is asked.
+
+            Examples:
+              pairtool search pump
+              pairtool search '"water pump" valve*' --since 30d
+              pairtool search pump --host Studio --project garden --role user --json
+            """
+    )
+
+    @Argument(help: "The words, in upper or lower case.")
+    var text: String
+
+    @Option(
+        help: "Only this host, by name or id prefix. Default: all.",
+        completion: .custom { _, _, _ in Completions.hosts() }
+    )
+    var host: String?
+
+    @Option(help: "Only chats of this project, by name, path or id prefix.")
+    var project: String?
+
+    @Option(
+        help: "Only what is newer: an age such as 12h, 30d or 2w, or a date such as 2026-05-31.",
+        transform: SinceTime.init(commandLine:)
+    )
+    var since: SinceTime?
+
+    @Option(help: "Only messages of this role: user, assistant or another word of the host.")
+    var role: String?
+
+    @Option(help: "Show at most N matches. Default: 50.")
+    var limit = 50
+
+    @OptionGroup var options: OutputOptions
+
+    /// A match in JSON.
+    struct Row: Encodable {
+        /// `message`, `tool` or `chat` (its title).
+        var kind: String
+        var hostId: String
+        var hostName: String
+        var projectId: String
+        var projectName: String?
+        var chatId: String
+        var chatTitle: String
+        var messageId: String?
+        var role: String?
+        /// The part of the text around the match.
+        var excerpt: String
+        /// Where the matches begin and end in the excerpt, in Unicode scalars.
+        var matches: [[Int]]
+        var createdAt: Date?
+
+        init(_ hit: SearchHit) {
+            kind = hit.kind.rawValue
+            (hostId, hostName) = (hit.host.id, hit.host.name)
+            (projectId, projectName) = (hit.projectID, hit.projectName)
+            (chatId, chatTitle) = (hit.chatID, hit.chatTitle)
+            (messageId, role, createdAt) = (hit.messageID, hit.role, hit.createdAt)
+            excerpt = hit.excerpt.map(\.text).joined()
+            matches = []
+            var start = 0
+            for piece in hit.excerpt {
+                let end = start + piece.text.unicodeScalars.count
+                if piece.isMatch { matches.append([start, end]) }
+                start = end
+            }
+        }
+    }
+
+    func validate() throws {
+        if text.trimmingWhitespace().isEmpty { throw ValidationError("Give a text to search for.") }
+        if limit < 1 { throw ValidationError("--limit must be 1 or more.") }
+    }
+
+    func run() async throws {
+        let output = options.output
+        let hits = try await output.withHistory { history in
+            let missing = await history.keepStored(output)
+            var scope = SearchScope(project: project, since: since?.date(output.context.now()), role: role)
+            scope.limit = limit
+            if let host { scope.hosts = [try await history.host(host).id] }
+            let hits = try await history.store.search(SearchQuery(text), scope)
+            guard !hits.isEmpty else {
+                let next = missing?.next ?? "read the chat first: pairtool messages CHAT --all"
+                throw CommandError(.nothingFound, "message.none", "nothing that was read has that text", next: next)
+            }
+            return hits
+        }
+        let now = output.context.now()
+        switch output.format {
+        case .json: hits.map(Row.init).forEach(output.json)
+        case .quiet: hits.forEach { output.data(TerminalText.line($0.messageID ?? $0.chatID)) }
+        case .text: hits.forEach { output.data(Self.text($0, now: now, output)) }
+        }
+        if hits.count == limit { output.say("There may be more: --limit \(limit * 2)") }
+    }
+
+    private static func text(_ hit: SearchHit, now: Date, _ output: Output) -> String {
+        let colour = output.context.colour
+        let who =
+            switch hit.kind {
+            case .chat: "title"
+            case .tool: "tool"
+            case .message: hit.role == "user" ? "you" : hit.role ?? ""
+            }
+        let place = [hit.projectName, hit.host.name].compactMap(\.self).joined(separator: ", ")
+        let head = TerminalText.line(
+            "\(hit.chatTitle.isEmpty ? hit.chatID : hit.chatTitle) (\(place)), \(who), "
+                + "\(TimeText.ago(hit.createdAt, now: now)), \(hit.chatID.prefix(8))"
+        )
+        let excerpt = hit.excerpt.map { piece in
+            let text = TerminalText.line(piece.text)
+            return piece.isMatch ? (colour ? "\u{1B}[1m\(text)\u{1B}[0m" : "[\(text)]") : text
+        }
+        return "\(head)\n  \(excerpt.joined())"
+    }
+}
+
+/// The beginning of a time span: an age or a date.
+struct SinceTime {
+    private var age: Age?
+    private var date: Date?
+
+    /// - Throws: `ValidationError` that explains what is valid.
+    init(commandLine text: String) throws {
+        age = Age(text)
+        date = try? Date(text, strategy: Date.ISO8601FormatStyle().year().month().day())
+        guard age != nil || date != nil || CompanionTimestamp.date(from: text) != nil else {
+            throw ValidationError("Give an age such as 12h, 30d or 2w, or a date such as 2026-05-31.")
+        }
+        date = date ?? CompanionTimestamp.date(from: text)
+    }
+
+    func date(_ now: Date) -> Date {
+        age.map { now.addingTimeInterval(-$0.seconds) } ?? date ?? .distantPast
+    }
+}

@@ -1,0 +1,180 @@
+import CompanionWire
+import FoundationEssentials
+import GRDB
+import Glibc
+import Testing
+
+@testable import History
+
+@Suite("The file of the history")
+struct HistoryFileTests {
+    private func mode(_ path: String) -> UInt32 {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode & 0o777 : 0
+    }
+
+    @Test("Only its owner can read it, its side files and its directory; space is given back")
+    func modes() async throws {
+        let history = try TestHistory()
+        try await history.page(["a"])
+        for file in ["", "-wal", "-shm"] { #expect(mode(history.path + file) == 0o600) }
+        #expect(mode(history.directory) == 0o700)
+        #expect(try await history.store.read { try Int.fetchOne($0, sql: "PRAGMA auto_vacuum") } == 2)
+        // One that others could read is closed to them.
+        chmod(history.path, 0o644)
+        _ = try HistoryStore(path: history.path)
+        #expect(mode(history.path) == 0o600)
+    }
+
+    @Test("One that others can write is refused", arguments: [0o666, 0o620])
+    func unsafe(mode: UInt32) throws {
+        let history = try TestHistory()
+        chmod(history.path, mode)
+        #expect { try HistoryStore(path: history.path) } throws: { ($0 as? HistoryError)?.code == .unsafe }
+        chmod(history.path, 0o600)
+        chmod(history.directory, 0o777)
+        #expect { try HistoryStore(path: history.path) } throws: { ($0 as? HistoryError)?.code == .unsafe }
+        chmod(history.directory, 0o700)
+        let link = history.directory + "/link.db"
+        symlink(history.path, link)
+        #expect { try HistoryStore(path: link) } throws: { ($0 as? HistoryError)?.code == .unsafe }
+    }
+
+    @Test("One of a later version is refused and stays as it is; one of an earlier version is brought up to date")
+    func versions() async throws {
+        let history = try TestHistory()
+        try await history.page(["a"])
+        try await history.store.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 99") }
+        #expect { try HistoryStore(path: history.path) } throws: {
+            ($0 as? HistoryError)?.code == .newer && "\($0)".contains("later pairtool (version 99")
+        }
+        #expect(try await history.stored() == ["a"])
+        try await history.store.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA user_version = 1")
+            let steps = HistorySchema.steps + ["ALTER TABLE message ADD COLUMN mood TEXT"]
+            try HistorySchema.migrate(database, path: "", steps: steps)
+            try HistorySchema.migrate(database, path: "", steps: steps)
+            #expect(try Int.fetchOne(database, sql: "PRAGMA user_version") == 2)
+            #expect(try String.fetchOne(database, sql: "SELECT mood FROM message") == nil)
+        }
+    }
+
+    @Test("A file that is damaged, or no database, is reported as that")
+    func damaged() async throws {
+        let history = try TestHistory()
+        try await history.page((0..<500).map { "m\($0)" })
+        _ = try await history.store.prune(HistoryLimits(), now: TestHistory.now)
+        history.store.close()
+        try Data("this is no database, and was never one".utf8).write(to: URL(filePath: history.path))
+        #expect { try HistoryStore(path: history.path) } throws: { ($0 as? HistoryError)?.code == .damaged }
+        try HistoryStore.removeFiles(history.path)
+        let new = try HistoryStore(path: history.path)
+        #expect(try await new.status().messages == 0)
+    }
+
+    @Test("The limits of age and size are kept, and the oldest messages go first")
+    func limits() async throws {
+        let history = try TestHistory()
+        let long = String(repeating: "lorem ipsum dolor sit amet ", count: 80)
+        for page in 0..<10 {
+            try await history.store.keep(
+                messages: (0..<100).map { index in
+                    let number = page * 100 + index
+                    let time = TestHistory.now.addingTimeInterval(Double(number) * 3600)
+                    return CompanionMessage(id: "\(number)", role: .user, text: "\(number) \(long)", createdAt: time)
+                },
+                offset: page * 100,
+                isEnd: true,
+                chatID: "c",
+                of: TestHistory.host,
+                at: TestHistory.now
+            )
+        }
+        let later = TestHistory.now.addingTimeInterval(1000 * 3600)
+        let removed = try await history.store.prune(HistoryLimits(age: 900 * 3600), now: later)
+        #expect(removed == 100)
+        #expect(try await history.stored().count == 900)
+        try await history.store.pruneIfDue(HistoryLimits(size: 1 << 20), now: later)
+        let status = try await history.store.status()
+        #expect(status.size <= 1 << 20 && status.messages > 100)
+        #expect(status.newest == TestHistory.now.addingTimeInterval(999 * 3600))
+    }
+
+    @Test("A forgotten host leaves nothing in the file, and others stay")
+    func forgotten() async throws {
+        let history = try TestHistory()
+        try await history.page(["a=marmalade sandwich"])
+        try await history.store.keep(
+            messages: [CompanionMessage(id: "b", role: .user, text: "toast", createdAt: nil)],
+            offset: 0,
+            isEnd: true,
+            chatID: "c",
+            of: TestHistory.other,
+            at: TestHistory.now
+        )
+        try await history.store.forget(hostID: TestHistory.host.id)
+        #expect(try await history.found("marmalade").isEmpty)
+        #expect(try await history.found("toast") == ["b"])
+        for file in [history.path, history.path + "-wal"] {
+            let bytes = (try? Data(contentsOf: URL(filePath: file))) ?? Data()
+            #expect(!String(decoding: bytes, as: UTF8.self).contains("marmalade"))
+        }
+        try await history.store.clear()
+        #expect(try await history.store.hosts().isEmpty)
+    }
+
+    @Test("A backup is a whole history that only its owner can read, and replaces nothing")
+    func backup() async throws {
+        let history = try TestHistory()
+        try await history.page(["a"])
+        let copy = history.directory + "/copy.db"
+        try await history.store.backUp(to: copy)
+        #expect(mode(copy) == 0o600)
+        let opened = try HistoryStore(path: copy)
+        #expect(try await opened.status().messages == 1)
+        await #expect { try await history.store.backUp(to: copy) } throws: { ($0 as? HistoryError)?.code == .exists }
+    }
+
+    @Test("What is imported twice is there once; garbage and later versions are refused, with nothing imported")
+    func archive() async throws {
+        let history = try TestHistory()
+        func line(_ kind: HistoryArchive.Line.Kind, _ change: (inout HistoryArchive.Line) -> Void)
+            -> HistoryArchive.Line
+        {
+            var line = HistoryArchive.Line(kind)
+            change(&line)
+            return line
+        }
+        let head = line(.archive) { $0.version = 1 }
+        let lines = [
+            head, line(.host) { ($0.id, $0.name, $0.family) = ("h", "Mac", .copilotforge) },
+            line(.project) { ($0.id, $0.name) = ("p", "garden") },
+            line(.chat) { ($0.id, $0.projectId, $0.title) = ("c", "p", "Plans") },
+            line(.message) { ($0.id, $0.role, $0.text, $0.number) = ("m", "user", "water", 3) },
+            line(.tool) { ($0.id, $0.name, $0.success) = ("t", "read_file", true) },
+        ]
+        for expected in [(1, 0), (0, 1)] {
+            let imported = try await history.store.importArchive(at: TestHistory.now, feed(lines))
+            #expect((imported.messages, imported.known) == expected)
+        }
+        #expect(try await history.found("water") == ["m"])
+        #expect(try await history.store.status().tools == 1)
+        let bad: [[HistoryArchive.Line]] = [
+            [], [lines[1]], [line(.archive) { $0.version = 2 }], [head, lines[3]], [head, lines[1], lines[4]],
+            [head, line(.host) { $0.id = "x" }], [head, line(.host) { ($0.id, $0.family) = ("new", .lumi) }, head],
+            [head, line(.host) { ($0.id, $0.family) = ("new", .lumi) }, line(.chat) { $0.id = "" }],
+        ]
+        for lines in bad {
+            await #expect { _ = try await history.store.importArchive(at: TestHistory.now, feed(lines)) } throws: {
+                ($0 as? HistoryError)?.code == .badArchive
+            }
+        }
+        #expect(try await history.store.hosts().count == 1)
+    }
+
+    private func feed(_ lines: [HistoryArchive.Line]) -> @Sendable () throws -> HistoryArchive.Line? {
+        nonisolated(unsafe) var rest = lines[...]
+        // Safe because: the reader takes one line after the other.
+        return { rest.popFirst() }
+    }
+}

@@ -1,0 +1,103 @@
+import CompanionWire
+import FoundationEssentials
+import GRDB
+import Glibc
+import Testing
+
+@testable import History
+
+@Suite("Several processes use the history")
+struct HistoryProcessTests {
+    /// The program that writes, beside the tests.
+    private static var program: String {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        var path = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+        // The tests run in a program of the toolchain or in one of their own, which names their bundle.
+        if let bundle = CommandLine.arguments.first(where: { $0.contains(".xctest") }) { path = bundle }
+        return String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]) + "/history-writer"
+    }
+
+    private struct Writer {
+        let process: pid_t
+        let output: Int32
+
+        init(_ path: String, name: String, count: Int) throws {
+            var ends: [Int32] = [0, 0]
+            guard pipe(&ends) == 0 else { throw HistoryError(.unavailable, "no pipe") }
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            var actions = posix_spawn_file_actions_t()
+            posix_spawn_file_actions_init(&actions)
+            defer { posix_spawn_file_actions_destroy(&actions) }
+            posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+            let words = [HistoryProcessTests.program, path, name, "\(count)"]
+            var arguments = words.map { strdup($0) } + [nil]
+            defer { arguments.forEach { free($0) } }
+            var process: pid_t = 0
+            let result = posix_spawn(&process, words[0], &actions, nil, &arguments, environ)
+            close(ends[1])
+            guard result == 0 else {
+                throw HistoryError(.unavailable, "\(words[0]): \(String(cString: strerror(result)))")
+            }
+            (self.process, output) = (process, ends[0])
+        }
+
+        /// Reads this many bytes of the output, or up to its end. Returns how many lines they end.
+        func read(_ count: Int) -> Int {
+            var (lines, rest) = (0, count)
+            var byte: UInt8 = 0
+            while rest > 0, Glibc.read(output, &byte, 1) == 1 {
+                if byte == 10 { lines += 1 }
+                rest -= 1
+            }
+            return lines
+        }
+
+        func end() {
+            kill(process, SIGKILL)
+            var status: Int32 = 0
+            waitpid(process, &status, 0)
+            close(output)
+        }
+    }
+
+    @Test("Killed at any of 100 moments, it opens, and has all that was written before")
+    func killed() async throws {
+        let history = try TestHistory()
+        var dice = Dice(seed: 1)
+        for round in 0..<100 {
+            let writer = try Writer(history.path, name: "w\(round)", count: 1_000_000)
+            // Somewhere in one of the writes that follow.
+            let written = writer.read(1 + dice.roll(12))
+            for _ in 0..<dice.roll(2000) { sched_yield() }
+            writer.end()
+            let store = try HistoryStore(path: history.path)
+            defer { store.close() }
+            let id = TestHistory.host.id
+            let known = try await store.messages(hostID: id, chatID: "chat w\(round)", cursor: 0, limit: 100_000)
+            let count = known?.value.messages.elements.count ?? 0
+            // Each write is whole or not there.
+            #expect(count >= written * 20 && count.isMultiple(of: 20))
+        }
+        try await history.store.writeWithoutTransaction { database in
+            #expect(try String.fetchOne(database, sql: "PRAGMA integrity_check") == "ok")
+            for table in ["message", "tool", "chat"] {
+                try database.execute(sql: "INSERT INTO \(table)Text (\(table)Text) VALUES ('integrity-check')")
+            }
+        }
+    }
+
+    @Test("Two that write at once lose nothing")
+    func two() async throws {
+        let history = try TestHistory()
+        let writers = try ["a", "b"].map { try Writer(history.path, name: $0, count: 100) }
+        for number in 0..<100 {
+            try await history.page(["own\(number)"], at: number, chat: "own")
+        }
+        for writer in writers {
+            _ = writer.read(.max)
+            writer.end()
+        }
+        #expect(try await history.store.status().messages == 4100)
+    }
+}

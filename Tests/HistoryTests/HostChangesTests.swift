@@ -1,0 +1,158 @@
+import CompanionWire
+import FoundationEssentials
+import Testing
+
+@testable import History
+
+@Suite("The history follows what a host does")
+struct HostChangesTests {
+    @Test("Changed, removed, inserted and moved messages are taken over from the pages that show them")
+    func pages() async throws {
+        let history = try TestHistory()
+        try await history.page(["a", "b", "c", "d"])
+        try await history.page(["a", "b=other", "d", "e"])
+        #expect(try await history.stored() == ["a", "b=other", "d", "e"])
+        try await history.page(["e", "a", "b", "d"])
+        #expect(try await history.stored() == ["e", "a", "b", "d"])
+        try await history.page(["x", "e", "a"], isEnd: false)
+        #expect(try await history.stored() == ["x", "e", "a", "b", "d"])
+        try await history.page(["d", "f"], at: 4)
+        #expect(try await history.stored() == ["x", "e", "a", "b", "d", "f"])
+        try await history.page([])
+        #expect(try await history.stored().isEmpty)
+    }
+
+    @Test("Messages before and after a page move with it, and what was never read stays a gap")
+    func shifts() async throws {
+        let history = try TestHistory()
+        try await history.page(["m10", "m11", "m12"], at: 10)
+        #expect(try await history.store.unreadCount(hostID: TestHistory.host.id, chatID: "c") == 10)
+        // Two messages were imported at the beginning, and one was removed between two that were read.
+        try await history.page(["m10", "m12", "m13"], at: 12)
+        #expect(try await history.stored() == ["m10", "m12", "m13"])
+        try await history.page(["m8", "m9", "m10"], at: 10, isEnd: false)
+        #expect(try await history.stored() == ["m8", "m9", "m10", "m12", "m13"])
+        let position = try await history.store.position(hostID: TestHistory.host.id, chatID: "c")
+        #expect(position?.cursor == "10" && position?.identifiers.last == "m13")
+    }
+
+    @Test("Any sequence of pages of a host that changes at random ends as the host's own list", arguments: 1...20)
+    func random(seed: Int) async throws {
+        let history = try TestHistory()
+        var dice = Dice(seed: UInt64(seed))
+        var host = (0..<60).map { "m\($0)" }
+        var next = 60
+        for _ in 0..<60 {
+            switch dice.roll(4) {
+            case 0: host.remove(at: dice.roll(host.count))
+            case 1: host.insert("m\(next)", at: dice.roll(host.count + 1))
+            case 2: host.swapAt(dice.roll(host.count), dice.roll(host.count))
+            default: host.append("m\(next)")
+            }
+            next += 1
+            let start = dice.roll(host.count)
+            let end = min(host.count, start + 1 + dice.roll(15))
+            try await history.page(Array(host[start..<end]), at: start, isEnd: end == host.count)
+            let stored = try await history.stored()
+            #expect(Set(stored).count == stored.count)
+        }
+        for start in stride(from: 0, to: host.count, by: 7) {
+            let end = min(host.count, start + 7)
+            let before = start > 0 ? host[start - 1] : nil
+            try await history.page(Array(host[start..<end]), at: start, after: before, isEnd: end == host.count)
+        }
+        #expect(try await history.stored() == host)
+    }
+
+    @Test("A list replaces the last one; what it lacks is hidden, comes back if it is listed, and goes after a day")
+    func lists() async throws {
+        let history = try TestHistory()
+        let id = TestHistory.host.id
+        try await history.list(projects: ["p", "q"])
+        try await history.list(chats: ["c", "d", "e"])
+        try await history.page(["m=words of c"], chat: "c")
+        try await history.list(chats: ["e", "d"])
+        #expect(try await history.store.chats(hostID: id, projectID: "p")?.value.map(\.id) == ["e", "d"])
+        #expect(try await history.found("words").isEmpty)
+        try await history.list(chats: ["c", "d"])
+        #expect(try await history.found("words") == ["m"])
+        try await history.list(chats: ["d"])
+        try await history.list(projects: ["q"])
+        #expect(try await history.store.projects(hostID: id)?.value.map(\.id) == ["q"])
+        _ = try await history.store.prune(HistoryLimits(), now: TestHistory.now.addingTimeInterval(3600))
+        #expect(try await history.store.status().messages == 1)
+        _ = try await history.store.prune(HistoryLimits(), now: TestHistory.now.addingTimeInterval(90_000))
+        #expect(try await history.store.status().messages == 0)
+    }
+
+    @Test("A chat that moves to another project keeps its messages")
+    func movedChat() async throws {
+        let history = try TestHistory()
+        try await history.list(projects: ["p", "q"])
+        try await history.list(chats: ["c"], in: "p")
+        try await history.page(["m"])
+        try await history.list(chats: [], in: "p")
+        try await history.list(chats: ["c"], in: "q")
+        #expect(try await history.store.chats(hostID: TestHistory.host.id, projectID: "q")?.value.count == 1)
+        #expect(try await history.stored() == ["m"])
+    }
+
+    @Test("Ids are compared byte by byte")
+    func bytes() async throws {
+        let history = try TestHistory()
+        try await history.page(["e\u{301}=one", "\u{E9}=two", "E\u{301}=three"])
+        #expect(try await history.stored().count == 3)
+    }
+
+    @Test("What is said is kept at once, and replaced by the host's own messages, which get the tools")
+    func turns() async throws {
+        let history = try TestHistory()
+        let (store, host, now) = (history.store, TestHistory.host, TestHistory.now)
+        try await history.list(projects: ["p"])
+        try await history.list(chats: ["c"])
+        try await history.page(["a"])
+        let key = try #require(try await store.keepPrompt("fix the pump", chatID: "c", of: host, at: now))
+        try await store.keepTool(HistoryTool(id: "1", name: "read_file", success: nil, at: now), of: key)
+        try await store.keepTool(
+            HistoryTool(id: "1", name: "read_file", detail: "pump.py", success: true, at: now),
+            of: key
+        )
+        try await store.keepAnswer("Done: valve", to: key, interrupted: false, at: now)
+        #expect(try await history.found("valve").count == 1)
+        #expect(try await history.stored().count == 3)
+        try await store.keep(
+            messages: [
+                CompanionMessage(id: "a", role: .assistant, text: "a", createdAt: nil),
+                CompanionMessage(id: "u", role: .user, text: "fix the pump", createdAt: nil),
+                CompanionMessage(id: "v", role: .assistant, text: "Done: valve", createdAt: nil),
+            ],
+            offset: 0,
+            isEnd: true,
+            chatID: "c",
+            of: host,
+            at: now
+        )
+        let chat = try #require(try await store.allChats().first)
+        let messages = try await store.messages(of: chat)
+        #expect(messages.map(\.message.id) == ["a", "u", "v"])
+        #expect(messages[1].tools.map(\.detail) == ["pump.py"] && messages[1].tools[0].success == true)
+        #expect(try await history.found("pump.py") == ["u"])
+        // An answer that comes after the host's own messages were read is theirs.
+        try await store.keepAnswer("late", to: key, interrupted: false, at: now)
+        #expect(try await history.found("late").isEmpty)
+    }
+}
+
+/// Numbers from a seed.
+struct Dice {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
+
+    mutating func roll(_ sides: Int) -> Int {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return Int(state % UInt64(sides))
+    }
+}

@@ -1,0 +1,178 @@
+import CompanionClient
+import CompanionTestSupport
+import CompanionWire
+import FoundationEssentials
+import History
+import Testing
+
+@testable import pairtool
+
+@Suite struct HistoryCommandTests {
+    private func withPairedMac(
+        _ script: FakeMacScript = FakeMacScript(),
+        _ body: (FakeMac, Sandbox) async throws -> Void
+    ) async throws {
+        try await withFakeMac(script) { mac in
+            try await Sandbox.with { user in
+                await user.pair(mac)
+                try await body(mac, user)
+            }
+        }
+    }
+
+    private func choose(_ text: String, _ user: Sandbox) throws {
+        let directory = user.directory + "/.config/pairtool"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: URL(filePath: directory + "/config.toml"))
+    }
+
+    @Test("What was listed and read is shown when the host cannot be reached, with its age, in text and JSON")
+    func offline() async throws {
+        try await withPairedMac { mac, user in
+            for words in [["projects"], ["chats"], ["messages", "c-login"]] {
+                let first = await user.run(words + ["--json"])
+                #expect(first.status == 0)
+                #expect(try first.json.allSatisfy { $0["source"] == nil })
+                let text = await user.run(words)
+                mac.change { $0.faults = [FakeMacFault(.reset)] }
+                defer { mac.change { $0.faults = [] } }
+                let later = Date().addingTimeInterval(3 * 3600)
+                let known = await user.run(words, now: { later })
+                #expect(known.status == 0, "\(known)")
+                #expect(known.err.contains("cannot be reached; this is what was known 3 h ago."))
+                #expect(known.out.split(separator: "\n").count == text.out.split(separator: "\n").count)
+                let json = await user.run(words + ["--json"])
+                let rows = try json.json
+                #expect(rows.count == (try first.json.count))
+                #expect(rows.allSatisfy { $0["source"]?.string == "cache" && $0["asOf"]?.string != nil })
+                #expect(rows.map { $0["id"] } == (try first.json.map { $0["id"] }))
+            }
+            let requests = mac.requests("GET", "/companion/projects").count
+            #expect(await user.run("chats", "web", "-q", "--offline").out == "c-login\nc-cors\n")
+            #expect(mac.requests("GET", "/companion/projects").count == requests)
+        }
+    }
+
+    @Test("Without anything stored, the error of the host stays, and --offline says so")
+    func nothingStored() async throws {
+        try await withPairedMac { mac, user in
+            mac.change { $0.faults = [FakeMacFault(.reset)] }
+            #expect(await user.run("projects").status == 10)
+            let offline = await user.run("projects", "--offline", "--json")
+            #expect(offline.status == 3)
+            #expect(offline.failed(with: "history.nothing"))
+            mac.change { $0.faults = [] }
+            #expect(await user.run("chats").status == 0)
+            mac.change { $0.faults = [FakeMacFault(.reset)] }
+            #expect(await user.run("messages", "c-login").status == 10)
+        }
+    }
+
+    @Test("What is said is found at once, exported with its tools, and goes with the host")
+    func said() async throws {
+        try await withPairedMac { _, user in
+            #expect(await user.run("send", "c-login", "marmalade sandwich").status == 0)
+            let found = try #require(try await user.run("search", "marmal", "--role", "user", "--json").json.first)
+            #expect(found["chatId"]?.string == "c-login")
+            #expect(found["excerpt"]?.string == "marmalade sandwich")
+            #expect(found["matches"] == .list([.list([.number(0), .number(9)])]))
+            #expect(
+                await user.run("search", "marmalade", "--project", "web").out.contains("\n  [marmalade] sandwich\n")
+            )
+            #expect(await user.run("search", "marmalade", "--project", "api").status == 3)
+            #expect(await user.run("search", "marmalade", "--since", "1h", "-q").status == 0)
+            #expect(await user.run("export", "c-login").out.contains("> marmalade sandwich\n"))
+            #expect(await user.run("hosts", "forget", await mac(user)).status == 0)
+            #expect(await user.run("search", "marmalade").status == 3)
+            #expect(try await user.run("history", "--json").json.first?["messages"] == .number(0))
+        }
+    }
+
+    private func mac(_ user: Sandbox) async -> String {
+        await user.run("hosts", "-q").out.trimmingWhitespace()
+    }
+
+    @Test("What is exported as JSON is imported, once")
+    func exported() async throws {
+        try await withPairedMac { _, user in
+            #expect(await user.run("messages", "c-login", "--all").status == 0)
+            let file = user.directory + "/chats.jsonl"
+            #expect(await user.run("export", "--all", "-o", file).status == 0)
+            let count = try await user.run("history", "--json").json.first?["messages"]
+            #expect(await user.run("history", "clear").status == 0)
+            #expect(await user.run("messages", "c-login", "--offline").status == 3)
+            for _ in 0..<2 { #expect(await user.run("import", file).status == 0) }
+            #expect(try await user.run("history", "--json").json.first?["messages"] == count)
+            let before = try String(contentsOf: URL(filePath: file), encoding: .utf8).split(separator: "\n").dropFirst()
+            let after = await user.run("export", "--all", "--format", "json").out.split(separator: "\n").dropFirst()
+            #expect(before == after)
+            #expect(await user.run("messages", "c-login", "--offline").status == 0)
+            let garbage = await user.run("import", "-", stdin: "{\"type\":\"archive\",\"version\":1}\nno\n")
+            #expect(garbage.status == 1)
+            #expect(garbage.err.contains("line 2"))
+            #expect(
+                await user.run("import", "-", stdin: "{\"type\":\"archive\",\"version\":9}\n").err.contains(
+                    "later pairtool"
+                )
+            )
+        }
+    }
+
+    @Test("A history that cannot be used is one line, and fails no command")
+    func unusable() async throws {
+        try await withPairedMac { _, user in
+            let path = HistoryStore.path(state: user.directory + "/state/pairtool")
+            try FileManager.default.createDirectory(
+                atPath: user.directory + "/state/pairtool",
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+            try Data("no database at all".utf8).write(to: URL(filePath: path))
+            let result = await user.run("chats")
+            #expect(result.status == 0)
+            #expect(result.err.contains("damaged; going on without it"))
+            #expect(await user.run("search", "x", "--json").failed(with: "history.damaged"))
+            #expect(await user.run("history", "clear").status == 0)
+            #expect(await user.run("chats").err.isEmpty)
+        }
+    }
+
+    @Test("config.toml turns it off, and what is wrong in it is reported with the nearest setting")
+    func choices() async throws {
+        try await withPairedMac { _, user in
+            try choose("[history]\noff = true\n", user)
+            #expect(await user.run("chats").status == 0)
+            #expect(
+                !FileManager.default.fileExists(atPath: HistoryStore.path(state: user.directory + "/state/pairtool"))
+            )
+            #expect(await user.run("search", "x", "--json").failed(with: "history.off"))
+            try choose("[history]\nkep = \"90d\"\nmax = \"many\"\n", user)
+            let status = await user.run("history")
+            #expect(status.status == 0)
+            #expect(status.err.contains("no setting history.kep; did you mean history.keep?"))
+            #expect(status.err.contains("history.max is no size"))
+            try choose("[history\n", user)
+            #expect(await user.run("history").err.contains("config.toml: line 1"))
+            try choose("[history]\nkeep = \"90d\"\nmax = \"500 MB\"\n", user)
+            #expect(await user.run("history").out.contains("for 90 d, at most 500 MB"))
+        }
+    }
+
+    @Test("Nothing of a message leaves its place in HTML or Markdown")
+    func escaped() {
+        let hostile = "<script>alert(1)</script> & \"x\" 'y' </pre></div><h1>you</h1>\u{202E}\u{1B}[2J"
+        let html = HTMLWriter.escaped(hostile, isBlock: true)
+        #expect(!html.contains("<") && !html.contains("\"") && !html.contains("'"))
+        #expect(!html.unicodeScalars.contains("\u{202E}") && !html.unicodeScalars.contains("\u{1B}"))
+        let page = HTMLWriter().beginning
+        #expect(page.contains("default-src 'none'") && !page.contains("http:") && !page.contains("<script"))
+
+        let markdown = MarkdownWriter.quoted(
+            "## you\n\n</blockquote>\n- ```\n<b>\n  ```\n<i>\n```swift {x}`\nArray<Int>\n~~~\n    ```\n```\n\t```\n<u>\n~~~~\nend"
+        )
+        #expect(markdown.split(separator: "\n").allSatisfy { $0.hasPrefix("> ") })
+        #expect(markdown.contains("> ## you\n> \n> &lt;/blockquote>\n"))
+        #expect(!markdown.contains("<u>") && markdown.hasSuffix("> ~~~~\n"))
+        #expect(MarkdownWriter.escaped("a\n# b <c> [d](e) *f*") == "a \\# b \\<c\\> \\[d\\]\\(e\\) \\*f\\*")
+    }
+}

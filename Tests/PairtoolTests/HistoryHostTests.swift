@@ -1,0 +1,45 @@
+import CompanionWire
+import FoundationEssentials
+import Testing
+
+@testable import pairtool
+
+/// The history, with the built host.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct HistoryHostTests {
+    @Test("A revocation by the host removes its part of the history")
+    func revoked() async throws {
+        try await withVerifiedHost { events, host, user in
+            #expect(try await user.spawn(["send", "--new", "--project", "garden", "marmalade"]).status == 0)
+            #expect(try await user.spawn(["search", "marmalade", "--role", "user"]).status == 0)
+            #expect(try await host.spawn(["host", "revoke", "desk"]).status == 0)
+            _ = try await events.first("revoked")
+            #expect(try await user.spawn(["projects"]).status == 9)
+            #expect(try await user.spawn(["search", "marmalade"]).status == 3)
+        }
+    }
+
+    @Test("What others write in a chat that was read is taken over while it is watched")
+    func followed() async throws {
+        try await withVerifiedHost { _, host, user in
+            #expect(try await user.spawn(["send", "--new", "--project", "garden", "hello"]).status == 0)
+            let chat = try await user.spawn(["chats", "-q"]).out.trimmingWhitespace()
+            #expect(try await user.spawn(["messages", chat]).status == 0)
+            let (_, result) = try await user.follow(["watch", "--json"]) { watch in
+                _ = try await watch.events.first("hello")
+                try await Sandbox.with { guest in
+                    try await guest.pair(try await host.newChallenge(), as: "guest")
+                    #expect(try await guest.spawn(["send", chat, "marmalade"]).status == 0)
+                }
+                _ = try await watch.events.first("turn.finished")
+                var status: Int32 = 3
+                for _ in 0..<200 where status != 0 {
+                    status = try await user.spawn(["search", "marmalade", "--role", "user"]).status
+                }
+                #expect(status == 0)
+                #expect(try await host.spawn(["host", "revoke", "desk"]).status == 0)
+                await watch.events.ended()
+            }
+            #expect(result.status == 9)
+        }
+    }
+}

@@ -49,7 +49,7 @@ enum DisplayWidth {
         return words.count > 1 ? result + " …" : result
     }
 
-    private static func of(_ character: Character) -> Int {
+    static func of(_ character: Character) -> Int {
         guard character.utf8.count > 1, let first = character.unicodeScalars.first else { return 1 }
         // A variation selector turns a narrow symbol into an emoji.
         if first.properties.isEmojiPresentation || character.unicodeScalars.contains("\u{FE0F}") { return 2 }

@@ -98,6 +98,7 @@ import Testing
         try await chat(
             "/chats",
             "/chats login",
+            "/chats 1",
             "/chats Fix",
             "/model gpt-tset",
             "/model other",
@@ -108,7 +109,9 @@ import Testing
             result,
             mac,
             _ in
-            #expect(result.err.contains("1  "))
+            let listed = try #require(result.err.firstMatch(of: /1  (.*) \(.*ago|1  (.*) \(/)?.output)
+            let title = try #require(listed.1 ?? listed.2)
+            #expect(result.err.contains("\n\(title), model gpt-test."))
             #expect(result.err.contains("the host has no chat “login”"))
             #expect(result.err.contains("Fix the login, model"))
             #expect(result.err.contains("did you mean “gpt-test”?"))

@@ -50,6 +50,8 @@ package final class LineEditor: @unchecked Sendable {
     private var hasEnded = false
     /// How many of the next bytes the terminal had taken in its original mode, which turns Enter into a line feed.
     private var earlier = 0
+    /// Whether candidates were asked for. Keys wait for them, so that what is typed next follows what is inserted.
+    private var isCompleting = false
     /// Whether this process stopped itself, so that being continued is no news.
     private var expectsContinue = false
 
@@ -210,14 +212,18 @@ extension LineEditor {
     private func edit() -> Input {
         enter(.editing)
         state.begin()
+        isCompleting = false
         for line in remembered.withLock({ lines in
             defer { lines = [] }
             return lines
         }) { state.remember(line) }
         renderer = makeRenderer()
         while true {
+            if let (request, completion) = takeCompletion() {
+                isCompleting = false
+                _ = perform(state.complete(request, completion))
+            }
             if let result = takeTyped() { return result }
-            if let (request, completion) = takeCompletion() { _ = perform(state.complete(request, completion)) }
             // While more is there to be read, drawing would be lost work.
             if hasEnded || TerminalInput.available == 0 {
                 renderer.resize(TerminalOutput.size)
@@ -240,9 +246,12 @@ extension LineEditor {
     }
 
     private func takeTyped() -> Input? {
+        // Ctrl-C does not wait for candidates.
+        if isCompleting, typed.contains(0x03) { isCompleting = false }
+        guard !isCompleting else { return nil }
         var rest = typed[...]
         defer { typed = Array(rest) }
-        while let action = state.take(&rest) {
+        while !isCompleting, let action = state.take(&rest) {
             if let result = perform(action) { return result }
         }
         return nil
@@ -279,6 +288,7 @@ extension LineEditor {
     /// Asks for candidates; the answer ends the wait for the next key.
     private func complete(_ request: CompletionRequest) {
         guard let completer else { return TerminalOutput.write("\u{7}") }
+        isCompleting = true
         Task {
             let completion = await completer(request) ?? Completion(word: "", candidates: [])
             completed.withLock { $0 = (request, completion) }

@@ -104,6 +104,18 @@ import Testing
         }
     }
 
+    @Test("A signal that ends the program at once leaves the terminal as it was before")
+    func quit() async throws {
+        try await withPairedMac { _, user in
+            try await user.atTerminal(Self.chat) { terminal in
+                try await terminal.shows("› ")
+                try await terminal.signal(3)
+                #expect(try await terminal.status == -3)
+                #expect(try await terminal.echoesAtEnd)
+            }
+        }
+    }
+
     @Test("What is typed during an answer is shown nowhere, and is the next prompt")
     func typedAhead() async throws {
         var script = FakeMacScript()
@@ -213,7 +225,11 @@ import Testing
                 try await terminal.shows("/chats Fix the login")
                 try await terminal.type("\u{15}see @\"~/not\t")
                 try await terminal.shows("@\"~/notes one.txt\"")
-                try await terminal.type("\u{15}/c\t\t")
+                // Keys wait for the candidates.
+                try await terminal.type("\u{15}/mod\tother\r")
+                try await terminal.shows("/model other")
+                try await terminal.shows("model other\n")
+                try await terminal.type("/c\t\t")
                 try await terminal.shows("/chats")
                 try await terminal.shows("/copy")
                 try await terminal.type("\u{15}")

@@ -39,6 +39,7 @@ final class ChatCompleter: Sendable {
         }
         let word = String(argument)
         switch command {
+        case "/new": return Self.matching(word, in: await projects())
         case "/model": return Self.matching(word, in: await models())
         case "/chats": return Self.matching(word, in: await chats())
         case "/auto": return Self.matching(word, in: AutoResponse.Mode.allCases.map(\.rawValue) + ["off"])
@@ -64,6 +65,10 @@ final class ChatCompleter: Sendable {
         let models = await ask { try await $0.models.models().map(\.id) }
         if !models.isEmpty { state.withLockedValue { $0.models = models } }
         return models
+    }
+
+    private func projects() async -> [String] {
+        await ask { try await $0.projects.mergedProjects().map(\.project.name) }
     }
 
     private func chats() async -> [String] {

@@ -138,37 +138,46 @@ extension ChatLoop {
         guard let allowed = conversation.allowedTools else {
             return session.output.say("All tools are allowed (--allow-all-tools).")
         }
+        let known = knownTools
+        let isKnown = known.isEmpty || known.contains { $0.isSame(as: tool) }
+        let near = isKnown ? nil : NearestWord.of(tool, in: known)
+        let hint = near.map { " It is not one of those known; did you mean \($0)?" } ?? ""
         let others = allowed.filter { !$0.isSame(as: tool) }
         allowedOnce.removeAll { $0.isSame(as: tool) }
         switch scope {
         case "once":
             allowedOnce.append(tool)
-            session.output.say("\(tool) is allowed for the next prompt.")
+            session.output.say("\(tool) is allowed for the next prompt.\(hint)")
         case "off":
             conversation.allowedTools = others
             session.output.say("\(tool) is not allowed.")
         default:
             conversation.allowedTools = others + [tool]
-            session.output.say("\(tool) is allowed in this chat from now on.")
+            session.output.say("\(tool) is allowed in this chat from now on.\(hint)")
         }
-        completer.tools([tool])
+        completer.tools(knownTools)
+    }
+
+    /// The tools that the built-in agent has, that were used in this chat, or that are allowed.
+    var knownTools: [String] {
+        let builtin = conversation.model == BuiltinAgent.modelID ? BuiltinAgent.Tool.allCases.map(\.rawValue) : []
+        let known = builtin + conversation.toolsSeen + (conversation.allowedTools ?? []) + allowedOnce
+        return known.map(ByteText.init).unique.map(\.text)
     }
 
     /// The tools that are known, and which of them are allowed.
     private var tools: String {
         guard let allowed = conversation.allowedTools else { return "All tools are allowed (--allow-all-tools)." }
-        let builtin = conversation.model == BuiltinAgent.modelID ? BuiltinAgent.Tool.allCases.map(\.rawValue) : []
-        let known = (builtin + conversation.toolsSeen + allowed + allowedOnce).map(ByteText.init).unique
-        completer.tools(known.map(\.text))
+        let known = knownTools
         guard !known.isEmpty else {
             return "No tools are allowed, and none was used in this chat yet. To allow one: /allow TOOL"
         }
         let lines = known.map { tool in
             let state =
-                allowed.contains { $0.isSame(as: tool.text) }
+                allowed.contains { $0.isSame(as: tool) }
                 ? "allowed"
-                : allowedOnce.contains { $0.isSame(as: tool.text) } ? "allowed for the next prompt" : "not allowed"
-            return "\(TerminalText.line(tool.text)): \(state)"
+                : allowedOnce.contains { $0.isSame(as: tool) } ? "allowed for the next prompt" : "not allowed"
+            return "\(TerminalText.line(tool)): \(state)"
         }
         return lines.joined(separator: "\n")
     }

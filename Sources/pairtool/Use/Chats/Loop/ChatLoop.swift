@@ -102,6 +102,7 @@ struct ChatLoop {
     }
 
     func sayTitle() {
+        completer.tools(knownTools)
         let model = conversation.model.map { ", model \($0)" } ?? ""
         session.output.say("\(conversation.title)\(model). /help lists the commands.")
     }
@@ -214,7 +215,7 @@ extension ChatLoop {
         case .value(let sent?):
             conversation = sent
             conversation.allowedTools = allowed
-            completer.tools(sent.toolsSeen)
+            completer.tools(knownTools)
             last?.isUncertain = false
             try await goOn(since: begin)
             return true

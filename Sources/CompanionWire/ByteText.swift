@@ -29,6 +29,20 @@ extension StringProtocol {
         return false
     }
 
+    /// The text without white space and line breaks at its ends.
+    package func trimmingWhitespace() -> String {
+        let scalars = unicodeScalars
+        guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
+            let last = scalars.lastIndex(where: { !$0.properties.isWhitespace })
+        else { return "" }
+        return String(self[first..<scalars.index(after: last)])
+    }
+
+    /// The first scalars of the text. A `Character` has no limit of length.
+    package func scalars(atMost count: Int) -> String {
+        String(String.UnicodeScalarView(unicodeScalars.prefix(count)))
+    }
+
     /// What follows these bytes; nil for a text that does not begin with them.
     ///
     /// - Parameter ignoringCase: Whether letters of ASCII may be of the other case.

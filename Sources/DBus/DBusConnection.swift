@@ -11,8 +11,8 @@ package actor DBusConnection {
         var reply: CheckedContinuation<DBusMessage, any Error>
     }
 
-    /// The most bytes of a message that are taken; a bus that sends more is left. The specification's default is
-    /// 128 MiB; no service has so much to say here.
+    /// The largest message that is accepted, in bytes; the connection to a bus that sends more is closed. The
+    /// specification's default is 128 MiB; no service used here sends as much.
     private static let messageLimit = 1 << 20
 
     private nonisolated let executor = QueueExecutor(label: "pairtool.dbus")
@@ -129,7 +129,7 @@ package actor DBusConnection {
         guard watched >= 0 else {
             dbus_connection_close(connection)
             dbus_connection_unref(connection)
-            throw DBusError.noMemory
+            throw DBusError.noDescriptor
         }
         let source = DispatchSource.makeReadSource(fileDescriptor: watched, queue: executor.queue)
         // Safe because the source ends on the actor's queue, and `connection` is nil from then on.

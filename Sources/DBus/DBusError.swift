@@ -25,6 +25,11 @@ package struct DBusError: Error, Sendable, CustomStringConvertible {
     )
     static let noMemory = DBusError(name: "org.freedesktop.DBus.Error.NoMemory", "there is too little memory")
 
+    static let noDescriptor = DBusError(
+        name: "org.freedesktop.DBus.Error.LimitsExceeded",
+        "this process has too many open files"
+    )
+
     static func silence(of whom: String) -> DBusError {
         DBusError(name: "org.freedesktop.DBus.Error.NoReply", "\(whom) does not answer")
     }

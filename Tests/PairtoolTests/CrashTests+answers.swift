@@ -118,4 +118,40 @@ extension CrashTests {
             }
         }
     }
+
+    @Test("A cancelled agent that takes its time ends with a host that is killed meanwhile", .timeLimit(.minutes(2)))
+    func cancelledAgentOfKilledHost() async throws {
+        try await withProject { host, user in
+            let gate = try await host.pipe("gate")
+            let script = """
+                trap ': >\(gate).told' TERM
+                exec 2>/dev/null
+                exec 3>'\(gate)'
+                echo agent >&3
+                echo up
+                while :; do sleep 0.02; done
+                """
+            let agent = try host.file("agent.sh", Array(script.utf8))
+            try await withDoomedHost(host, ["--agent-command", "/bin/sh \(agent)"]) { events, kill in
+                // It ends when nothing has the pipe open any more.
+                async let users = host.shell("cat '\(gate)'")
+                #expect(try await pair(user, events).status == 0)
+                try await withClient(user, events) { client in
+                    let project = try #require(try await client.projects().first)
+                    let chat = try await client.createChat(projectID: project.id, title: "run").id
+                    let request = ContinueChatRequest(prompt: "go", projectPath: nil, model: nil, allowedTools: nil)
+                    let turn = try await client.startTurn(chatID: chat, request)
+                    for try await output in try FollowedTurn(client: client, chatID: chat, turnID: turn) {
+                        if case .text = output { break }
+                    }
+                    async let cancelled = client.cancelTurn(chatID: chat, turnID: turn)
+                    let told = try await host.shell("while ! [ -e '\(gate).told' ]; do sleep 0.01; done")
+                    #expect(told.status == 0)
+                    try kill()
+                    _ = try? await cancelled
+                }
+                #expect(try await users.out == "agent\n")
+            }
+        }
+    }
 }

@@ -54,6 +54,26 @@ import Testing
         }
     }
 
+    @Test("A host that runs leaves no core dump", .enabled(if: leavesDumps, "nothing leaves one here"))
+    func hostCoreDump() async throws {
+        try await Sandbox.with { user in
+            let ended = try await user.shell(
+                """
+                ulimit -c unlimited && mkdir project && mkfifo events || exit 1
+                '\(BuiltTool.path)' host --project project --port 0 --engine embedded --interface lo --json > events &
+                exec 3< events
+                read -r line <&3
+                kill -ABRT $!
+                wait $!
+                """
+            )
+            #expect(ended.status == 128 + SIGABRT, "\(ended)")
+            #expect(!ended.err.contains("core dumped"), "\(ended)")
+            let names = try FileManager.default.contentsOfDirectory(atPath: user.directory)
+            #expect(names.filter { $0.hasPrefix("core") } == [])
+        }
+    }
+
     /// "ąęł", and in front of it that its alphabet is ISO 8859-2 (ISO/IEC 18004, 7.4.2): the C library reads the tables
     /// of that from a file.
     private static let named = """

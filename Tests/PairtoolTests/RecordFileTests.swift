@@ -1,4 +1,5 @@
 import CompanionTestSupport
+import CompanionWire
 import Glibc
 import PairingAgent
 import Testing
@@ -85,7 +86,7 @@ import Testing
                 let found = try await user.shell(
                     "chmod 666 data/pairtool/aicli/*/sessions.json; echo data/pairtool/aicli/*"
                 )
-                let path = user.directory + "/" + found.out.trimmingBlanks() + "/sessions.json"
+                let path = user.directory + "/" + found.out.trimmingWhitespace() + "/sessions.json"
                 expectRefusal(await user.run("send", "web", "x"), path)
             }
         }

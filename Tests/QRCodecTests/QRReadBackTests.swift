@@ -38,6 +38,20 @@ struct QRReadBackTests {
         #expect(passed.isEmpty, "\(passed)")
     }
 
+    @Test("A PNG that is cut off or damaged on its way to the file is an error")
+    func png() throws {
+        let symbol = try QRSymbol(bytes: Array("one".utf8))
+        let file = try symbol.png(scale: 3)
+        #expect(throws: Never.self) { try symbol.check(file, scale: 3, quietZone: QRSymbol.quietZone) }
+        for count in [0, 8, 40, file.count / 2, file.count - 13] {
+            #expect(throws: QRCodecError.self, "\(count) bytes") {
+                try symbol.check(Array(file.prefix(count)), scale: 3, quietZone: QRSymbol.quietZone)
+            }
+        }
+        let other = try QRSymbol(bytes: Array("two".utf8)).png(scale: 3)
+        #expect(throws: QRCodecError.self) { try symbol.check(other, scale: 3, quietZone: QRSymbol.quietZone) }
+    }
+
     @Test("A right one passes, at all versions", arguments: 1...40)
     func right(version: Int) throws {
         var generator = SeededGenerator(seed: UInt64(version))
@@ -48,6 +62,8 @@ struct QRReadBackTests {
                 let symbol = try QRSymbol(bytes: bytes, errorCorrection: level)
                 #expect(symbol.version == version)
                 #expect(throws: Never.self) { try QRReadBack.check(symbol) { symbol[$0, $1] } }
+                let read = try ZBarScanner.forQR().scan(QRImage(modules: symbol.size) { symbol[$0, $1] })
+                #expect(read.map(\.bytes) == [bytes])
             }
         }
     }

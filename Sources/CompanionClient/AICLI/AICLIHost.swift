@@ -96,7 +96,7 @@ extension AICLIHost: SessionBeginning {
         guard started.isNew else {
             throw CompanionClientError(
                 .hostError,
-                "The host gave the session again that it has had: this build of the server keeps one for each project."
+                "The host returned the earlier session: this build of the server keeps one session per project."
             )
         }
         try store.updateSessions { $0.started(started.id, in: workingDirectory, at: runner.now()) }
@@ -150,8 +150,8 @@ extension AICLIHost: TurnRunning {
         }
         var error = error
         guard let entry else {
-            error.message += " Too many prompts wait already: this one was not kept."
-            error.advice = "throw some away: pairtool aicli outbox"
+            error.message += " The outbox is full, so this prompt was not kept."
+            error.advice = "remove some: pairtool aicli outbox"
             return error
         }
         error.message += " The prompt waits here as \(entry.id), and goes out before the next one."
@@ -229,7 +229,8 @@ extension CompanionClientError {
 extension String {
     /// The beginning of the text, for one line.
     fileprivate var excerpt: String {
-        let line = split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
-        return line.count > 100 || line.count < trimmed.count ? "\(line.prefix(100))…" : line
+        let text = trimmingWhitespace()
+        let start = (text.split(whereSeparator: \.isNewline).first ?? "").scalars(atMost: 100)
+        return start.isSame(as: text) ? start : start + "…"
     }
 }

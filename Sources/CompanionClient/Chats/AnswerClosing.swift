@@ -35,7 +35,7 @@ struct AnswerClosing {
     }
 
     private static func isMark(_ line: String) -> Bool {
-        line.filter { $0.isLetter || $0 == " " }.trimmed.uppercased() == AnswerSigns.completionMark
+        line.filter { $0.isLetter || $0 == " " }.trimmingWhitespace().uppercased() == AnswerSigns.completionMark
     }
 
     // MARK: One sentence

@@ -12,7 +12,7 @@ package struct AnswerSigns: Sendable, Hashable {
     package let isEmpty: Bool
 
     package init(_ answer: String) {
-        let lines = answer.split(whereSeparator: \.isNewline).map { String($0).trimmed }.filter { !$0.isEmpty }
+        let lines = answer.split(whereSeparator: \.isNewline).map { $0.trimmingWhitespace() }.filter { !$0.isEmpty }
         isEmpty = lines.isEmpty
         // Only the end of an answer says what comes next.
         let end = lines.suffix(6)

@@ -73,12 +73,7 @@ package final class CompanionHostStore: Sendable {
 
     /// The project of a chat, listed or not; nil for an unknown chat.
     func projectID(ofChat id: String) async throws(CompanionHostError) -> String? {
-        try await database.read { database in
-            try String.fetchOne(
-                database.cachedStatement(sql: "SELECT project FROM chat WHERE id = ?"),
-                arguments: [id]
-            )
-        }
+        try await database.read { database in try self.projectID(ofChat: id, in: database) }
     }
 
     /// Adds an empty chat, within a transaction. Without a title it takes one from its first prompt.

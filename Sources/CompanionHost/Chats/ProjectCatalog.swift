@@ -112,7 +112,7 @@ struct ProjectCatalog: Sendable {
     }
 
     static func isDirectory(_ path: String) -> Bool {
-        PrivateFile.isDirectory(path)
+        FileStatus(path)?.kind == .directory
     }
 }
 

@@ -7,14 +7,29 @@ import NIOPosix
 /// Finds which user of this machine is at the other end of a connection from this machine, whose addresses all users
 /// share.
 final class LocalPeers: Sendable {
+    /// What is known of a connection.
+    private struct Peer {
+        var isHere: Bool
+        var user: UInt32?
+    }
+
     /// What was found out, until the connection is closed.
-    private let known = NIOLockedValueBox<[ObjectIdentifier: UInt32]>([:])
+    private let known = NIOLockedValueBox<[ObjectIdentifier: Peer]>([:])
     /// Who paired the device of version 1 that is connected; gone when the host ends.
     private let paired = NIOLockedValueBox<(device: String, user: UInt32)?>(nil)
 
     /// Whether the other end is on this machine: over the loopback interface, or from another of its addresses.
-    static func isHere(_ channel: any Channel) -> Bool {
-        channel.remoteAddress.flatMap(IPAddress.init(peer:)).map(isHere) ?? false
+    func isHere(_ channel: any Channel) -> Bool {
+        peer(of: channel).isHere
+    }
+
+    private func peer(of channel: any Channel) -> Peer {
+        let id = ObjectIdentifier(channel)
+        if let peer = known.withLockedValue({ $0[id] }) { return peer }
+        let peer = Peer(isHere: channel.remoteAddress.flatMap(IPAddress.init(peer:)).map(Self.isHere) ?? false)
+        known.withLockedValue { $0[id] = peer }
+        channel.closeFuture.whenComplete { _ in self.known.withLockedValue { $0[id] = nil } }
+        return peer
     }
 
     private static func isHere(_ address: IPAddress) -> Bool {
@@ -27,16 +42,16 @@ final class LocalPeers: Sendable {
 
     /// The user at the other end; nil for a peer on another machine, and where it cannot be determined.
     func user(of channel: any Channel) async -> UInt32? {
-        let id = ObjectIdentifier(channel)
-        if let user = known.withLockedValue({ $0[id] }) { return user }
-        guard let client = channel.remoteAddress.flatMap(TCPSocketTable.Place.init(of:)),
-            let server = channel.localAddress.flatMap(TCPSocketTable.Place.init(of:)), Self.isHere(client.address),
+        let peer = peer(of: channel)
+        if let user = peer.user { return user }
+        guard peer.isHere, let client = channel.remoteAddress.flatMap(TCPSocketTable.Place.init(of:)),
+            let server = channel.localAddress.flatMap(TCPSocketTable.Place.init(of:)),
             let user = try? await NIOThreadPool.singleton.runIfActive({
                 TCPSocketTable.current().owner(of: client, connectedTo: server)
             })
         else { return nil }
-        known.withLockedValue { $0[id] = user }
-        channel.closeFuture.whenComplete { _ in self.known.withLockedValue { $0[id] = nil } }
+        // The connection may have been closed meanwhile.
+        known.withLockedValue { $0[ObjectIdentifier(channel)]?.user = user }
         return user
     }
 

@@ -72,10 +72,9 @@ package enum QRContent: Sendable, Hashable {
 
 extension String {
     fileprivate var trimmed: String {
-        let isBlank: (Character) -> Bool = { $0.isWhitespace || $0 == "\u{FEFF}" }
-        guard let start = firstIndex(where: { !isBlank($0) }), let end = lastIndex(where: { !isBlank($0) }) else {
-            return ""
-        }
-        return String(self[start...end])
+        let isKept: (Unicode.Scalar) -> Bool = { !$0.properties.isWhitespace && $0 != "\u{FEFF}" }
+        guard let start = unicodeScalars.firstIndex(where: isKept), let end = unicodeScalars.lastIndex(where: isKept)
+        else { return "" }
+        return String(unicodeScalars[start...end])
     }
 }

@@ -1,8 +1,7 @@
 import CAvahi
 import Glibc
 
-/// Does something once on Avahi's loop: it is time to resolve an instance anew, or for the program to look what it
-/// waits for.
+/// Runs an action once on Avahi's loop, after a delay: resolves an instance again, say.
 final class AvahiTimer {
     private let api: UnsafePointer<AvahiPoll>
     private let action: () -> Void

@@ -67,19 +67,6 @@ extension PrivateFile {
         return Array(bytes[..<size])
     }
 
-    /// Whether a path leads to a directory.
-    package static func isDirectory(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-    }
-
-    /// Whether a path leads to a regular file; nil if nothing exists there.
-    package static func isRegularFile(_ path: String) -> Bool? {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        return status.st_mode & S_IFMT == S_IFREG
-    }
-
     /// Runs a body while no other process holds the same lock file.
     package static func withLock<R>(_ path: String, _ body: () throws -> R) throws -> R {
         try makeDirectory(directory(of: path))

@@ -29,9 +29,7 @@ package struct DeviceIdentity: Sendable, Hashable {
 
     /// The id that hosts give to a device: the first 16 hex digits of SHA-256 over the trimmed text of its public key.
     package static func deviceID(publicKeyText: String) -> String {
-        let start = publicKeyText.firstIndex { !$0.isWhitespace } ?? publicKeyText.endIndex
-        let trimmed = publicKeyText[start...].reversed().drop { $0.isWhitespace }.reversed()
-        return shortHash(String(trimmed))
+        shortHash(publicKeyText.trimmingWhitespace())
     }
 
     /// The first 16 hex digits of SHA-256 over a text. It is a label and proves nothing.

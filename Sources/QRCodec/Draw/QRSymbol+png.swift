@@ -34,7 +34,7 @@ extension QRSymbol {
     }
 
     /// Reads what was drawn again, at the middle of each module.
-    private func check(_ file: [UInt8], scale: Int, quietZone: Int) throws(QRCodecError) {
+    func check(_ file: [UInt8], scale: Int, quietZone: Int) throws(QRCodecError) {
         // However large it is: it is our own.
         let limits = ImageLimits(maxFileBytes: .max, maxPixels: .max, maxWorkingBytes: .max)
         let drawn = try PNGDecoder.decode(file, limits: limits)

@@ -96,7 +96,7 @@ struct AICLIPairing: Sendable {
         let question = Question(context: context)
         for attempt in 1...3 {
             let prompt = "Token of \(TerminalText.line(target.name)): "
-            guard let typed = try await question.secret(prompt)?.trimmingBlanks(), !typed.isEmpty else { break }
+            guard let typed = try await question.secret(prompt)?.trimmingWhitespace(), !typed.isEmpty else { break }
             if AICLIPayload.isToken(typed), try await accepts(typed, at: place) { return typed }
             if attempt < 3 { output.say("Wrong token. Try again.") } else { throw refused }
         }
@@ -152,7 +152,7 @@ extension CommandContext {
                 "that is not a token: it is too long; nothing was sent"
             )
         }
-        let text = String(decoding: bytes, as: UTF8.self).trimmingBlanks()
+        let text = String(decoding: bytes, as: UTF8.self).trimmingWhitespace()
         // The payload of the server's QR code is accepted too.
         let token = AICLIPayload(text)?.token ?? text
         guard AICLIPayload.isToken(token) else {

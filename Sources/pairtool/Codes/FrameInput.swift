@@ -82,7 +82,7 @@ struct FrameReading: Sendable {
         try PairingPicture.symbol(of: await contents(within: limit), in: input.name)
     }
 
-    private var name: String { input.name == "-" ? "standard input" : input.name }
+    private var name: String { PairingPicture.name(input.name) }
 
     private func timedOut(_ others: [QRContent]) -> CommandError {
         let seen = others.compactMap(\.shortcoming)

@@ -49,7 +49,7 @@ struct PictureWatch: Sendable {
     /// - Returns: nil if it is not a regular file, or no longer exists.
     private func read(_ name: String) async throws -> [QRContent]? {
         // Reading a pipe would block the watch.
-        guard PrivateFile.isRegularFile(path(name)) == true else { return nil }
+        guard FileStatus(path(name))?.kind == .file else { return nil }
         return try await PairingPicture.read(path(name), context: context)
     }
 }

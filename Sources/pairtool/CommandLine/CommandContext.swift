@@ -68,5 +68,8 @@ struct CommandContext: Sendable {
     /// turns off decoration only: without its colours the code could not be scanned.
     var takesColour: Bool { stdoutIsTerminal && environment["TERM"] != "dumb" }
 
+    /// The width of the terminal that standard output is; nil if it is none.
+    var columns: Int? { stdoutIsTerminal ? windowSize()?.columns : nil }
+
     var paths: Paths { Paths(environment: environment) }
 }

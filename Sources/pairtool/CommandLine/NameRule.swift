@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionWire
 import Glibc
 
 /// The rule for names that the user gives to a device or host.
@@ -8,7 +9,7 @@ enum NameRule {
 
     /// - Throws: `ValidationError` for a name that is empty, too long, or contains control characters.
     static func check(_ name: String) throws {
-        guard !name.trimmingBlanks().isEmpty else { throw ValidationError("The name is empty.") }
+        guard !name.trimmingWhitespace().isEmpty else { throw ValidationError("The name is empty.") }
         guard name.count <= longest else { throw ValidationError("The name is longer than \(longest) characters.") }
         guard !name.unicodeScalars.contains(where: TerminalText.isUnsafe) else {
             throw ValidationError("The name contains control characters.")

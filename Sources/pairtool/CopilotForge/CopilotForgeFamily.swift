@@ -129,7 +129,7 @@ extension CopilotForgeFamily {
         return health
     }
 
-    /// A verified host tells when something changes; a legacy one is asked again and again.
+    /// A verified host reports changes; a legacy one is asked every `interval`.
     func watchHealth(
         of host: PairedHost,
         every interval: Duration,

@@ -12,13 +12,7 @@ struct AddressedHost: Sendable {
     ///
     /// - Throws: ``CommandError`` if none answers.
     func rows() async throws -> [DiscoveredRow] {
-        guard place.address.isLocal else {
-            throw CommandError(
-                .usage,
-                "host.refused_address",
-                "\(place.address) is not an address on this machine, your network or your VPN; nothing was sent"
-            )
-        }
+        try place.requireLocal()
         // The error of the preferred family is the one to report, so it goes first.
         let families = HostFamily.allCases.sorted { $0.behavior.goesFirst && !$1.behavior.goesFirst }
         guard let port = place.port else { return try await rows(of: families) }

@@ -14,10 +14,10 @@ enum WantedHost: Sendable, Hashable {
             self = .place(place)
             return
         }
-        guard !text.trimmingBlanks().isEmpty, !text.unicodeScalars.contains("/") else {
+        guard !text.trimmingWhitespace().isEmpty, !text.unicodeScalars.contains("/") else {
             throw ValidationError("“\(TerminalText.line(text))” is neither an address nor the name of a host.")
         }
-        self = .name(text.trimmingBlanks())
+        self = .name(text.trimmingWhitespace())
     }
 }
 
@@ -69,7 +69,7 @@ struct NamedHost: Sendable {
 
     /// A paired host, at the address in its record.
     private func row(_ host: PairedHost) -> DiscoveredRow {
-        return DiscoveredRow(
+        DiscoveredRow(
             DiscoveredHost(
                 id: host.id,
                 name: host.name,

@@ -43,7 +43,7 @@ struct USBDevice: Encodable, Sendable, Hashable {
 
     private static func line(_ path: String) -> String? {
         guard let file = FileManager.default.contents(atPath: path) else { return nil }
-        let text = String(decoding: file.prefix(lineLimit), as: UTF8.self).trimmingBlanks()
+        let text = String(decoding: file.prefix(lineLimit), as: UTF8.self).trimmingWhitespace()
         return text.isEmpty ? nil : text
     }
 }

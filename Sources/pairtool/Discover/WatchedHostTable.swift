@@ -46,7 +46,7 @@ struct WatchedHostTable: Sendable {
 
     mutating func removed(_ host: DiscoveredHost) -> [Action] {
         let row = DiscoveredRow(host, paired: paired)
-        let key = Self.key(of: row)
+        let key = row.key
         forgetName(of: key)
         rows[key] = nil
         queue.removeAll { $0 == key }
@@ -61,7 +61,7 @@ struct WatchedHostTable: Sendable {
 
     /// Takes the result of a probe.
     mutating func probed(_ asked: DiscoveredRow, _ result: ProbeResult) -> [Action] {
-        let key = Self.key(of: asked)
+        let key = asked.key
         running.remove(key)
         var actions: [Action] = []
         if var row = rows[key] {
@@ -79,7 +79,7 @@ struct WatchedHostTable: Sendable {
 
     private mutating func show(_ change: Change, _ host: DiscoveredHost) -> [Action] {
         var row = DiscoveredRow(host, paired: paired)
-        let key = Self.key(of: row)
+        let key = row.key
         let old = rows[key]
         row.probe = old?.probe
         forgetName(of: key)
@@ -111,10 +111,6 @@ struct WatchedHostTable: Sendable {
             actions.append(.probe(row))
         }
         return actions
-    }
-
-    private static func key(of row: DiscoveredRow) -> Key {
-        row.key
     }
 }
 

@@ -61,7 +61,7 @@ enum Advice: String, Sendable, CaseIterable {
     case signIn = "Sign in to Copilot in the app on {HOST}."
     case pair = "Pair with a host: pairtool pair"
     case pairAgain = "Pair this device again: pairtool pair"
-    case newToken = "Look up the token at {HOST}, then pair again: pairtool pair --family aicli --url {URL}"
+    case newToken = "Look up the token at {HOST}, then pair again: pairtool pair --family {FAMILY} --url {URL}"
     case newCode = "Show a new code on {HOST}, then: pairtool pair"
     case setClocks = "Synchronise both clocks with the network: timedatectl set-ntp true"
     case protectFile = "If nobody else has used it: chmod 600 '{FILE}'; otherwise move it away and pair again."

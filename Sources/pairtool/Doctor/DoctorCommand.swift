@@ -86,7 +86,7 @@ struct DoctorCommand: AsyncParsableCommand {
     private func show(_ finding: Finding, _ output: Output) {
         switch output.format {
         case .text:
-            let columns = output.context.stdoutIsTerminal ? output.context.windowSize()?.columns : nil
+            let columns = output.context.columns
             output.data(finding.text(colour: output.context.colour, columns: columns))
         case .json: output.json(finding)
         case .quiet: if finding.verdict.fails { output.data(finding.check.rawValue) }

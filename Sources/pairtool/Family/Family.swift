@@ -71,11 +71,11 @@ protocol Family: Sendable {
         output: Output,
         timeouts: CompanionClientConfiguration.Timeouts
     ) async throws -> HostHealth
-    /// Asks a paired host how it is at once, and then whenever that may have changed, until the task is cancelled or the
-    /// host is gone from its address. Default: every `interval`.
+    /// Asks a paired host for its health at once, and then whenever it may have changed, until the task is cancelled or
+    /// the host no longer answers at its address. Default: every `interval`.
     ///
-    /// - Parameter take: Gets the answer, or why there is none for now.
-    /// - Throws: ``CompanionClientError`` for what another try cannot mend; what `take` throws.
+    /// - Parameter take: Takes the answer, or the reason why there is none now.
+    /// - Throws: ``CompanionClientError`` for errors that another try cannot fix; what `take` throws.
     func watchHealth(
         of host: PairedHost,
         every interval: Duration,
@@ -135,7 +135,7 @@ extension Family {
         try await poll(every: interval, take) { try await health(of: host, output: output, timeouts: .init()) }
     }
 
-    /// Asks again and again, until the task is cancelled.
+    /// Asks every `interval`, until the task is cancelled.
     func poll(
         every interval: Duration,
         _ take: (Result<HostHealth, CompanionClientError>) async throws -> Void,

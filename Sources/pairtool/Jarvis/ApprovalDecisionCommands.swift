@@ -1,5 +1,6 @@
 import ArgumentParser
 import CompanionClient
+import CompanionWire
 
 struct ApprovalApproveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -43,12 +44,12 @@ struct ApprovalRejectCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
-        if reason.trimmingBlanks().isEmpty { throw ValidationError("A rejection needs a reason.") }
+        if reason.trimmingWhitespace().isEmpty { throw ValidationError("A rejection needs a reason.") }
     }
 
     func run() async throws {
         try await host.withJarvis(options, via: place.via) { session in
-            try await ApprovalDecision(session: session).decide(id, .reject(reason: reason.trimmingBlanks()))
+            try await ApprovalDecision(session: session).decide(id, .reject(reason: reason.trimmingWhitespace()))
         }
     }
 }
@@ -63,7 +64,7 @@ struct ApprovalDecision {
         let row = ApprovalReceiptRow(receipt, action: request.action, at: session.client.base)
         session.output.result(row, id: row.id.description) {
             TerminalText.line(
-                "\(decision == .approve ? "Approved" : "Rejected"): \(row.action.prefix(200)) (\(row.id), at \(row.daemon))"
+                "\(decision == .approve ? "Approved" : "Rejected"): \(row.action.scalars(atMost: 200)) (\(row.id), at \(row.daemon))"
             )
         }
         if receipt.message == nil {

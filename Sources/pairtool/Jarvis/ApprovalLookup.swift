@@ -16,7 +16,7 @@ struct ApprovalLookup {
                 .usage,
                 "approval.ambiguous",
                 "“\(word)” matches several: "
-                    + found.prefix(5).map { "\($0.id) (\($0.action.prefix(60)))" }.joined(separator: ", "),
+                    + found.prefix(5).map { "\($0.id) (\($0.action.scalars(atMost: 60)))" }.joined(separator: ", "),
                 next: "use more of the id: pairtool approvals"
             )
         }

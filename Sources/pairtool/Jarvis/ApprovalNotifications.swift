@@ -1,4 +1,5 @@
 import CompanionClient
+import CompanionWire
 import FoundationEssentials
 
 /// The approval requests that are shown as desktop notifications.
@@ -17,13 +18,13 @@ actor ApprovalNotifications {
 
     /// Shows a new request. An error of the notification service does not stop the watch.
     func show(_ approval: JarvisApproval) async {
-        var body = String(approval.reason.prefix(300))
+        var body = approval.reason.scalars(atMost: 300)
         if !approval.requestedBy.isEmpty {
-            body += (body.isEmpty ? "" : "\n") + "by \(approval.requestedBy.prefix(60))"
+            body += (body.isEmpty ? "" : "\n") + "by \(approval.requestedBy.scalars(atMost: 60))"
         }
         if !service.hasActions { body += "\npairtool approvals show \(approval.id.description.prefix(8))" }
         let notification = try? await service.show(
-            title: "Approve? \(approval.action.prefix(200))",
+            title: "Approve? \(approval.action.scalars(atMost: 200))",
             body: body,
             actions: [(Self.approve, "Approve"), (Self.reject, "Reject")],
             isUrgent: true

@@ -39,7 +39,7 @@ struct ApprovalRequestCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        if action.trimmingBlanks().isEmpty { throw ValidationError("A request needs an action.") }
+        if action.trimmingWhitespace().isEmpty { throw ValidationError("A request needs an action.") }
     }
 
     func run() async throws {

@@ -48,11 +48,11 @@ struct ApprovalRow: Encodable {
         lines.append(("status", "\(status)"))
         if let resolvedAt { lines.append(("decided", CompanionTimestamp.string(from: resolvedAt))) }
         for (key, value) in (details ?? [:]).sorted(by: { $0.key < $1.key }).prefix(40) {
-            lines.append(("detail", "\(key.prefix(60)) = \(value)"))
+            lines.append(("detail", "\(key.scalars(atMost: 60)) = \(value)"))
         }
         lines.append(("daemon", daemon))
         return lines.map { name, value in
-            name + String(repeating: " ", count: 10 - name.count) + TerminalText.line(String(value.prefix(2000)))
+            name + String(repeating: " ", count: 10 - name.count) + TerminalText.line(value.scalars(atMost: 2000))
         }.joined(separator: "\n")
     }
 }

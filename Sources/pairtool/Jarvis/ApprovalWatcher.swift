@@ -61,7 +61,11 @@ struct ApprovalWatcher: Sendable {
             _ = try await session.decide(approval.id, decision)
         } catch {
             let failure = CommandError(describing: error)
-            session.output.warn(failure.code, "\(approval.action.prefix(200)): \(failure.message)", next: failure.next)
+            session.output.warn(
+                failure.code,
+                "\(approval.action.scalars(atMost: 200)): \(failure.message)",
+                next: failure.next
+            )
         }
     }
 
@@ -73,8 +77,8 @@ struct ApprovalWatcher: Sendable {
             write("decided", "-", row(approval, state), "\(state.status)")
         case .gone(let approval): write("gone", "-", row(approval, nil), "gone")
         case .interrupted(let message): note("interrupted", message)
-        case .resumed(let base): note("resumed", "going on at \(base)")
-        case .moved(let base): note("moved", "going on at \(base)")
+        case .resumed(let base): note("resumed", "continuing at \(base)")
+        case .moved(let base): note("moved", "continuing at \(base)")
         }
     }
 
@@ -95,7 +99,9 @@ struct ApprovalWatcher: Sendable {
             let time = now.formatted(Date.ISO8601FormatStyle().time(includingFractionalSeconds: false))
             let id = row.id.description.prefix(8)
             output.data(
-                TerminalText.line("\(time) \(sign) \(id)  \(row.action.prefix(200))  \(remark)".trimmingBlanks())
+                TerminalText.line(
+                    "\(time) \(sign) \(id)  \(row.action.scalars(atMost: 200))  \(remark)".trimmingWhitespace()
+                )
             )
         }
     }

@@ -94,8 +94,8 @@ struct ApprovalsCommand: AsyncParsableCommand {
                 pending.approvals.map { ApprovalRow($0, at: base) },
                 columns: [
                     TableColumn("ID", rank: 0) { String($0.id.description.prefix(8)) },
-                    TableColumn("ACTION", shrinks: true, rank: 0) { String($0.action.prefix(200)) },
-                    TableColumn("BY", shrinks: true, rank: 2) { String(($0.requestedBy ?? "").prefix(60)) },
+                    TableColumn("ACTION", shrinks: true, rank: 0) { $0.action.scalars(atMost: 200) },
+                    TableColumn("BY", shrinks: true, rank: 2) { ($0.requestedBy ?? "").scalars(atMost: 60) },
                     TableColumn("ASKED") { TimeText.ago($0.requestedAt, now: now) },
                 ],
                 id: \.id.description

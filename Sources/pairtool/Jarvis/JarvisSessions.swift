@@ -24,7 +24,7 @@ enum JarvisSessions {
                 throw CommandError(
                     .failed,
                     "host.fallback_url",
-                    "the second base URL of \(host.name) in the records is none: \(url)",
+                    "the stored second base URL of \(host.name) is not valid: \(url)",
                     next: "pairtool pair --family jarvis --url http://\(host.endpoint) --fallback-url URL"
                 )
             }

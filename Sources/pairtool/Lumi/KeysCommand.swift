@@ -142,12 +142,12 @@ struct KeysCommand: AsyncParsableCommand {
         private func read(_ provider: Provider, _ context: CommandContext) async throws -> String {
             if context.canAsk {
                 let question = Question(context: context)
-                return (try await question.secret("Key for \(provider.displayName): ") ?? "").trimmingBlanks()
+                return (try await question.secret("Key for \(provider.displayName): ") ?? "").trimmingWhitespace()
             }
             guard let bytes = try await context.content(limit: 8 << 10) else {
                 throw CommandError(.usage, "key.unusable", "that is not a key: it is longer than 8 KiB")
             }
-            return String(decoding: bytes, as: UTF8.self).trimmingBlanks()
+            return String(decoding: bytes, as: UTF8.self).trimmingWhitespace()
         }
     }
 

@@ -83,7 +83,7 @@ enum LumiSessions {
                 }
             }
         } catch let error as CompanionClientError {
-            logger.debug("the kept connection is of no use", metadata: ["error": "\(error)"])
+            logger.debug("the kept connection no longer works", metadata: ["error": "\(error)"])
             held.end()
             return nil
         }

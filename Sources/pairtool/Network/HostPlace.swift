@@ -15,6 +15,16 @@ struct HostPlace: Sendable, Hashable {
         port = endpoint.port == 0 ? nil : endpoint.port
     }
 
+    /// - Throws: ``CommandError`` for an address that pairtool never connects to.
+    func requireLocal() throws {
+        guard !address.isLocal else { return }
+        throw CommandError(
+            .usage,
+            "host.refused_address",
+            "\(address) is not an address on this machine, your network or your VPN; nothing was sent"
+        )
+    }
+
     func endpoint(_ usual: Int) -> CompanionEndpoint {
         CompanionEndpoint(address: address, port: port ?? usual)
     }

@@ -32,7 +32,7 @@ struct PairingOptions: ParsableArguments {
         }
     }
 
-    var deviceName: String { name?.trimmingBlanks() ?? MachineName.current }
+    var deviceName: String { name?.trimmingWhitespace() ?? MachineName.current }
 
     /// The permissions to request besides reading.
     var wanted: [CompanionPermission] { readOnly ? [] : permissions.isEmpty ? CompanionPermission.all : permissions }

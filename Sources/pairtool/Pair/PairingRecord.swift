@@ -27,12 +27,12 @@ struct PairingRecord: Sendable {
         }
     }
 
-    /// Keeps a host without a word.
+    /// Stores a host and prints nothing.
     ///
     /// - Parameters:
     ///   - deviceName: What the host calls this device.
     ///   - clockOffset: The host's clock minus ours; nil if it is not known.
-    ///   - earlier: The record that the new one takes the place of.
+    ///   - earlier: The record that the new one replaces.
     func store(
         _ new: PairedHost,
         as deviceName: String,

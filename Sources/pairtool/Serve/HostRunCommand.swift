@@ -111,7 +111,7 @@ struct HostRunCommand: AsyncParsableCommand {
         }
         // The host's id is derived from its key, so it stays the same when the name, port or address changes.
         let identity = try SecureKeyStore(directory: directory).identity()
-        let name = name?.trimmingBlanks() ?? MachineName.current
+        let name = name?.trimmingWhitespace() ?? MachineName.current
         let server = try CompanionBridgeServer(
             configuration: CompanionHostConfiguration(
                 name: name,

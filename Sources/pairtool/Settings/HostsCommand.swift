@@ -108,7 +108,7 @@ struct HostsRenameCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        let name = name.trimmingBlanks()
+        let name = name.trimmingWhitespace()
         let (renamed, isDefault) = try HostsCommand.change(output) { hosts in
             var renamed = try PairedHostSelection.select(host, in: hosts)
             if let other = hosts.hosts.first(where: { $0.id != renamed.id && $0.name == name }) {

@@ -49,15 +49,7 @@ struct StatusCommand: AsyncParsableCommand {
             }
             return try host.noteContact(with: selected, output.context)
         }
-        try await follow(try await host.selected(output))
-        while true {
-            do {
-                try await follow(try await host.selected(output))
-            } catch let error as CommandError where error.status == .unreachable {
-                // The host may be changing its address, or be switched off.
-                try await ContinuousClock().sleep(for: HostOptions.pause)
-            }
-        }
+        try await host.repeating { try await follow(try await host.selected(output)) }
     }
 
     private func follow(_ host: PairedHost) async throws {
@@ -196,7 +188,7 @@ struct HostStatusReport: Encodable, Equatable {
             )
         }
         if let trouble = health.trouble {
-            return CommandError(.hostUnavailable, "host.not_well", "\(name) says that it is not well: \(trouble)")
+            return CommandError(.hostUnavailable, "host.not_well", "\(name) reports a problem: \(trouble)")
         }
         guard health.hasAssistant == false else { return nil }
         return family.behavior.needsAccount

@@ -1,5 +1,6 @@
 import CompanionClient
 import CompanionTestSupport
+import CompanionWire
 import FoundationEssentials
 import PairingAgent
 import Testing
@@ -37,7 +38,7 @@ import Testing
                     environment: environment
                 )
                 #expect(sent.status == 0, "\(sent.err)")
-                let chatID = sent.out.trimmingBlanks()
+                let chatID = sent.out.trimmingWhitespace()
                 #expect(await user.run("chats", "Ada", "-q").out.contains(chatID))
                 let again = try await user.spawn(["send", chatID, "More", "--json"], environment: environment)
                 #expect(again.status == 0, "\(again.err)")

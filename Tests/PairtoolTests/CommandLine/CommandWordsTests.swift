@@ -29,6 +29,29 @@ import Testing
         }
     }
 
+    @Test(
+        "A moved command does with its old words what it does with its new ones, and names the new ones once",
+        arguments: [
+            (["remote", "volume", "--host", "x"], ["lumi", "remote", "volume", "--host", "x"]),
+            (["agents", "list", "--json"], ["lumi", "agents", "list", "--json"]),
+            (["keys", "set", "--provider", "none"], ["lumi", "keys", "set", "--provider", "none"]),
+            (["--json", "sessions"], ["aicli", "sessions", "--json"]),
+            (["outbox", "remove", "3f2a"], ["aicli", "outbox", "remove", "3f2a"]),
+            (["approvals", "health", "--via", "cloud"], ["jarvis", "health", "--via", "cloud"]),
+        ]
+    )
+    func moved(old: [String], new: [String]) async throws {
+        try await Sandbox.with { user in
+            let (before, after) = (await user.run(old), await user.run(new))
+            #expect(before.status == after.status && before.out == after.out, "\(before) \(after)")
+            let lines = before.err.split(separator: "\n").map(String.init)
+            let notices = lines.filter { $0.contains(" is now ") }
+            #expect(notices.count == (old.contains("--json") ? 0 : 1), "\(before)")
+            #expect(lines.filter { !notices.contains($0) } == after.err.split(separator: "\n").map(String.init))
+            #expect(!after.err.contains(" is now "), "\(after)")
+        }
+    }
+
     @Test("A word that is like no command is refused without a guess", arguments: [["xyzzy"], ["help", "xyzzy"]])
     func noGuess(words: [String]) async throws {
         try await Sandbox.with { user in

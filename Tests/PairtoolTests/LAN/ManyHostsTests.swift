@@ -60,8 +60,11 @@ struct ManyHostsTests {
             script(
                 """
                 for look in 1 2 3; do
-                    on desk "$PAIRTOOL" discover --engine embedded --interface eth0 --json --timeout 120 >$LAN/hosts
-                    [ $(wc -l <$LAN/hosts) -lt 2000 ] || break
+                    on desk "$PAIRTOOL" discover --engine embedded --interface eth0 --json --timeout 120 >$LAN/hosts \\
+                        || fail "look $look ended with $?"
+                    found=$(wc -l <$LAN/hosts)
+                    echo "look $look: $found hosts" >&2
+                    [ $found -lt 2000 ] || break
                 done
                 cat $LAN/hosts
                 """

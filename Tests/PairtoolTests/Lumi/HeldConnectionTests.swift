@@ -88,10 +88,12 @@ import Testing
             #expect(status.permissions == 0o600 && status.owner == geteuid())
             #expect(getsid(process) == process && getsid(0) != process)
             // It may not have noticed yet that the last command has ended.
-            while try Self.openFiles(of: process).values.count(where: { $0.hasPrefix("socket:") }) > 2 {
+            let limit = ContinuousClock.now + .seconds(60)
+            var files = try Self.openFiles(of: process)
+            while files.values.count(where: { $0.hasPrefix("socket:") }) > 2, ContinuousClock.now < limit {
                 await Task.yield()
+                files = try Self.openFiles(of: process)
             }
-            let files = try Self.openFiles(of: process)
             for number in ["0", "1", "2"] { #expect(files[number] == "/dev/null") }
             #expect(files.values.count { $0.hasPrefix("socket:") } == 2, "\(files)")
             // A pipe of its own has both ends here.

@@ -94,7 +94,7 @@ package struct AICLIStore: Sendable {
 
     /// Removes all local data of the server.
     package func removeAll() throws {
-        guard PrivateFile.isDirectory(directory) else { return }
+        guard FileStatus(directory)?.kind == .directory else { return }
         try FileManager.default.removeItem(atPath: directory)
     }
 

@@ -17,24 +17,16 @@ extension TurnRecovery {
     /// - Returns: nil if `stored` does not begin with `shown`.
     static func missing(from stored: String, shown: String) -> String? {
         if let rest = rest(of: stored, after: shown) { return rest }
-        let start = stored.drop(while: \.isWhitespace)
-        let shownStart = shown.drop(while: \.isWhitespace)
-        if let rest = rest(of: String(start), after: String(shownStart)) { return rest }
-        return String(start).trimmed == String(shownStart).trimmed ? "" : nil
+        let isBlank: (Unicode.Scalar) -> Bool = \.properties.isWhitespace
+        let start = String(stored.unicodeScalars.drop(while: isBlank))
+        let shownStart = String(shown.unicodeScalars.drop(while: isBlank))
+        if let rest = rest(of: start, after: shownStart) { return rest }
+        return start.trimmingWhitespace().isSame(as: shownStart.trimmingWhitespace()) ? "" : nil
     }
 
     /// Compares bytes, not characters: the missing part may begin with a combining mark.
     private static func rest(of stored: String, after shown: String) -> String? {
         guard stored.utf8.starts(with: shown.utf8) else { return nil }
         return String(decoding: stored.utf8.dropFirst(shown.utf8.count), as: UTF8.self)
-    }
-}
-
-extension String {
-    /// The text without white space and line breaks at both ends.
-    var trimmed: String {
-        let start = drop(while: \.isWhitespace)
-        guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
-        return String(start[...last])
     }
 }

@@ -160,7 +160,7 @@ package struct TurnRecovery: Sendable {
 
     /// Hosts may trim white space from a prompt when they store it.
     private func isOwn(_ message: CompanionMessage) -> Bool {
-        message.role == .user && message.text.trimmed == prompt.trimmed
+        message.role == .user && message.text.trimmingWhitespace().isSame(as: prompt.trimmingWhitespace())
     }
 
     private mutating func pollAgain(after error: CompanionClientError?, elapsed: Duration) -> Step {

@@ -1,3 +1,5 @@
+import CompanionWire
+
 extension Explorer {
     private static let maximumShownLines = 400
     private static let maximumShownLineSize = 2000

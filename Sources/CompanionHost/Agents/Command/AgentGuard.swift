@@ -1,3 +1,4 @@
+import Logging
 import Subprocess
 import SystemPackage
 
@@ -7,8 +8,8 @@ import SystemPackage
 /// The kernel could kill a child with its parent (PR_SET_PDEATHSIG), but only the child itself can ask for that, and
 /// what the child has started would stay.
 enum AgentGuard {
-    /// Waits until its standard input is closed, which the kernel does for a killed host, and then ends whatever has the
-    /// run's mark in its environment. Signals of the terminal and of a service manager are not for it.
+    /// Waits until its standard input is closed, which the kernel does for a killed host, and then ends all processes
+    /// with the run's mark in their environment. It ignores signals of the terminal and of a service manager.
     private static let script = """
         trap '' HUP INT QUIT TERM
         read -r line
@@ -21,19 +22,24 @@ enum AgentGuard {
         done
         """
 
-    /// Stands by until the task is cancelled.
-    static func run(over processes: AgentProcesses) async {
-        // In this session: orphans in another one are taken for an agent's.
-        _ = try? await Subprocess.run(
-            .path("/bin/sh"),
-            arguments: ["-c", script, "\(AgentProcesses.variable)=\(processes.mark)"],
-            workingDirectory: "/",
-            input: .inputWriter,
-            output: .sequence,
-            error: .discarded
-        ) { guardian in
-            // It prints nothing: its output ends with it.
-            for try await _ in guardian.standardOutput {}
+    /// Runs until the task is cancelled.
+    static func run(over processes: AgentProcesses, logger: Logger) async {
+        do {
+            // In this session: orphans in another one are taken for an agent's.
+            _ = try await Subprocess.run(
+                .path("/bin/sh"),
+                arguments: ["-c", script, "\(AgentProcesses.variable)=\(processes.mark)"],
+                workingDirectory: "/",
+                input: .inputWriter,
+                output: .sequence,
+                error: .discarded
+            ) { guardian in
+                // It prints nothing: its output ends with it.
+                for try await _ in guardian.standardOutput {}
+            }
+        } catch {
+            guard !Task.isCancelled else { return }
+            logger.warning("nothing ends the agent's processes if the host is killed", metadata: .failure(error))
         }
     }
 }

@@ -10,9 +10,9 @@ import SystemPackage
 /// directory. It learns `PAIRTOOL_CHAT_ID`, `PAIRTOOL_PROJECT` and, when not all tools are allowed,
 /// `PAIRTOOL_ALLOWED_TOOLS` (comma-separated, possibly empty) from its environment.
 ///
-/// Whatever it started ends with it, also what left its session (see ``AgentProcesses``), and with the host, also where
-/// that is killed (see ``AgentGuard``). Otherwise the host cannot keep
-/// a command from doing anything: it is the owner's choice.
+/// Whatever it started ends with it, also what left its session (see ``AgentProcesses``), and with the host, even if the
+/// host is killed (see ``AgentGuard``). Otherwise the host cannot keep a command from doing anything: it is the owner's
+/// choice.
 package struct CommandAgent: Agent {
     /// How long a command may take to end after SIGTERM, before SIGKILL.
     static let grace = Duration.seconds(2)
@@ -66,7 +66,9 @@ package struct CommandAgent: Agent {
         processes: AgentProcesses,
         emit: @escaping @Sendable (AgentEvent) -> Void
     ) async throws {
-        async let _: Void = AgentGuard.run(over: processes)
+        // A cancelled turn leaves the command some time to end; the guard stays until that is over.
+        let guardian = Task { [logger] in await AgentGuard.run(over: processes, logger: logger) }
+        defer { guardian.cancel() }
         // What the command printed to standard error last.
         let errors = NIOLockedValueBox<[String]>([])
         do {

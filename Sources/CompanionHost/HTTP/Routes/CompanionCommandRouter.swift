@@ -201,7 +201,7 @@ package struct CompanionCommandRouter: Sendable {
             throw HostResponseError(.forbidden, HostErrorText.otherAddress)
         }
         // All users of this machine have that address.
-        if LocalPeers.isHere(context.channel), await !localPeers.isUser(of: connection.device.id, context.channel) {
+        if localPeers.isHere(context.channel), await !localPeers.isUser(of: connection.device.id, context.channel) {
             throw HostResponseError(.forbidden, HostErrorText.otherUser)
         }
         guard agent.isAvailable() else {
@@ -240,7 +240,7 @@ package struct CompanionCommandRouter: Sendable {
         guard let connection, connection.address == context.peer else {
             return context.isLoopback ? await localPeers.isOwner(context.channel) : false
         }
-        guard LocalPeers.isHere(context.channel) else { return true }
+        guard localPeers.isHere(context.channel) else { return true }
         return await localPeers.isUser(of: connection.device.id, context.channel)
     }
 

@@ -9,7 +9,7 @@ struct Question {
         context.stderr.write(TerminalText.block(text) + " [y/N] ")
         let input = context.stdin
         let answer = try await BlockingCall.run { try input.readLine(echo: true) } ?? ""
-        return ["y", "yes"].contains(answer.trimmingBlanks().lowercased())
+        return ["y", "yes"].contains(answer.trimmingWhitespace().lowercased())
     }
 
     /// Lets the user choose by number.
@@ -23,7 +23,8 @@ struct Question {
         let input = context.stdin
         while true {
             context.stderr.write("Number (empty to stop): ")
-            guard let answer = try await BlockingCall.run({ try input.readLine(echo: true) })?.trimmingBlanks() else {
+            guard let answer = try await BlockingCall.run({ try input.readLine(echo: true) })?.trimmingWhitespace()
+            else {
                 return nil
             }
             guard !answer.isEmpty else { return nil }
@@ -46,7 +47,7 @@ struct Question {
     func pairingCode(of hostName: String) async throws -> String {
         while true {
             let prompt = "Six digits that \(TerminalText.line(hostName)) shows: "
-            guard let line = try await secret(prompt), !line.trimmingBlanks().isEmpty else {
+            guard let line = try await secret(prompt), !line.trimmingWhitespace().isEmpty else {
                 throw CommandError(.usage, "pairing.no_code", "no code was typed; nothing was sent")
             }
             if let code = PairingPayload.code(typed: line) { return code }

@@ -33,7 +33,7 @@ struct TextEditor {
 
     private var program: String {
         for name in ["VISUAL", "EDITOR"] {
-            if let value = context.environment[name], !value.trimmingBlanks().isEmpty { return value }
+            if let value = context.environment[name], !value.trimmingWhitespace().isEmpty { return value }
         }
         return "vi"
     }

@@ -72,7 +72,7 @@ struct Output: Sendable {
     ///
     /// - Parameter indent: Columns before the continuation of a wrapped line. Default: 2.
     func fitted(_ text: String, indent: Int = 2) -> String {
-        let columns = context.stdoutIsTerminal ? context.windowSize()?.columns : nil
+        let columns = context.columns
         return IndentedText.of(text, first: 0, indent: indent, columns: columns, keepsWords: true)
     }
 
@@ -137,7 +137,7 @@ struct Output: Sendable {
 
     private func table<Item>(_ items: [Item], columns: [TableColumn<Item>]) {
         guard !items.isEmpty else { return }
-        let width = context.stdoutIsTerminal ? context.windowSize()?.columns : nil
+        let width = context.columns
         context.stdout.write(Table.render(items, columns: columns, width: width, colour: context.colour))
     }
 }

@@ -72,7 +72,7 @@ struct HostCheck: DoctorCheck {
     }
 
     static func findings(_ host: PairedHost, _ health: HostHealth) -> [Finding] {
-        let values = ["HOST": host.name, "URL": host.url]
+        let values = ["HOST": host.name, "URL": host.url, "FAMILY": host.family.rawValue]
         guard !health.isForeign else {
             let evidence = "at \(host.endpoint): \(health.service ?? "another service") answers"
             return [.problem(.host, about: host.name, evidence, .findPort)]

@@ -6,7 +6,7 @@ import PairingAgent
 /// A chat that prompts are sent to: an existing one, or a new one that is created with the first prompt.
 struct Conversation: Sendable {
     let session: HostSession
-    /// Empty as long as the chat is not made.
+    /// Empty until the chat is created.
     private(set) var chatID: String
     let title: String
     let isNew: Bool

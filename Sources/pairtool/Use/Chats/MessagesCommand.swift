@@ -89,7 +89,7 @@ struct MessageWriter {
             let head = TerminalText.line("── \(who), \(time)\(end)")
             let heading = output.context.colour ? "\u{1B}[2m\(head)\u{1B}[0m" : head
             // Only headings start in the first column, so that no line of a message can pass for one.
-            let columns = output.context.stdoutIsTerminal ? output.context.windowSize()?.columns : nil
+            let columns = output.context.columns
             output.data("\(heading)\n\(IndentedText.of(TerminalText.block(message.text), columns: columns))\n")
         }
     }

@@ -43,7 +43,7 @@ struct NewProjectCommand: AsyncParsableCommand {
     func run() async throws {
         try await host.withSession(options) { session in
             let commands = try session.commands(to: "create projects")
-            let project = try await commands.createProject(name: name.trimmingBlanks(), localPath: path)
+            let project = try await commands.createProject(name: name.trimmingWhitespace(), localPath: path)
             let row = ProjectRow(MergedProject(project: project, ids: [project.id]))
             session.output.result(row, id: project.id) {
                 TerminalText.line("Project \(project.name) (\(project.id)) at \(project.localPath)")

@@ -35,7 +35,7 @@ struct SearchCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        if text.trimmingBlanks().isEmpty { throw ValidationError("Give a text to search for.") }
+        if text.trimmingWhitespace().isEmpty { throw ValidationError("Give a text to search for.") }
         if limit < 1 { throw ValidationError("--limit must be 1 or more.") }
     }
 

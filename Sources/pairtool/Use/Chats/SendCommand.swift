@@ -1,5 +1,6 @@
 import ArgumentParser
 import CompanionClient
+import CompanionWire
 
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -113,7 +114,7 @@ struct SendCommand: AsyncParsableCommand {
             }
             prompt = text
         }
-        guard !prompt.trimmingBlanks().isEmpty else {
+        guard !prompt.trimmingWhitespace().isEmpty else {
             throw CommandError(.usage, "prompt.empty", "the prompt is empty; nothing was sent")
         }
         return prompt

@@ -96,7 +96,7 @@ enum Completions {
     /// Whether a name is a single line and no shell takes it for an option.
     static func isText(_ name: String) -> Bool {
         guard let first = name.unicodeScalars.first, first != "-" else { return false }
-        return !TerminalText.isUnsafe(name) && !name.trimmingBlanks().isEmpty
+        return !TerminalText.isUnsafe(name) && !name.trimmingWhitespace().isEmpty
     }
 
     /// Whether a shell that expands completions leaves a word unchanged. Accepts only plain ASCII.

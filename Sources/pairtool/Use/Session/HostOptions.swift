@@ -42,10 +42,15 @@ struct HostOptions: ParsableArguments {
     /// Runs a body with the host repeatedly until the task is cancelled. The body returns when it has lost the host,
     /// which is then searched for again.
     func withSessions(_ options: OutputOptions, _ body: (HostSession) async throws -> Void) async throws {
-        try await withSession(options, body)
+        try await repeating { try await withSession(options, body) }
+    }
+
+    /// Runs a body repeatedly until the task is cancelled. Only the first run may fail because the host is unreachable.
+    func repeating(_ body: () async throws -> Void) async throws {
+        try await body()
         while true {
             do {
-                try await withSession(options, body)
+                try await body()
             } catch let error as CommandError where error.status == .unreachable {
                 // The host may be changing its address, or be switched off.
                 try await ContinuousClock().sleep(for: Self.pause)
@@ -54,7 +59,7 @@ struct HostOptions: ParsableArguments {
     }
 
     /// The pause between two searches for a host that was not found.
-    static let pause = Duration.seconds(5)
+    private static let pause = Duration.seconds(5)
     /// Failed connections in a row after which a watched host is searched for at other addresses.
     static let patience = 2
 

@@ -16,13 +16,7 @@ struct HostPlaceResolver: Sendable {
     func resolve() async throws -> (host: PairedHost, endpoints: [CompanionEndpoint]) {
         // Throws the error for "no host is paired".
         if hosts.hosts.isEmpty { _ = try PairedHostSelection.select(nil, in: hosts) }
-        guard place.address.isLocal else {
-            throw CommandError(
-                .usage,
-                "host.refused_address",
-                "\(place.address) is not an address on this machine, your network or your VPN; nothing was sent"
-            )
-        }
+        try place.requireLocal()
         let verified = hosts.hosts.filter { $0.trust == .verified }
         var failures: [CompanionClientError] = []
         var strangers: [(endpoint: CompanionEndpoint, pin: String)] = []

@@ -71,7 +71,6 @@ extension HostSession {
     /// - Parameter isWhole: Whether the list is complete.
     /// - Throws: ``CommandError`` with exit code 3 if the host does not have the model, or if the word looks like a
     ///   typing error.
-    ///   a typing error.
     private static func model(_ word: String, in models: [CompanionModel], isWhole: Bool) throws -> String {
         if models.contains(where: { $0.id.isSame(as: word) }) { return word }
         let lowered = word.lowercased()

@@ -14,7 +14,7 @@ extension ChatLoop {
 
     mutating func obey(_ command: String) async throws -> Step {
         let words = command.parts(" ", maxSplits: 1).map(String.init)
-        let argument = words.count > 1 ? words[1].trimmingBlanks() : nil
+        let argument = words.count > 1 ? words[1].trimmingWhitespace() : nil
         switch words[0] {
         case "/quit", "/exit": return .quit
         case "/help": session.output.say(ChatWords.help)

@@ -86,7 +86,7 @@ struct ChatLoop {
             var text: String?
             while let line = try await readPrompt(text) {
                 text = nil
-                let prompt = line.trimmingBlanks()
+                let prompt = line.trimmingWhitespace()
                 if prompt.isEmpty { continue }
                 prompts.remember(line)
                 if prompt.begins(with: "/") {
@@ -159,7 +159,7 @@ extension ChatLoop {
     ///
     /// - Returns: What was typed, if it was not sent, to be changed; else nil.
     private mutating func answer(_ line: String) async throws -> String? {
-        var prompt = line.trimmingBlanks()
+        var prompt = line.trimmingWhitespace()
         // Files are sent only if somebody has seen what is sent.
         if session.context.canAsk {
             let attachments = PromptAttachments(context: session.context)

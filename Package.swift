@@ -11,8 +11,7 @@ let strict: [SwiftSetting] = [
 /// Libraries of the system. `scripts/setup` installs their Debian packages.
 let systemLibraries: [Target] =
     [
-        "CAvahi", "CAvahiCore", "CCMarkGFM", "CEdit", "CLinux", "CZBar", "CQREncode", "CSpng", "CTurboJPEG", "CWebP",
-        "CHEIF",
+        "CAvahi", "CAvahiCore", "CCMarkGFM", "CLinux", "CZBar", "CQREncode", "CSpng", "CTurboJPEG", "CWebP", "CHEIF",
         "CGif",
         "CSodium", "CXCB",
     ].map { .systemLibrary(name: $0, path: "Sources/SystemLibraries/\($0)") } + [
@@ -127,7 +126,7 @@ let modules: [Target] = [
         ],
         swiftSettings: strict
     ),
-    .target(name: "LineEditor", dependencies: ["CEdit"], swiftSettings: strict),
+    .target(name: "LineEditor", swiftSettings: strict),
     .executableTarget(
         name: "pairtool",
         dependencies: [
@@ -200,6 +199,7 @@ let tests: [Target] = [
         swiftSettings: strict,
         linkerSettings: [.linkedLibrary("heif")]
     ),
+    .testTarget(name: "LineEditorTests", dependencies: ["LineEditor"], swiftSettings: strict),
     .testTarget(name: "DesktopTests", dependencies: ["Desktop", "QRCodec"], swiftSettings: strict),
     .testTarget(name: "LocalStateTests", dependencies: ["LocalState"], swiftSettings: strict),
     .testTarget(

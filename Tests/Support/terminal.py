@@ -9,13 +9,15 @@ the script ends as the command does. With --secret, it is typed once the termina
 that is lost.
 
 With --follow, what is typed comes from standard input, a JSON string a line, and everything that was shown so far is printed as
-a line of JSON, {"shown": TEXT}, whenever there is more; {"status": NUMBER} is the last. The command is hung up on with
-standard input. After three minutes all ends in any case: what was waited for does not come.
+a line of JSON, {"shown": TEXT}, whenever there is more; {"status": NUMBER, "echoes": BOOL} is the last, with whether the
+terminal shows what is typed. [COLUMNS, ROWS] makes the window another size, and a number is a signal for the command. The
+command is hung up on with standard input. After three minutes all ends in any case: what was waited for does not come.
 """
 import fcntl
 import json
 import os
 import pty
+import re
 import select
 import signal
 import struct
@@ -43,7 +45,7 @@ def read(terminal):
 
 
 def text(shown):
-    return shown.decode(errors="replace").replace("\r\n", "\n")
+    return re.sub("\r+\n", "\n", shown.decode(errors="replace"))
 
 
 def play(terminal, steps):
@@ -59,24 +61,35 @@ def play(terminal, steps):
     sys.stdout.write(text(shown))
 
 
-def follow(terminal):
+def act(child, terminal, what):
+    """Types a text, sends a signal, or changes the window's size."""
+    if isinstance(what, str):
+        os.write(terminal, what.encode())
+    elif isinstance(what, int):
+        os.kill(child, what)
+    else:
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", what[1], what[0], 0, 0))
+
+
+def follow(child, terminal):
+    """Returns whether the terminal is still there."""
     shown, rest, inputs = b"", b"", [terminal, 0]
     while True:
         ready, _, _ = select.select(inputs, [], [])
         if terminal in ready:
             part = read(terminal)
             if not part:
-                return
+                return True
             shown += part
             print(json.dumps({"shown": text(shown)}), flush=True)
         if 0 in ready:
             data = os.read(0, 65536)
             if not data:
                 os.close(terminal)
-                return
+                return False
             *lines, rest = (rest + data).split(b"\n")
             for line in lines:
-                os.write(terminal, json.loads(line).encode())
+                act(child, terminal, json.loads(line))
 
 
 def main():
@@ -94,13 +107,14 @@ def main():
     signal.alarm(180)
     child, terminal = begin(words, *map(int, size.split("x")))
     if follows:
-        follow(terminal)
+        is_open = follow(child, terminal)
     else:
         play(terminal, steps)
     _, status = os.waitpid(child, 0)
     status = os.waitstatus_to_exitcode(status)
     if follows:
-        print(json.dumps({"status": status}), flush=True)
+        echoes = bool(termios.tcgetattr(terminal)[3] & termios.ECHO) if is_open else None
+        print(json.dumps({"status": status, "echoes": echoes}), flush=True)
     sys.exit(status if status >= 0 else 128 - status)
 
 

@@ -25,12 +25,13 @@ extension Sandbox {
     func withProgram<R: Sendable>(
         _ program: Executable,
         _ arguments: [String],
+        environment: [String: String] = [:],
         _ body: @escaping @Sendable (RunningProgram) async throws -> R
     ) async throws -> R {
         try await Subprocess.run(
             program,
             arguments: Arguments(arguments),
-            environment: processEnvironment([:]),
+            environment: processEnvironment(environment),
             input: .inputWriter,
             output: .sequence,
             error: .discarded

@@ -21,6 +21,19 @@ struct Terminal: Sendable {
         try await program.tell(String(decoding: try JSONEncoder().encode(text), as: UTF8.self))
     }
 
+    /// Types a bracketed paste.
+    func paste(_ text: String) async throws {
+        try await type("\u{1B}[200~\(text)\u{1B}[201~")
+    }
+
+    func resize(columns: Int, rows: Int = 60) async throws {
+        try await program.tell("[\(columns), \(rows)]")
+    }
+
+    func signal(_ number: Int32) async throws {
+        try await program.tell("\(number)")
+    }
+
     /// Waits until a text is shown, behind what was waited for before.
     ///
     /// - Returns: What was shown before it.
@@ -44,6 +57,15 @@ struct Terminal: Sendable {
     }
 
     /// Waits for the end of the command.
+    ///
+    /// - Returns: Whether the terminal shows what is typed then.
+    var echoesAtEnd: Bool {
+        get async throws {
+            try await program.events.firstLine("the end") { $0["status"] != nil }["echoes"] == .bool(true)
+        }
+    }
+
+    /// Waits for the end of the command.
     var status: Int {
         get async throws {
             let end = try await program.events.firstLine("the end") { $0["status"] != nil }
@@ -59,10 +81,13 @@ extension Sandbox {
         _ arguments: [String],
         columns: Int = 100,
         rows: Int = 60,
+        environment: [String: String] = [:],
         _ body: @escaping @Sendable (Terminal) async throws -> R
     ) async throws -> R {
         let script = ["\(LAN.support)/terminal.py", "--size", "\(columns)x\(rows)", "--follow", BuiltTool.path]
-        return try await withProgram(.path("/usr/bin/python3"), script + arguments) { try await body(Terminal($0)) }
+        return try await withProgram(.path("/usr/bin/python3"), script + arguments, environment: environment) {
+            try await body(Terminal($0))
+        }
     }
 }
 

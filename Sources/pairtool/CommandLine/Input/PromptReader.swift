@@ -1,45 +1,114 @@
 import CompanionWire
+import FoundationEssentials
 import LineEditor
+import NIOConcurrencyHelpers
 
 /// The source of an interactive chat's prompts.
 protocol PromptReader: Sendable {
-    /// The next line; nil at the end of the input.
+    /// The next prompt, which may have several lines; nil at the end of the input.
     ///
+    /// - Parameter text: What the user can change and send; nil leaves what was typed.
     /// - Throws: `CancellationError` when a signal arrives.
-    func next() async throws -> String?
-    /// Adds a line to the history, if lines can be edited.
-    func remember(_ line: String)
+    func next(_ text: String?) async throws -> String?
+    /// Adds a prompt to the history, if prompts can be edited.
+    ///
+    /// - Parameter isKept: Whether later sessions get it too. Default: true.
+    func remember(_ prompt: String, isKept: Bool)
+    /// Lets the user change a text in an editor.
+    ///
+    /// - Throws: ``CommandError`` if there is no terminal, or the editor fails.
+    func edit(_ text: String) async throws -> String
+    /// Gives the terminal back.
+    func close()
+}
+
+extension PromptReader {
+    func remember(_ prompt: String) { remember(prompt, isKept: true) }
 }
 
 /// Reads unedited lines, from a pipe or a terminal without line editing.
 struct PlainPromptReader: PromptReader {
     let context: CommandContext
 
-    func next() async throws -> String? {
+    func next(_ text: String?) async throws -> String? {
         if context.canAsk { context.stderr.write(CommandContext.prompt) }
         let input = context.stdin
         return try await BlockingCall.run { try input.readLine(echo: true) }
     }
 
-    func remember(_ line: String) {}
+    func remember(_ prompt: String, isKept: Bool) {}
+
+    func edit(_ text: String) throws -> String {
+        throw CommandError(.failed, "terminal.none", "there is no terminal on which a text could be edited")
+    }
+
+    func close() {}
 }
 
-/// Reads lines that are edited at a terminal, with the earlier prompts on Arrow-Up.
+/// Reads prompts that are edited at a terminal, with the earlier ones on Arrow-Up.
 struct EditingPromptReader: PromptReader {
+    let context: CommandContext
     let editor: LineEditor
+    /// nil if prompts are not kept.
+    let history: PromptHistoryFile?
 
-    func next() async throws -> String? {
-        switch await editor.readLine() {
-        case .line(let line): line
-        case .end: nil
-        case .interrupted: throw CancellationError()
+    func next(_ text: String?) async throws -> String? {
+        var text = text
+        while true {
+            switch await editor.readLine(text) {
+            case .line(let line): return line
+            case .end: return nil
+            case .interrupted: throw CancellationError()
+            case .edit(let typed):
+                do {
+                    text = try await edit(typed)
+                } catch  where !(error is CancellationError) {
+                    let message = CommandError(describing: error).message
+                    context.stderr.write("pairtool: \(TerminalText.line(message))\n")
+                    text = typed
+                }
+            case .dropped(let wasEmpty):
+                if wasEmpty { context.stderr.write("(Ctrl-D or /quit ends the chat)\n") }
+                text = nil
+            }
         }
     }
 
-    func remember(_ line: String) {
-        // The editor needs a single line without control characters, and the peer may have put anything into its
-        // history.
-        editor.remember(TerminalText.line(line))
+    func remember(_ prompt: String, isKept: Bool) {
+        // The peer may have put anything into its messages.
+        editor.remember(TerminalText.block(prompt))
+        guard isKept else { return }
+        history?.append(prompt)
+    }
+
+    func edit(_ text: String) async throws -> String {
+        editor.release()
+        defer { editor.hold() }
+        return try await TextEditor(context: context).edit(text)
+    }
+
+    func close() {
+        editor.release()
+    }
+}
+
+/// Standard input beside an editor that keeps what is typed: the editor leaves it the terminal while it is read.
+private struct ReleasedInput: InputSource {
+    let input: any InputSource
+    let editor: LineEditor
+
+    func readAll(limit: Int) throws -> [UInt8]? {
+        try released { try input.readAll(limit: limit) }
+    }
+
+    func readLine(echo: Bool) throws -> String? {
+        try released { try input.readLine(echo: echo) }
+    }
+
+    private func released<R>(_ body: () throws -> R) rethrows -> R {
+        let hadTerminal = editor.release()
+        defer { if hadTerminal { editor.hold() } }
+        return try body()
     }
 }
 
@@ -47,13 +116,41 @@ extension CommandContext {
     /// The text before the user's input.
     static let prompt = "› "
 
-    /// The reader that suits the terminal.
-    func promptReader() -> any PromptReader {
-        guard canAsk, editsLines, environment["TERM"] != "dumb" else { return PlainPromptReader(context: self) }
-        let descriptor = Interrupts.shared.wakeDescriptor
-        guard let editor = LineEditor(prompt: Self.prompt, interruptDescriptor: descriptor) else {
-            return PlainPromptReader(context: self)
+    /// The reader that suits the terminal, and the context for what is done between two prompts.
+    ///
+    /// - Parameter keepsHistory: Whether prompts are kept for later sessions.
+    func promptReader(
+        keepsHistory: Bool,
+        completer: LineEditor.Completer?
+    ) -> (reader: any PromptReader, context: CommandContext) {
+        guard canAsk, editsLines, environment["TERM"] != "dumb" else {
+            return (PlainPromptReader(context: self), self)
         }
-        return EditingPromptReader(editor: editor)
+        let history = keepsHistory ? PromptHistoryFile(directory: paths.state) : nil
+        let editor = LineEditor(
+            prompt: Self.prompt,
+            history: history?.load() ?? [],
+            reflows: reflows,
+            interruptDescriptor: Interrupts.shared.wakeDescriptor,
+            rule: { character in
+                TerminalText.isUnsafe(String(character))
+                    ? Glyph("\u{FFFD}", width: 1) : Glyph(String(character), width: DisplayWidth.of(character))
+            },
+            completer: completer
+        )
+        guard let editor else { return (PlainPromptReader(context: self), self) }
+        ExitCleanup.add { editor.restore() }
+        var context = self
+        context.stdin = ReleasedInput(input: stdin, editor: editor)
+        return (EditingPromptReader(context: self, editor: editor, history: history), context)
+    }
+
+    /// Whether the terminal breaks rows anew when its window gets narrower. Most do; xterm, rxvt, the Linux console and
+    /// screen cut them.
+    private var reflows: Bool {
+        if environment["TMUX"] != nil { return true }
+        let terminal = environment["TERM"] ?? ""
+        return terminal != "linux" && !terminal.begins(with: "rxvt") && environment["STY"] == nil
+            && environment["XTERM_VERSION"] == nil
     }
 }

@@ -1,13 +1,16 @@
 import ArgumentParser
 import CompanionClient
+import LineEditor
 
 struct ChatCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "chat",
         abstract: "Chat interactively.",
         discussion: """
-            Starts a new chat unless you name one. Ctrl-C stops waiting for an answer, which the host still \
-            finishes. Ctrl-D or /quit ends the chat. /help lists the commands.
+            Starts a new chat unless you name one. Lines are edited with the keys of Emacs and bash; Alt-Enter begins \
+            another line, and Ctrl-X Ctrl-E opens $VISUAL or $EDITOR. @FILE attaches a text file. Ctrl-C cancels an \
+            answer at hosts that can, and stops waiting for it at others, which still finish it. Ctrl-D or /quit ends \
+            the chat. /help lists the commands.
 
             Examples:
               pairtool chat
@@ -21,6 +24,9 @@ struct ChatCommand: AsyncParsableCommand {
         completion: .custom { words, _, _ in await Completions.chats(words) }
     )
     var chat: String?
+
+    @Flag(help: "Start a new chat, as without CHAT.")
+    var new = false
 
     @Option(
         help: "The project of a new chat, by name, path or id prefix.",
@@ -54,6 +60,9 @@ struct ChatCommand: AsyncParsableCommand {
     @Option(help: .hidden)
     var history: Int?
 
+    @Flag(help: "Do not keep prompts for later chats, and do not offer earlier ones.")
+    var noHistory = false
+
     @OptionGroup(title: "Auto mode options") var auto: AutoOptions
     @OptionGroup var tools: ToolOptions
     @OptionGroup var rendering: RenderingOptions
@@ -61,6 +70,7 @@ struct ChatCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
+        if new, chat != nil { throw ValidationError("--new starts a new chat: leave out CHAT.") }
         if project != nil, chat != nil { throw ValidationError("--project is for a new chat: leave out CHAT.") }
         if let count = last ?? history, count < 0 { throw ValidationError("--last must be 0 or more.") }
     }
@@ -68,6 +78,17 @@ struct ChatCommand: AsyncParsableCommand {
     func run() async throws {
         let pictures = try await PromptPicture.read(images)
         if !rendering.plain, options.output.format == .text { try await TerminalBackground.ask(.current) }
+        let completer = ChatCompleter(context: .current)
+        let (prompts, context) = CommandContext.current.promptReader(keepsHistory: !noHistory) {
+            await completer.completion(of: $0.text)
+        }
+        defer { prompts.close() }
+        // What asks the user during an answer shares the terminal with the prompts.
+        try await CommandContext.$current.withValue(context) { try await runLoop(prompts, completer, pictures) }
+    }
+
+    private func runLoop(_ prompts: any PromptReader, _ completer: ChatCompleter, _ pictures: [TurnImage]) async throws
+    {
         try await host.withSession(options, isPlain: rendering.plain) { session in
             var conversation =
                 if let chat {
@@ -85,6 +106,8 @@ struct ChatCommand: AsyncParsableCommand {
             var loop = ChatLoop(
                 session: session,
                 conversation: conversation,
+                prompts: prompts,
+                completer: completer,
                 history: last ?? history ?? 6,
                 auto: auto.response
             )

@@ -20,14 +20,27 @@ struct ChatsCommand: AsyncParsableCommand {
     )
     var project: String?
 
+    @Option(
+        name: .customLong("project"),
+        help: "The same as PROJECT.",
+        completion: .custom { words, _, _ in await Completions.projects(words) }
+    )
+    var namedProject: String?
+
     @OptionGroup var known: KnownOptions
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
+    func validate() throws {
+        if project != nil, namedProject != nil {
+            throw ValidationError("Name the project once: as PROJECT or with --project.")
+        }
+    }
+
     func run() async throws {
         try await host.withKnownSession(options, known) { session in
             let projects: [MergedProject]
-            if let project {
+            if let project = project ?? namedProject {
                 projects = [try await session.project(project)]
             } else {
                 projects = try await session.projects.mergedProjects()

@@ -21,6 +21,8 @@ struct Conversation: Sendable {
     var allowedTools: [String]?
     /// The answer to the last prompt.
     private(set) var lastAnswer = ""
+    /// The tools that the agent used in answers, in the order of their first use.
+    private(set) var toolsSeen: [String] = []
 
     /// An existing chat, by title or id.
     static func existing(
@@ -94,7 +96,9 @@ struct Conversation: Sendable {
     }
 
     /// Sends a prompt and shows the answer as it comes.
-    mutating func send(_ prompt: String) async throws {
+    ///
+    /// - Parameter begun: Called with the turn's id, if the host gives it one. Default: does nothing.
+    mutating func send(_ prompt: String, begun: (String) -> Void = { _ in }) async throws {
         let turns = try session.turns
         do {
             try await turns.requireOwnPlace()
@@ -110,8 +114,8 @@ struct Conversation: Sendable {
             images: images
         )
         images = []
-        let (session, chatID) = (session, chatID)
-        lastAnswer = try await TurnLock.with(
+        let (session, chatID, known) = (session, chatID, toolsSeen)
+        (lastAnswer, toolsSeen) = try await TurnLock.with(
             chatID: chatID,
             host: session.host,
             output: session.output,
@@ -120,12 +124,17 @@ struct Conversation: Sendable {
             }
         ) {
             var writer = TurnWriter(output: session.output, chatID: chatID)
+            var tools = known
             defer { writer.endLine() }
             do {
                 try await writer.run {
                     for try await output in turns.turn(chatID: chatID, request) {
                         if case .begun(let turnID) = output {
                             try LastTurns(context: session.context).remember(turnID, chatID: chatID, host: session.host)
+                            begun(turnID)
+                        }
+                        if case .toolStart(let name, _) = output, !tools.contains(where: { name.isSame(as: $0) }) {
+                            tools.append(name)
                         }
                         writer.write(output)
                     }
@@ -137,7 +146,7 @@ struct Conversation: Sendable {
             }
             // A cancelled wait ends the loop without an error.
             try Task.checkCancellation()
-            return writer.answer
+            return (writer.answer, tools)
         }
     }
 
@@ -152,17 +161,32 @@ struct Conversation: Sendable {
         )
     }
 
+    /// Cancels a turn at the host.
+    ///
+    /// - Returns: The turn's state after the request, as the host reports it.
+    func cancel(_ turnID: String) async throws -> String? {
+        try await session.commands(to: "cancel turns").cancelTurn(chatID: chatID, turnID: turnID)["state"]?.string
+    }
+
     /// Cancels the last turn that this machine began in the chat.
     func cancelTurn() async throws {
-        let commands = try session.commands(to: "cancel turns")
+        // Before anything else: whether the host can at all.
+        _ = try session.commands(to: "cancel turns")
         guard unmadeIn == nil,
             let turnID = try LastTurns(context: session.context).last(chatID: chatID, host: session.host)
         else {
             session.output.say("No turn was started in this chat.")
             return
         }
-        let turn = try await commands.cancelTurn(chatID: chatID, turnID: turnID)
-        session.output.say(TerminalText.line("Turn \(turnID.prefix(8)): \(turn["state"]?.string ?? "ended")"))
+        let state = try await cancel(turnID)
+        session.output.say(TerminalText.line("Turn \(turnID.prefix(8)): \(state ?? "ended")"))
+    }
+
+    /// The newest answer in the chat; nil if there is none.
+    func newestAnswer() async throws -> String? {
+        if !lastAnswer.isEmpty { return lastAnswer }
+        guard !chatID.isEmpty else { return nil }
+        return try await session.chats.lastMessages(chatID: chatID, count: 10).last { $0.role == .assistant }?.text
     }
 }
 

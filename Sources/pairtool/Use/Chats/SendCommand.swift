@@ -8,7 +8,7 @@ struct SendCommand: AsyncParsableCommand {
         abstract: "Send a prompt to a chat and print the answer as it arrives.",
         usage: """
             pairtool send CHAT PROMPT
-            pairtool send CHAT - < prompt.txt
+            pairtool send CHAT < prompt.txt
             pairtool send --new [--project PROJECT] PROMPT
             """,
         discussion: """
@@ -18,15 +18,23 @@ struct SendCommand: AsyncParsableCommand {
             Examples:
               pairtool send --new "explain beds/water.py" --allow-tool read_file
               pairtool send "show beds" "and now the pump"
-              git diff | pairtool send "review" -
+              git diff | pairtool send "review"
             """
     )
 
     @Argument(
-        help: "The chat, by title or id prefix, and the prompt; - reads the prompt from standard input.",
+        help: ArgumentHelp(
+            """
+            The chat, by title or id prefix, and the prompt. Without a prompt, or with -, it is read from standard input; \
+            at a terminal only with -.
+            """
+        ),
         completion: .custom { words, _, _ in await Completions.chats(words) }
     )
-    var words: [String]
+    var words: [String] = []
+
+    /// Whether the prompt is left out, because it comes from standard input.
+    private var lacksPrompt: Bool { words.count == (new ? 0 : 1) && !CommandContext.current.stdinIsTerminal }
 
     @Flag(help: "Start a new chat with the prompt.")
     var new = false
@@ -57,7 +65,7 @@ struct SendCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
-        guard words.count == (new ? 1 : 2) else {
+        guard lacksPrompt || words.count == (new ? 1 : 2) else {
             throw ValidationError(
                 new
                     ? "With --new, give only the prompt, in quotes."
@@ -97,7 +105,7 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     private func promptText(_ context: CommandContext) async throws -> String {
-        var prompt = words[words.count - 1]
+        var prompt = lacksPrompt ? "-" : words[words.count - 1]
         if prompt == "-" {
             guard let bytes = try await context.content(limit: 1 << 20) else {
                 throw CommandError(.usage, "prompt.too_long", "the prompt is longer than 1 MiB")

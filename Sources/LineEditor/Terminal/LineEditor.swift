@@ -1,0 +1,298 @@
+internal import Dispatch
+internal import Glibc
+internal import Synchronization
+
+/// Reads lines from a terminal with editing and a history (emacs keys).
+///
+/// From the first line until ``release()`` or ``close()``, nothing that is typed is echoed by the terminal: what is
+/// typed between two lines is kept for the next one. Reading blocks a thread of its own, not the caller's.
+package final class LineEditor: @unchecked Sendable {
+    // Safe because what changes (`state` and the variables after it) is used on `queue` alone, one block
+    // at a time; the rest is constant, atomic or locked.
+
+    /// What came of reading a line.
+    package enum Input: Sendable, Hashable {
+        /// A line, without its end. It may contain line feeds.
+        case line(String)
+        /// The text is to be changed in an editor and then given to ``readLine(_:)``.
+        case edit(String)
+        /// Ctrl-C: what was typed is dropped.
+        case dropped(wasEmpty: Bool)
+        /// The input has ended (Ctrl-D on an empty line).
+        case end
+        /// A signal came.
+        case interrupted
+    }
+
+    /// Finds what can stand in place of the word before the cursor.
+    package typealias Completer = @Sendable (CompletionRequest) async -> Completion?
+
+    /// More is not kept of what is typed between two lines.
+    private static let mostTypedAhead = 64 << 20
+
+    private let queue = DispatchQueue(label: "pairtool.line-editor")
+    private let mode: TerminalMode
+    private let input: TerminalInput
+    private let wakeWriter: Int32
+    private let prompt: String
+    private let rule: Glyph.Rule
+    private let reflows: Bool
+    private let completer: Completer?
+    /// Whether what is typed is to be kept while no line is read.
+    private let keepsTyped = Atomic(false)
+    /// Lines for the history, until the next line begins.
+    private let remembered = Mutex<[String]>([])
+    private let completed = Mutex<(CompletionRequest, Completion)?>(nil)
+
+    private var state: LineState
+    private var renderer: LineRenderer
+    private var typed: [UInt8] = []
+    private var hasEnded = false
+    /// How many of the next bytes the terminal had taken in its original mode, which turns Enter into a line feed.
+    private var earlier = 0
+    /// Whether candidates were asked for. Keys wait for them, so that what is typed next follows what is inserted.
+    private var isCompleting = false
+    /// Whether this process stopped itself, so that being continued is no news.
+    private var expectsContinue = false
+
+    /// - Parameters:
+    ///   - prompt: What stands before the line.
+    ///   - history: Earlier lines, oldest first.
+    ///   - reflows: Whether the terminal breaks rows that are too long when its window gets narrower.
+    ///   - interruptDescriptor: Becomes readable when a signal came; reading then ends.
+    ///   - rule: What the terminal shows for a character.
+    /// - Returns: nil where the terminal cannot be used.
+    package init?(
+        prompt: String,
+        history: [String] = [],
+        reflows: Bool = true,
+        interruptDescriptor: Int32,
+        rule: @escaping Glyph.Rule,
+        completer: Completer? = nil
+    ) {
+        guard let mode = TerminalMode() else { return nil }
+        let wake = WakePipe.make()
+        (self.mode, self.prompt, self.rule, self.reflows, self.completer) = (mode, prompt, rule, reflows, completer)
+        wakeWriter = wake.writer
+        input = TerminalInput(interruptDescriptor: interruptDescriptor, wakeDescriptor: wake.reader)
+        state = LineState(history: history)
+        renderer = LineRenderer(prompt: prompt, size: TerminalOutput.size, reflows: reflows, rule: rule)
+    }
+
+    deinit {
+        mode.restore()
+        Glibc.close(input.wakeDescriptor)
+        Glibc.close(wakeWriter)
+    }
+
+    /// Puts a line into the history; Arrow-Up brings it back.
+    package func remember(_ line: String) {
+        remembered.withLock { $0.append(line) }
+    }
+
+    /// Reads a line. One call at a time. From then on, what is typed is kept for the next line.
+    ///
+    /// - Parameter text: What is in the line at first; nil leaves what was typed.
+    package func readLine(_ text: String? = nil) async -> Input {
+        stopKeeping()
+        return await withCheckedContinuation { continuation in
+            queue.async { [self] in
+                if let text { state.replace(text) }
+                let result = edit()
+                startKeeping()
+                continuation.resume(returning: result)
+            }
+        }
+    }
+
+    /// Gives the terminal back, so that something else can read from it.
+    ///
+    /// - Returns: Whether this editor had it. Then ``hold()`` or the next line takes it again.
+    @discardableResult
+    package func release() -> Bool {
+        guard stopKeeping() else { return false }
+        queue.sync {
+            mode.restore()
+            TerminalSignals.remove()
+        }
+        return true
+    }
+
+    /// Takes the terminal again: what is typed is kept for the next line.
+    package func hold() {
+        stopKeeping()
+        queue.sync { startKeeping() }
+    }
+
+    /// Restores the terminal's mode at once. May be called on any thread, also when the process is about to end.
+    package func restore() {
+        mode.restore()
+    }
+
+    /// - Returns: Whether what is typed was kept.
+    @discardableResult
+    private func stopKeeping() -> Bool {
+        let wasKeeping = keepsTyped.exchange(false, ordering: .sequentiallyConsistent)
+        if wasKeeping { WakePipe.write(0, to: wakeWriter) }
+        return wasKeeping
+    }
+}
+
+// MARK: On the queue
+
+extension LineEditor {
+    private func startKeeping() {
+        enter(.holding)
+        keepsTyped.store(true, ordering: .sequentiallyConsistent)
+        queue.async { [self] in keepTyped() }
+    }
+
+    /// Keeps what is typed for the next line, until something else is to be done.
+    private func keepTyped() {
+        while keepsTyped.load(ordering: .sequentiallyConsistent) {
+            // At the end of the input, only the caller ends the wait.
+            let events = input.wait(reads: !hasEnded, endsWithInterrupt: false)
+            _ = take(events.signals, mode: .holding)
+            if events.isReadable { readTyped() }
+        }
+    }
+
+    private func readTyped() {
+        guard var bytes = TerminalInput.read() else {
+            hasEnded = true
+            return
+        }
+        for index in bytes.indices.prefix(earlier) where bytes[index] == UInt8(ascii: "\n") {
+            bytes[index] = UInt8(ascii: "\r")
+        }
+        earlier -= min(earlier, bytes.count)
+        if typed.count < Self.mostTypedAhead { typed += bytes }
+    }
+
+    private func enter(_ kind: TerminalMode.Kind) {
+        TerminalSignals.install()
+        if mode.set(kind) { earlier = TerminalInput.available }
+    }
+
+    /// Stops until the process is continued.
+    ///
+    /// - Parameter group: Whether to stop all of the foreground job.
+    private func stop(group: Bool, then kind: TerminalMode.Kind) {
+        mode.restore()
+        expectsContinue = true
+        TerminalSignals.stop(group: group)
+        enter(kind)
+    }
+
+    /// - Returns: Whether the screen may show something else now.
+    private func take(_ signals: Set<Int32>, mode kind: TerminalMode.Kind) -> Bool {
+        if signals.contains(SIGQUIT) {
+            mode.restore()
+            TerminalSignals.quit()
+        }
+        if signals.contains(SIGTSTP) {
+            if kind == .editing { finish() }
+            stop(group: false, then: kind)
+            return true
+        }
+        guard signals.contains(SIGCONT) else { return false }
+        defer { expectsContinue = false }
+        guard !expectsContinue else { return false }
+        // The signal that stopped it cannot be caught, and the shell has set the terminal for itself since.
+        mode.restore()
+        enter(kind)
+        return true
+    }
+
+    private func makeRenderer() -> LineRenderer {
+        LineRenderer(prompt: prompt, size: TerminalOutput.size, reflows: reflows, rule: rule)
+    }
+
+    /// Reads until there is a line.
+    private func edit() -> Input {
+        enter(.editing)
+        state.begin()
+        isCompleting = false
+        for line in remembered.withLock({ lines in
+            defer { lines = [] }
+            return lines
+        }) { state.remember(line) }
+        renderer = makeRenderer()
+        while true {
+            if let (request, completion) = takeCompletion() {
+                isCompleting = false
+                _ = perform(state.complete(request, completion))
+            }
+            if let result = takeTyped() { return result }
+            // While more is there to be read, drawing would be lost work.
+            if hasEnded || TerminalInput.available == 0 {
+                renderer.resize(TerminalOutput.size)
+                TerminalOutput.write(renderer.draw(state))
+            }
+            if hasEnded { return over(.end) }
+            let events = input.wait(state.limit, endsWithInterrupt: true)
+            if events.isInterrupted { return over(.interrupted) }
+            if take(events.signals, mode: .editing) { renderer = makeRenderer() }
+            if events.isReadable { readTyped() }
+            if events.isTimeOut, let result = perform(state.endWait()) { return result }
+        }
+    }
+
+    private func takeCompletion() -> (CompletionRequest, Completion)? {
+        completed.withLock { answer in
+            defer { answer = nil }
+            return answer
+        }
+    }
+
+    private func takeTyped() -> Input? {
+        // Ctrl-C does not wait for candidates.
+        if isCompleting, typed.contains(0x03) { isCompleting = false }
+        guard !isCompleting else { return nil }
+        var rest = typed[...]
+        defer { typed = Array(rest) }
+        while !isCompleting, let action = state.take(&rest) {
+            if let result = perform(action) { return result }
+        }
+        return nil
+    }
+
+    private func finish() {
+        renderer.resize(TerminalOutput.size)
+        TerminalOutput.write(renderer.finish(state))
+    }
+
+    private func over(_ input: Input) -> Input {
+        finish()
+        return input
+    }
+
+    /// - Returns: The end of the line, if it is one.
+    private func perform(_ action: LineState.Action?) -> Input? {
+        switch action {
+        case nil: return nil
+        case .accept(let text): return over(.line(text))
+        case .edit(let text): return over(.edit(text))
+        case .drop(let wasEmpty): return over(.dropped(wasEmpty: wasEmpty))
+        case .end: return over(.end)
+        case .complete(let request): complete(request)
+        case .clearScreen: TerminalOutput.write(renderer.clearScreen())
+        case .suspend:
+            finish()
+            stop(group: true, then: .editing)
+        case .bell: TerminalOutput.write("\u{7}")
+        }
+        return nil
+    }
+
+    /// Asks for candidates; the answer ends the wait for the next key.
+    private func complete(_ request: CompletionRequest) {
+        guard let completer else { return TerminalOutput.write("\u{7}") }
+        isCompleting = true
+        Task {
+            let completion = await completer(request) ?? Completion(word: "", candidates: [])
+            completed.withLock { $0 = (request, completion) }
+            WakePipe.write(0, to: wakeWriter)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import CompanionWire
+import FoundationEssentials
+import Glibc
+import LocalState
+import Subprocess
+import SystemPackage
+
+/// Changes a text with the user's editor: `$VISUAL`, then `$EDITOR`, then vi.
+struct TextEditor {
+    let context: CommandContext
+
+    /// The text is in a file that only this user may read, while the editor runs.
+    ///
+    /// - Returns: The changed text, without the line end that editors add.
+    /// - Throws: ``CommandError`` if the editor cannot be started, fails, or leaves no text.
+    func edit(_ text: String) async throws -> String {
+        let path = "\(context.paths.runtime)/prompt-\(UUID().uuidString).md"
+        do {
+            try Array(text.utf8).withUnsafeBytes { try PrivateFile.write($0, to: path, isDurable: false) }
+            defer { unlink(path) }
+            try await run(on: path)
+            guard let bytes = try PrivateFile.readRecord(path) else {
+                throw CommandError(.failed, "editor.failed", "the editor removed the file; the text is as it was")
+            }
+            guard let changed = String(validating: bytes, as: UTF8.self) else {
+                throw CommandError(.failed, "editor.failed", "the editor left no UTF-8 text; the text is as it was")
+            }
+            return changed.ends(with: "\n") ? String(changed.dropLast()) : changed
+        } catch let error as PrivateFile.Failure {
+            throw CommandError(.failed, "editor.failed", "\(error.description); the text is as it was")
+        }
+    }
+
+    private var program: String {
+        for name in ["VISUAL", "EDITOR"] {
+            if let value = context.environment[name], !value.trimmingWhitespace().isEmpty { return value }
+        }
+        return "vi"
+    }
+
+    /// Starts the editor as git does: the variable may hold options, so that a shell has to read it.
+    private func run(on path: String) async throws {
+        let terminal = FileDescriptor(rawValue: context.stdoutIsTerminal ? STDOUT_FILENO : STDERR_FILENO)
+        let outcome = try await Subprocess.run(
+            .path("/bin/sh"),
+            arguments: ["-c", "\(program) \"$1\"", "pairtool", path],
+            input: .fileDescriptor(.standardInput, closeAfterSpawningProcess: false),
+            output: .fileDescriptor(terminal, closeAfterSpawningProcess: false),
+            error: .fileDescriptor(.standardError, closeAfterSpawningProcess: false)
+        )
+        guard outcome.terminationStatus == .exited(0) else {
+            throw CommandError(
+                .failed,
+                "editor.failed",
+                "the editor (\(program)) failed; the text is as it was",
+                next: "set EDITOR to the editor that you use"
+            )
+        }
+    }
+}

@@ -1,0 +1,241 @@
+import CompanionClient
+import CompanionHost
+import CompanionWire
+import FoundationEssentials
+import LocalState
+
+extension ChatLoop {
+    /// What follows a command.
+    enum Step {
+        /// The next prompt, which may be there to be changed.
+        case next(String? = nil)
+        case quit
+    }
+
+    mutating func obey(_ command: String) async throws -> Step {
+        let words = command.parts(" ", maxSplits: 1).map(String.init)
+        let argument = words.count > 1 ? words[1].trimmingWhitespace() : nil
+        switch words[0] {
+        case "/quit", "/exit": return .quit
+        case "/help": session.output.say(ChatWords.help)
+        case "/new": try await begin(in: argument)
+        case "/chats": try await chats(argument)
+        case "/history":
+            let count = argument.flatMap(Int.init).map { max(1, $0) } ?? 20
+            let (conversation, prompts) = (conversation, prompts)
+            _ = try await run("Stopped.") { try await Self.showHistory(count, conversation, prompts) }
+        case "/model": try await chooseModel(argument)
+        case "/allow": allow(argument)
+        case "/auto": choose(argument)
+        case "/image": try await attach(argument)
+        case "/edit":
+            let prompts = prompts
+            let text = argument ?? ""
+            return .next(try await run("Stopped.") { try await prompts.edit(text) }.value ?? argument)
+        case "/retry": try await retry()
+        case "/copy": try await copy(argument)
+        case "/save": try await save(argument)
+        case "/cancel":
+            let conversation = conversation
+            _ = try await run("Stopped.") { try await conversation.cancelTurn() }
+        default:
+            let near = NearestWord.of(words[0], in: ChatWords.commands).map { " Did you mean \($0)?" } ?? ""
+            session.output.say("There is no command \(words[0]).\(near) /help lists the commands.")
+            return .next(command)
+        }
+        return .next()
+    }
+
+    // MARK: Chats
+
+    /// Begins another chat.
+    private mutating func begin(in project: String?) async throws {
+        let before = conversation
+        let next = try await run("Stopped.") {
+            try await Conversation.new(
+                project: project ?? before.projectPath,
+                in: before.session,
+                model: before.model,
+                allowedTools: before.allowedTools
+            )
+        }
+        guard let next = next.value else { return }
+        conversation = next
+        sayTitle()
+    }
+
+    /// Lists the chats, or continues one.
+    private mutating func chats(_ word: String?) async throws {
+        let (session, before, listed) = (session, conversation, listed)
+        guard let word else {
+            let all = try await run("Stopped.") {
+                try await session.chats(in: try await session.projects.mergedProjects())
+            }
+            guard let all = all.value else { return }
+            self.listed = all
+            return session.output.say(list(all))
+        }
+        let next = try await run("Stopped.") {
+            let number = Int(word).flatMap { listed.indices.contains($0 - 1) ? $0 - 1 : nil }
+            return try await Conversation.existing(
+                number.map { listed[$0].chat.id } ?? word,
+                in: session,
+                model: before.model,
+                allowedTools: before.allowedTools
+            )
+        }
+        guard let next = next.value else { return }
+        conversation = next
+        sayTitle()
+    }
+
+    private func list(_ chats: [ChatInProject]) -> String {
+        guard !chats.isEmpty else { return "There is no chat yet." }
+        let now = session.context.now()
+        let shown = chats.prefix(20).enumerated().map { index, item in
+            let mark = item.chat.id.isSame(as: conversation.chatID) ? "*" : " "
+            let number = String(index + 1)
+            let title = TerminalText.line(item.chat.title)
+            let facts = "\(TimeText.ago(item.chat.lastUpdatedAt, now: now)), \(item.chat.id.prefix(8))"
+            return "\(mark)\(String(repeating: " ", count: 3 - number.utf8.count))\(number)  \(title) (\(facts))"
+        }
+        let more = chats.count > 20 ? ["    … and \(chats.count - 20) more: pairtool chats"] : []
+        return (shown + more + ["Continue one: /chats NUMBER"]).joined(separator: "\n")
+    }
+
+    static func showHistory(_ count: Int, _ conversation: Conversation, _ prompts: any PromptReader) async throws {
+        let session = conversation.session
+        guard !conversation.chatID.isEmpty else { return session.output.say("This chat has no messages yet.") }
+        let writer = MessageWriter(output: session.output)
+        for message in try await session.chats.lastMessages(chatID: conversation.chatID, count: count) {
+            writer.write(message)
+            if message.role == .user { prompts.remember(message.text, isKept: false) }
+        }
+    }
+
+    // MARK: Models, tools and pictures
+
+    private mutating func chooseModel(_ name: String?) async throws {
+        let session = session
+        if let name {
+            guard let model = try await run("Stopped.", { try await session.model(name) }).value else { return }
+            conversation.model = model
+        }
+        session.output.say("model \(conversation.model ?? "chosen by the host")")
+        guard name == nil, let offered = session.offer.models else { return }
+        guard let models = try await run("Stopped.", { try await offered.models() }).value else { return }
+        session.output.say("The host has: \(models.map(\.id).joined(separator: ", "))")
+    }
+
+    /// Lists the tools, or allows one.
+    private mutating func allow(_ words: String?) {
+        let parts = (words ?? "").parts(" ").map(String.init)
+        guard let tool = parts.first else { return session.output.say(tools) }
+        let scope = parts.count > 1 ? parts[1] : "always"
+        guard parts.count <= 2, ChatWords.scopes.contains(where: { scope.isSame(as: $0) }) else {
+            return session.output.say("Usage: /allow TOOL [once|always|off]")
+        }
+        guard let allowed = conversation.allowedTools else {
+            return session.output.say("All tools are allowed (--allow-all-tools).")
+        }
+        let known = knownTools
+        let isKnown = known.isEmpty || known.contains { $0.isSame(as: tool) }
+        let near = isKnown ? nil : NearestWord.of(tool, in: known)
+        let hint = near.map { " It is not one of those known; did you mean \($0)?" } ?? ""
+        let others = allowed.filter { !$0.isSame(as: tool) }
+        allowedOnce.removeAll { $0.isSame(as: tool) }
+        switch scope {
+        case "once":
+            allowedOnce.append(tool)
+            session.output.say("\(tool) is allowed for the next prompt.\(hint)")
+        case "off":
+            conversation.allowedTools = others
+            session.output.say("\(tool) is not allowed.")
+        default:
+            conversation.allowedTools = others + [tool]
+            session.output.say("\(tool) is allowed in this chat from now on.\(hint)")
+        }
+        completer.tools(knownTools)
+    }
+
+    /// The tools that the built-in agent has, that were used in this chat, or that are allowed.
+    var knownTools: [String] {
+        let builtin = conversation.model == BuiltinAgent.modelID ? BuiltinAgent.Tool.allCases.map(\.rawValue) : []
+        let known = builtin + conversation.toolsSeen + (conversation.allowedTools ?? []) + allowedOnce
+        return known.map(ByteText.init).unique.map(\.text)
+    }
+
+    /// The tools that are known, and which of them are allowed.
+    private var tools: String {
+        guard let allowed = conversation.allowedTools else { return "All tools are allowed (--allow-all-tools)." }
+        let known = knownTools
+        guard !known.isEmpty else {
+            return "No tools are allowed, and none was used in this chat yet. To allow one: /allow TOOL"
+        }
+        let lines = known.map { tool in
+            let state =
+                allowed.contains { $0.isSame(as: tool) }
+                ? "allowed"
+                : allowedOnce.contains { $0.isSame(as: tool) } ? "allowed for the next prompt" : "not allowed"
+            return "\(TerminalText.line(tool)): \(state)"
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    /// Adds a picture to the next prompt.
+    private mutating func attach(_ path: String?) async throws {
+        let before = conversation
+        let picture = try await run("Stopped.") {
+            try before.checkTakesImages()
+            guard let path else {
+                throw CommandError(.usage, "image.missing", "no file was given", next: "/image FILE")
+            }
+            return try await PromptPicture.read(path)
+        }
+        guard let picture = picture.value else { return }
+        conversation.images.append(picture)
+        let count = conversation.images.count
+        session.output.say("\(count) \(count == 1 ? "picture goes" : "pictures go") with the next prompt.")
+    }
+
+    // MARK: Answers
+
+    /// Copies the last answer, or a code block of it, to the terminal's clipboard.
+    private mutating func copy(_ number: String?) async throws {
+        let conversation = conversation
+        guard let answer = try await run("Stopped.", { try await conversation.newestAnswer() }).value else { return }
+        guard let answer else { return session.output.say("There is no answer to copy yet.") }
+        var text = answer
+        if let number {
+            let blocks = CodeBlocks.of(answer)
+            guard let index = Int(number), blocks.indices.contains(index - 1) else {
+                return session.output.say(
+                    blocks.isEmpty
+                        ? "The last answer has no code block."
+                        : "The last answer has \(blocks.count) code \(blocks.count == 1 ? "block" : "blocks")."
+                )
+            }
+            text = blocks[index - 1]
+        }
+        session.output.say(TerminalClipboard(context: session.context).copy(text))
+    }
+
+    /// Saves the chat in a file.
+    private mutating func save(_ name: String?) async throws {
+        let output = session.output
+        guard let name else { return output.say("Usage: /save FILE") }
+        guard !conversation.chatID.isEmpty else { return output.say("This chat has no messages yet.") }
+        let path = HomePath.expanded(name, session.context)
+        if FileStatus(path) != nil, !(try await confirms("\(TerminalText.line(path)) exists. Replace it?")) { return }
+        let conversation = conversation
+        let saved = try await run("Stopped; nothing was saved.") {
+            let text = try await ChatDocument.markdown(of: conversation)
+            _ = try await BlockingCall.run {
+                try Array(text.utf8).withUnsafeBytes { try OutputFile.write($0, to: path) }
+            }
+            return text.utf8.count
+        }
+        guard let bytes = saved.value else { return }
+        output.say("Saved \(bytes) bytes in \(path), which only you can read.")
+    }
+}

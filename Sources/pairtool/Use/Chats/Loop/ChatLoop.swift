@@ -1,0 +1,309 @@
+import CompanionClient
+import CompanionWire
+import FoundationEssentials
+import Glibc
+import NIOConcurrencyHelpers
+
+/// The interactive chat: reads prompts and shows answers until the user quits.
+struct ChatLoop {
+    let session: HostSession
+    var conversation: Conversation
+    let prompts: any PromptReader
+    /// What the Tab key completes.
+    let completer: ChatCompleter
+    private let history: Int
+    /// Auto mode; nil if it is off.
+    var auto: AutoResponse?
+    /// The chats that `/chats` listed last, for their numbers.
+    var listed: [ChatInProject] = []
+    /// Tools that are allowed for the next prompt only.
+    var allowedOnce: [String] = []
+    /// The prompt that was sent last.
+    private var last: SentPrompt?
+    /// Stops the running operation. Ctrl-C calls it instead of ending the chat.
+    private let current = NIOLockedValueBox<(@Sendable () -> Void)?>(nil)
+
+    private struct SentPrompt {
+        var text: String
+        /// Whether the host may be answering it, or may have answered it unseen.
+        var isUncertain: Bool
+    }
+
+    /// What decides about cancelling a turn at the host.
+    private enum TurnEvent: Sendable {
+        /// The host has begun the turn with this id.
+        case begun(String)
+        /// Ctrl-C.
+        case interrupted
+    }
+
+    /// How a part of waiting for an answer ended.
+    private enum TurnPart: Sendable {
+        case answered(Conversation)
+        case failed(any Error)
+        case cancelled
+        case notCancelled
+    }
+
+    /// How an operation ended that Ctrl-C can stop.
+    enum Outcome<R> {
+        case value(R)
+        case stopped
+        case failed(any Error)
+
+        var value: R? { if case .value(let value) = self { value } else { nil } }
+    }
+
+    init(
+        session: HostSession,
+        conversation: Conversation,
+        prompts: any PromptReader,
+        completer: ChatCompleter,
+        history: Int,
+        auto: AutoResponse? = nil
+    ) {
+        self.session = session
+        self.conversation = conversation
+        self.history = history
+        self.auto = auto
+        self.prompts = prompts
+        self.completer = completer
+    }
+
+    /// Runs until the input ends or the user quits.
+    mutating func run() async throws {
+        completer.use(session)
+        if !conversation.isNew, history > 0 { try await Self.showHistory(history, conversation, prompts) }
+        sayTitle()
+        // Ctrl-C stops the running operation; at the prompt it only clears the line. Other signals end the chat.
+        let current = current
+        let handler: Interrupts.Handler = { number in
+            guard number == SIGINT else { return false }
+            current.withLockedValue(\.self)?()
+            return true
+        }
+        try await Interrupts.shared.withHandler(handler) {
+            var text: String?
+            while let line = try await readPrompt(text) {
+                text = nil
+                let prompt = line.trimmingWhitespace()
+                if prompt.isEmpty { continue }
+                prompts.remember(line)
+                if prompt.begins(with: "/") {
+                    switch try await obey(prompt) {
+                    case .next(let changed): text = changed
+                    case .quit: return
+                    }
+                } else {
+                    text = try await answer(line)
+                }
+            }
+        }
+    }
+
+    func sayTitle() {
+        completer.tools(knownTools)
+        let model = conversation.model.map { ", model \($0)" } ?? ""
+        session.output.say("\(conversation.title)\(model). /help lists the commands.")
+    }
+
+    /// The next prompt; nil at the end of the input. An interrupt at the prompt does not end the chat.
+    private func readPrompt(_ text: String?) async throws -> String? {
+        while true {
+            Interrupts.shared.drainWake()
+            do {
+                return try await prompts.next(text)
+            } catch is CancellationError {
+                try Task.checkCancellation()
+                session.context.stderr.write("(Ctrl-D or /quit ends the chat)\n")
+            }
+        }
+    }
+
+    /// Runs an operation that Ctrl-C can stop. An error is shown and does not end the chat.
+    ///
+    /// - Parameters:
+    ///   - stopped: The message after it was stopped.
+    ///   - interrupt: Called for each Ctrl-C. Returns whether to stop the operation.
+    func run<R: Sendable>(
+        _ stopped: String,
+        interrupt: @escaping @Sendable () -> Bool = { true },
+        _ body: @escaping @Sendable () async throws -> R
+    ) async throws -> Outcome<R> {
+        let task = Task { try await body() }
+        current.withLockedValue { $0 = { if interrupt() { task.cancel() } } }
+        defer { current.withLockedValue { $0 = nil } }
+        let result = await withTaskCancellationHandler {
+            await task.result
+        } onCancel: {
+            task.cancel()
+        }
+        try Task.checkCancellation()
+        switch result {
+        case .success(let value): return .value(value)
+        case .failure(let error):
+            if error is CancellationError || task.isCancelled {
+                session.output.say(stopped)
+                return .stopped
+            }
+            session.output.report(CommandError(describing: error))
+            return .failed(error)
+        }
+    }
+}
+
+// MARK: Prompts
+
+extension ChatLoop {
+    /// Sends what the user typed, with the files that it names.
+    ///
+    /// - Returns: What was typed, if it was not sent, to be changed; else nil.
+    private mutating func answer(_ line: String) async throws -> String? {
+        var prompt = line.trimmingWhitespace()
+        // Files are sent only if somebody has seen what is sent.
+        if session.context.canAsk {
+            let attachments = PromptAttachments(context: session.context)
+            let text = prompt
+            let attached = try await run("Stopped; nothing was sent.") { try await attachments.attach(to: text) }
+            guard case .value(let whole?) = attached else { return line }
+            prompt = whole
+        }
+        return try await send(prompt) ? nil : line
+    }
+
+    /// Sends the last prompt once more.
+    mutating func retry() async throws {
+        guard let last else { return session.output.say("No prompt was sent yet.") }
+        if last.isUncertain {
+            let question = "The last prompt may have reached the host, and may run twice. Send it again?"
+            guard try await confirms(question) else { return }
+        }
+        _ = try await send(last.text)
+    }
+
+    /// Asks a yes-or-no question. Without a terminal, the answer is no.
+    func confirms(_ question: String) async throws -> Bool {
+        let context = session.context
+        guard context.canAsk else {
+            session.output.say("\(question) Nobody can be asked without a terminal; nothing was done.")
+            return false
+        }
+        return try await run("Stopped.") { try await Question(context: context).confirm(question) }.value ?? false
+    }
+
+    /// Sends a prompt and shows the answer.
+    ///
+    /// - Returns: False if it is certain that the host did not get it.
+    private mutating func send(_ prompt: String) async throws -> Bool {
+        // Create the chat first, so that it exists even if the answer fails.
+        let unmade = conversation
+        let made = try await run("Stopped; nothing was sent.") {
+            var next = unmade
+            try await next.prepare(for: prompt)
+            return next
+        }
+        guard let made = made.value else { return false }
+        conversation = made
+        last = SentPrompt(text: prompt, isUncertain: true)
+        let begin = session.context.now()
+        let allowed = conversation.allowedTools
+        conversation.allowedTools = allowed.map { $0 + allowedOnce }
+        allowedOnce = []
+        let outcome = try await waitForAnswer(prompt)
+        conversation.allowedTools = allowed
+        switch outcome {
+        case .value(let sent?):
+            conversation = sent
+            conversation.allowedTools = allowed
+            completer.tools(knownTools)
+            last?.isUncertain = false
+            try await goOn(since: begin)
+            return true
+        case .value(nil): last?.isUncertain = false
+        case .failed(let error as CompanionClientError) where error.delivery == .notSent:
+            last = nil
+            return false
+        case .stopped, .failed: break
+        }
+        if !conversation.images.isEmpty {
+            // A later prompt may be about something else.
+            conversation.images = []
+            session.output.say("The pictures were dropped. To add them again: /image FILE")
+        }
+        return true
+    }
+
+    /// The message after the user stopped waiting for an answer.
+    var stoppedWaiting: String {
+        session.offer.turns?.endsWithReader == true
+            ? "Stopped. /history shows the answer so far."
+            : "Stopped waiting. The host finishes the answer; /history shows it."
+    }
+
+    /// Sends a prompt and shows the answer. The first Ctrl-C asks the host to cancel the turn, if hosts of its kind
+    /// can; the next one stops waiting.
+    ///
+    /// - Returns: The conversation after the answer; nil if the host has cancelled it.
+    private func waitForAnswer(_ prompt: String) async throws -> Outcome<Conversation?> {
+        let before = conversation
+        let output = session.output
+        let events = AsyncStream.makeStream(of: TurnEvent.self)
+        let wasPressed = NIOLockedValueBox(session.offer.commands == nil)
+        return try await run(stoppedWaiting) {
+            let isFirst = wasPressed.withLockedValue { pressed in
+                defer { pressed = true }
+                return !pressed
+            }
+            if isFirst {
+                output.say("Asking the host to cancel the answer. Ctrl-C again stops waiting for it.")
+                events.continuation.yield(.interrupted)
+            }
+            return !isFirst
+        } _: {
+            try await withThrowingTaskGroup(of: TurnPart.self) { group in
+                defer { group.cancelAll() }
+                group.addTask {
+                    var next = before
+                    do {
+                        try await next.send(prompt) { events.continuation.yield(.begun($0)) }
+                        return .answered(next)
+                    } catch {
+                        return .failed(error)
+                    }
+                }
+                group.addTask {
+                    var (turn, isWanted) = (String?.none, false)
+                    for await event in events.stream {
+                        switch event {
+                        case .begun(let id): turn = id
+                        case .interrupted: isWanted = true
+                        }
+                        guard isWanted, let turn else { continue }
+                        do {
+                            if try await before.cancel(turn) == "cancelled" { return .cancelled }
+                        } catch  where !Task.isCancelled {
+                            output.report(CommandError(describing: error))
+                            throw CancellationError()
+                        }
+                    }
+                    return .notCancelled
+                }
+                var (failure, isCancelled) = ((any Error)?.none, false)
+                for try await part in group {
+                    // Ends the other part, unless it waits for the host.
+                    events.continuation.finish()
+                    switch part {
+                    case .answered(let next): return next
+                    case .failed(let error): failure = error
+                    case .cancelled: isCancelled = true
+                    case .notCancelled: break
+                    }
+                }
+                // What else the host says about a cancelled turn is no news.
+                if let failure, !isCancelled { throw failure }
+                output.say("Cancelled at the host.")
+                return nil
+            }
+        }
+    }
+}

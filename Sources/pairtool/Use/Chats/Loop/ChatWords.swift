@@ -1,0 +1,33 @@
+/// What can be typed in the interactive chat instead of a prompt.
+enum ChatWords {
+    static let help = """
+        /new [PROJECT]  begin another chat, in this project or the named one
+        /chats [CHAT]   list the chats; continue one, by its number, title or id
+        /history [N]    show the last N messages (20)
+        /model [NAME]   show the models, or change the model
+        /allow [TOOL [once|always|off]]
+                        list the tools; allow one for the next prompt or from now on (always), or no more
+        /image FILE     send a picture with the next prompt
+        /edit [TEXT]    write the next prompt in your editor (also Ctrl-X Ctrl-E)
+        /retry          send the last prompt again
+        /copy [N]       copy the last answer, or its code block N, to the clipboard
+        /save FILE      save the chat as Markdown
+        /cancel         cancel the turn that runs on the host
+        /auto [MODE]    show or set auto mode; off ends it
+        /help           show this list
+        /quit           end the chat (also Ctrl-D)
+        @FILE           in a prompt: attach a text file of this machine, which is shown to you first
+        Alt-Enter       begin another line (also \\ at the end of a line); a paste is one prompt
+        Ctrl-R          search earlier prompts
+        Tab             complete commands, chats, models and files
+        Ctrl-C          cancel the answer at the host if it can, else stop waiting for it
+        """
+
+    static let commands = [
+        "/new", "/chats", "/history", "/model", "/allow", "/image", "/edit", "/retry", "/copy", "/save", "/cancel",
+        "/auto", "/help", "/quit",
+    ]
+
+    /// What follows `/allow TOOL`.
+    static let scopes = ["once", "always", "off"]
+}

@@ -1,0 +1,50 @@
+import Testing
+
+@testable import LineEditor
+
+struct PasteTests {
+    @Test("A paste is one piece: its line ends and keys are text, and its control characters are gone")
+    func piece() {
+        var state = LineState()
+        #expect(state.type("<" + Bytes.paste("a\r\nb\rc\u{1B}[31m\u{3}\u{4}\u{7F}\u{9B}\td\n") + ">").isEmpty)
+        #expect(state.shown == "<a\nb\nc[31m\td\n>|")
+        state.type("\u{1F}\u{1F}")
+        #expect(state.shown == "<|")
+    }
+
+    @Test("The end of a paste may be split over reads, and what looks like its beginning is text")
+    func split() {
+        let bytes = Array((Bytes.paste("x\u{1B}[20y~\u{1B}[201z") + "!").utf8)
+        for place in bytes.indices {
+            var state = LineState()
+            state.type(Array(bytes[..<place]))
+            #expect(state.limit == nil || place < Bytes.pasteBegin.utf8.count)
+            state.type(Array(bytes[place...]))
+            #expect(state.shown == "x[20y~[201z!|")
+        }
+    }
+
+    @Test("A large paste is shown abbreviated, moved over in one step, and sent in full")
+    func large() {
+        let line = "0123456789 the quick brown fox\n"
+        let text = String(repeating: line, count: 10_000_000 / line.utf8.count)
+        var state = LineState()
+        let bytes = Array(("see " + Bytes.paste(text) + " there").utf8)
+        let clock = ContinuousClock()
+        let time = clock.measure {
+            for start in stride(from: 0, to: bytes.count, by: 4095) {
+                state.type(Array(bytes[start..<min(start + 4095, bytes.count)]))
+            }
+        }
+        #expect(time < .seconds(30))
+        #expect(state.buffer.position.count == 4 + 1 + 6)
+        let layout = LineLayout(prompt: "> ", buffer: state.buffer, columns: 80, rule: testRule)
+        #expect(layout.rows.map(\.text) == ["> see [pasted 322581 lines, 9999 kB] there"])
+        #expect(state.type("\r") == [.accept("see " + text + " there")])
+    }
+
+    @Test("An empty paste and one of control characters alone are nothing")
+    func empty() {
+        #expect(LineState.after("a" + Bytes.paste("") + Bytes.paste("\u{1}\u{1B}") + "b").shown == "ab|")
+    }
+}

@@ -1,0 +1,259 @@
+import CompanionTestSupport
+import CompanionWire
+import FoundationEssentials
+import Testing
+
+@testable import pairtool
+
+/// What is typed in `pairtool chat` at a terminal.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ChatInputTests {
+    private static let chat = ["chat", "c-login", "--last", "0"]
+
+    private func withPairedMac(
+        _ script: FakeMacScript = FakeMacScript(),
+        _ body: @escaping @Sendable (FakeMac, Sandbox) async throws -> Void
+    ) async throws {
+        try await withFakeMac(script) { mac in
+            try await Sandbox.with { user in
+                await user.pair(mac)
+                try await body(mac, user)
+            }
+        }
+    }
+
+    private static func prompts(_ mac: FakeMac) -> [String] {
+        mac.messages(of: "c-login").filter { $0.role == .user }.map(\.text)
+    }
+
+    /// Ends the chat, and sees that the terminal is as it was before.
+    private static func end(_ terminal: Terminal) async throws {
+        try await terminal.shows("› ")
+        try await terminal.type("\u{4}")
+        #expect(try await terminal.status == 0)
+        #expect(try await terminal.echoesAtEnd)
+    }
+
+    @Test("A paste of several lines is one prompt, and so are lines that end with a backslash or Alt-Enter")
+    func severalLines() async throws {
+        try await withPairedMac { mac, user in
+            try await user.atTerminal(Self.chat) { terminal in
+                try await terminal.shows("\u{1B}[?2004h")
+                try await terminal.paste("one\r\ntwo\u{1B}[31m\u{3}")
+                try await terminal.type("!\r")
+                try await terminal.shows("You said: one")
+                try await terminal.shows("› ")
+                try await terminal.type("a\\\rb\u{1B}\rc\r")
+                try await terminal.shows("You said: a")
+                try await Self.end(terminal)
+            }
+            #expect(Self.prompts(mac) == ["one\ntwo[31m!", "a\nb\nc"])
+        }
+    }
+
+    @Test("A large paste is shown abbreviated and sent in full")
+    func largePaste() async throws {
+        try await withPairedMac { mac, user in
+            let text = (1...400).map { "line \($0) of the paste" }.joined(separator: "\n")
+            try await user.atTerminal(Self.chat) { terminal in
+                try await terminal.shows("› ")
+                try await terminal.paste(text)
+                try await terminal.shows("[pasted 400 lines, \(text.utf8.count) bytes]")
+                try await terminal.type("\r")
+                try await terminal.shows("You said: line 1")
+                try await Self.end(terminal)
+            }
+            #expect(Self.prompts(mac) == [text])
+        }
+    }
+
+    @Test("When the window changes its size in the middle of a line, the line is whole")
+    func resize() async throws {
+        try await withPairedMac { mac, user in
+            try await user.atTerminal(Self.chat, columns: 60) { terminal in
+                try await terminal.shows("› ")
+                try await terminal.type("the quick brown fox jumps over the lazy dog")
+                try await terminal.shows("lazy dog")
+                try await terminal.resize(columns: 20)
+                try await terminal.shows("› the quick brown fo\nx jumps over the laz\ny dog")
+                try await terminal.resize(columns: 80)
+                try await terminal.shows("› the quick brown fox jumps over the lazy dog")
+                try await terminal.type("\r")
+                try await terminal.shows("You said: the quick")
+                try await Self.end(terminal)
+            }
+            #expect(Self.prompts(mac) == ["the quick brown fox jumps over the lazy dog"])
+        }
+    }
+
+    @Test("Ctrl-C drops the line; a signal ends the chat, and the terminal is as it was before")
+    func ends() async throws {
+        try await withPairedMac { mac, user in
+            try await user.atTerminal(Self.chat) { terminal in
+                try await terminal.shows("› ")
+                try await terminal.type("wrong\u{3}right\r")
+                try await terminal.shows("You said: right")
+                try await terminal.shows("› ")
+                try await terminal.type("half a line")
+                try await terminal.shows("half a line")
+                try await terminal.signal(15)
+                #expect(try await terminal.status == 130)
+                #expect(try await terminal.echoesAtEnd)
+                try await terminal.shows("\u{1B}[?2004l")
+            }
+            #expect(Self.prompts(mac) == ["right"])
+        }
+    }
+
+    @Test("A signal that ends the program at once leaves the terminal as it was before")
+    func quit() async throws {
+        try await withPairedMac { _, user in
+            try await user.atTerminal(Self.chat) { terminal in
+                try await terminal.shows("› ")
+                try await terminal.signal(3)
+                #expect(try await terminal.status == -3)
+                #expect(try await terminal.echoesAtEnd)
+            }
+        }
+    }
+
+    @Test("What is typed during an answer is shown nowhere, and is the next prompt")
+    func typedAhead() async throws {
+        var script = FakeMacScript()
+        script.turns = [
+            FakeMacTurn(steps: [.hold("turn"), .frame(FakeMacTurn.text("done")), .store, .end], answer: "done")
+        ]
+        try await withPairedMac(script) { mac, user in
+            try await user.atTerminal(Self.chat) { terminal in
+                try await terminal.shows("› ")
+                try await terminal.type("first\r")
+                try await mac.reached("turn")
+                try await terminal.type("second\rthird")
+                mac.release("turn")
+                let before = try await terminal.shows("done")
+                #expect(!before.contains("second"))
+                try await terminal.shows("› second")
+                try await terminal.shows("You said: second")
+                try await terminal.shows("› third")
+                try await terminal.type("\u{15}")
+                try await Self.end(terminal)
+            }
+            #expect(Self.prompts(mac) == ["first", "second"])
+        }
+    }
+
+    @Test("Prompts are kept for later chats, in a file that only the user can read")
+    func keptHistory() async throws {
+        try await withPairedMac { mac, user in
+            try await user.atTerminal(Self.chat) { terminal in
+                for prompt in ["two\\\rlines", "again", "again", " hidden"] {
+                    try await terminal.shows("› ")
+                    try await terminal.type(prompt + "\r")
+                    try await terminal.shows("You said: ")
+                }
+                try await Self.end(terminal)
+            }
+            let path = user.directory + "/state/pairtool/prompts.json"
+            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
+            #expect(mode as? Int == 0o600)
+            try await user.atTerminal(Self.chat) { terminal in
+                try await terminal.shows("› ")
+                try await terminal.type("\u{1B}[A")
+                try await terminal.shows("again")
+                try await terminal.type("\u{1B}[A")
+                try await terminal.shows("two\n  lines")
+                try await terminal.type("\r")
+                try await terminal.shows("You said: two")
+                try await terminal.shows("› ")
+                try await terminal.type("\u{12}aga")
+                try await terminal.shows("(search: aga) again")
+                try await terminal.type("\r")
+                try await terminal.shows("You said: again")
+                try await Self.end(terminal)
+            }
+            #expect(Self.prompts(mac).suffix(2) == ["two\nlines", "again"])
+            try await user.atTerminal(Self.chat + ["--no-history"]) { terminal in
+                try await terminal.shows("› ")
+                try await terminal.type("\u{1B}[Anot kept\r")
+                try await terminal.shows("You said: not kept")
+                try await Self.end(terminal)
+            }
+            let kept = try String(contentsOf: URL(filePath: path), encoding: .utf8)
+            #expect(!kept.contains("not kept") && !kept.contains("hidden"))
+        }
+    }
+
+    @Test("Ctrl-X Ctrl-E and /edit open the editor on a file of the user's own; one that fails changes nothing")
+    func editor() async throws {
+        try await withPairedMac { mac, user in
+            let seen = user.directory + "/seen"
+            let script = try user.file(
+                "editor",
+                Array("stat -c %a \"$2\" >\(seen); grep -q fail \"$2\" && exit 3; echo edited >>\"$2\"\n".utf8)
+            )
+            let environment = ["VISUAL": "/bin/sh \(script) --wait"]
+            try await user.atTerminal(Self.chat, environment: environment) { terminal in
+                try await terminal.shows("› ")
+                try await terminal.type("a text \u{18}\u{5}")
+                try await terminal.shows("› a text edited")
+                try await terminal.type("\r")
+                try await terminal.shows("You said: a text edited")
+                try await terminal.shows("› ")
+                try await terminal.type("/edit more\r")
+                try await terminal.shows("› moreedited")
+                try await terminal.type("\u{15}to fail\u{18}\u{5}")
+                try await terminal.shows("the text is as it was")
+                try await terminal.shows("› to fail")
+                try await terminal.type("\r")
+                try await terminal.shows("You said: to fail")
+                try await Self.end(terminal)
+            }
+            #expect(try String(contentsOfFile: seen, encoding: .utf8) == "600\n")
+            let left = try FileManager.default.contentsOfDirectory(atPath: user.directory + "/run/pairtool")
+            #expect(!left.contains { $0.hasPrefix("prompt-") })
+        }
+    }
+
+    @Test("Tab completes commands, chats and files")
+    func complete() async throws {
+        try await withPairedMac { mac, user in
+            _ = try user.file("notes one.txt", Array("hello".utf8))
+            try await user.atTerminal(Self.chat, environment: ["HOME": user.directory]) { terminal in
+                try await terminal.shows("› ")
+                try await terminal.type("/hi\t")
+                try await terminal.shows("/history ")
+                try await terminal.type("\u{15}/chats fix\t")
+                try await terminal.shows("/chats Fix the login")
+                try await terminal.type("\u{15}see @\"~/not\t")
+                try await terminal.shows("@\"~/notes one.txt\"")
+                // Keys wait for the candidates.
+                try await terminal.type("\u{15}/mod\tother\r")
+                try await terminal.shows("/model other")
+                try await terminal.shows("model other\n")
+                try await terminal.type("/c\t\t")
+                try await terminal.shows("/chats")
+                try await terminal.shows("/copy")
+                try await terminal.type("\u{15}")
+                try await terminal.type("\u{4}")
+                #expect(try await terminal.status == 0)
+            }
+        }
+    }
+
+    @Test("The first Ctrl-C asks a host that can to cancel the answer, and says so")
+    func cancelAtHost() async throws {
+        try await Sandbox.with { place in
+            let pipe = try await place.pipe("gate")
+            try await withVerifiedHost(["--agent-command", "/bin/cat \(pipe)"]) { events, _, user in
+                try await user.atTerminal(["chat", "--new", "--project", "garden"]) { terminal in
+                    try await terminal.shows("› ")
+                    try await terminal.type("dig\r")
+                    let started = try await events.first("turn_started")
+                    try await terminal.type("\u{3}")
+                    try await terminal.shows("Cancelled at the host.")
+                    #expect(try await events.first("turn_finished")["turnId"] == started["turnId"])
+                    try await Self.end(terminal)
+                }
+            }
+        }
+    }
+}

@@ -11,7 +11,8 @@ let strict: [SwiftSetting] = [
 /// Libraries of the system. `scripts/setup` installs their Debian packages.
 let systemLibraries: [Target] =
     [
-        "CAvahi", "CAvahiCore", "CEdit", "CLinux", "CZBar", "CQREncode", "CSpng", "CTurboJPEG", "CWebP", "CHEIF",
+        "CAvahi", "CAvahiCore", "CCMarkGFM", "CEdit", "CLinux", "CZBar", "CQREncode", "CSpng", "CTurboJPEG", "CWebP",
+        "CHEIF",
         "CGif",
         "CSodium", "CXCB",
     ].map { .systemLibrary(name: $0, path: "Sources/SystemLibraries/\($0)") } + [
@@ -31,6 +32,14 @@ let program: [LinkerSetting] = [
 let modules: [Target] = [
     .target(name: "CConfinement"),
     .target(name: "CompanionWire", swiftSettings: strict),
+    .target(name: "LocalState", swiftSettings: strict),
+    .target(name: "Identity", dependencies: ["CSodium", "CompanionWire", "LocalState"], swiftSettings: strict),
+    .target(
+        name: "Markdown",
+        dependencies: ["CCMarkGFM", "CompanionWire"],
+        // It goes over every character of long answers.
+        swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+    ),
     .target(name: "DBus", dependencies: ["CDBus", "CompanionWire"], swiftSettings: strict),
     .target(
         name: "Discovery",
@@ -59,14 +68,9 @@ let modules: [Target] = [
         swiftSettings: strict
     ),
     .target(
-        name: "PairingAgent",
-        dependencies: ["CSodium", "CompanionWire"],
-        swiftSettings: strict
-    ),
-    .target(
         name: "History",
         dependencies: [
-            "CompanionWire", "PairingAgent",
+            "CompanionWire", "LocalState",
             .product(name: "GRDB", package: "GRDB.swift"),
         ],
         swiftSettings: strict
@@ -74,7 +78,7 @@ let modules: [Target] = [
     .target(
         name: "CompanionClient",
         dependencies: [
-            "CompanionWire", "History", "PairingAgent",
+            "CompanionWire", "History", "Identity", "LocalState",
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "Logging", package: "swift-log"),
@@ -90,9 +94,16 @@ let modules: [Target] = [
         swiftSettings: strict
     ),
     .target(
+        name: "PairingAgent",
+        dependencies: [
+            "CompanionClient", "CompanionWire", "Identity", .product(name: "Logging", package: "swift-log"),
+        ],
+        swiftSettings: strict
+    ),
+    .target(
         name: "CompanionHost",
         dependencies: [
-            "CLinux", "CompanionWire", "PairingAgent",
+            "CLinux", "CompanionWire", "Identity", "LocalState",
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -121,7 +132,7 @@ let modules: [Target] = [
         name: "pairtool",
         dependencies: [
             "CConfinement", "CompanionClient", "CompanionHost", "CompanionWire", "DBus", "Desktop", "Discovery",
-            "History", "LineEditor", "PairingAgent", "QRCodec",
+            "History", "Identity", "LineEditor", "LocalState", "Markdown", "PairingAgent", "QRCodec",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -154,6 +165,13 @@ let tests: [Target] = [
         path: "Tests/CompanionTestSupport",
         swiftSettings: strict
     ),
+    .target(
+        name: "TerminalScreen",
+        dependencies: ["CompanionWire"],
+        path: "Tests/TerminalScreen",
+        // It is shown what thousands of documents look like.
+        swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+    ),
     .executableTarget(
         name: "companion-fakes",
         dependencies: [
@@ -166,6 +184,12 @@ let tests: [Target] = [
     ),
     .testTarget(name: "CompanionWireTests", dependencies: ["CompanionWire"], swiftSettings: strict),
     .testTarget(
+        name: "MarkdownTests",
+        dependencies: ["CompanionWire", "Markdown", "TerminalScreen"],
+        exclude: ["Screens"],
+        swiftSettings: strict
+    ),
+    .testTarget(
         name: "DiscoveryTests",
         dependencies: ["CompanionWire", "Discovery", .product(name: "Logging", package: "swift-log")],
         swiftSettings: strict
@@ -177,10 +201,11 @@ let tests: [Target] = [
         linkerSettings: [.linkedLibrary("heif")]
     ),
     .testTarget(name: "DesktopTests", dependencies: ["Desktop", "QRCodec"], swiftSettings: strict),
+    .testTarget(name: "LocalStateTests", dependencies: ["LocalState"], swiftSettings: strict),
     .testTarget(
-        name: "PairingAgentTests",
+        name: "IdentityTests",
         dependencies: [
-            "CSodium", "CompanionWire", "PairingAgent",
+            "CSodium", "CompanionWire", "Identity",
             .product(name: "Subprocess", package: "swift-subprocess"),
             .product(name: "SystemPackage", package: "swift-system"),
         ],
@@ -200,9 +225,18 @@ let tests: [Target] = [
         swiftSettings: strict
     ),
     .testTarget(
+        name: "PairingAgentTests",
+        dependencies: [
+            "CompanionClient", "CompanionTestSupport", "CompanionWire", "Identity", "PairingAgent",
+            .product(name: "Logging", package: "swift-log"),
+            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+        ],
+        swiftSettings: strict
+    ),
+    .testTarget(
         name: "CompanionClientTests",
         dependencies: [
-            "CompanionClient", "CompanionTestSupport", "CompanionWire", "PairingAgent",
+            "CompanionClient", "CompanionTestSupport", "CompanionWire", "Identity", "LocalState",
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             .product(name: "NIOCore", package: "swift-nio"),
@@ -214,7 +248,7 @@ let tests: [Target] = [
     .testTarget(
         name: "CompanionHostTests",
         dependencies: [
-            "CompanionClient", "CompanionHost", "CompanionWire", "PairingAgent",
+            "CompanionClient", "CompanionHost", "CompanionWire", "Identity", "LocalState",
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -234,8 +268,7 @@ let tests: [Target] = [
         name: "PairtoolTests",
         dependencies: [
             "pairtool", "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire", "DBus",
-            "Discovery", "History",
-            "PairingAgent", "QRCodec",
+            "Discovery", "History", "Identity", "LocalState", "Markdown", "PairingAgent", "QRCodec", "TerminalScreen",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "Logging", package: "swift-log"),

@@ -1,21 +1,31 @@
 /// An operation took longer than it was given.
 struct TimeLimitExceeded: Error {}
 
-/// Runs an operation and cancels it when it takes too long.
+/// Runs a body with a time limit.
 ///
-/// - Throws: ``TimeLimitExceeded``, or what the operation throws.
-func withTimeLimit<Result: Sendable>(
-    _ limit: Duration,
-    _ operation: @escaping @Sendable () async throws -> Result
-) async throws -> Result {
-    try await withThrowingTaskGroup(of: Result.self) { group in
-        defer { group.cancelAll() }
-        group.addTask { try await operation() }
+/// - Parameter limit: Nil: none.
+/// - Returns: What the body returns, or nil when the time runs out first. The body is then cancelled and awaited.
+package func withTimeLimit<R: Sendable>(
+    _ limit: Duration?,
+    clock: any Clock<Duration> = ContinuousClock(),
+    _ body: @escaping @Sendable () async throws -> R
+) async throws -> R? {
+    guard let limit else { return try await body() }
+    return try await withThrowingTaskGroup(of: R?.self) { group in
+        group.addTask { try await body() }
         group.addTask {
-            try await ContinuousClock().sleep(for: limit)
-            throw TimeLimitExceeded()
+            try await clock.sleep(for: limit)
+            return nil
         }
-        guard let result = try await group.next() else { throw CancellationError() }
-        return result
+        defer { group.cancelAll() }
+        return try await group.next() ?? nil
     }
+}
+
+/// Runs a body within a time limit.
+///
+/// - Throws: ``TimeLimitExceeded``, or what the body throws.
+func within<R: Sendable>(_ limit: Duration, _ body: @escaping @Sendable () async throws -> R) async throws -> R {
+    guard let result = try await withTimeLimit(limit, body) else { throw TimeLimitExceeded() }
+    return result
 }

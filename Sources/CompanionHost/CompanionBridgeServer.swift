@@ -1,9 +1,9 @@
 import CompanionWire
 import FoundationEssentials
 import Glibc
+import Identity
 package import Logging
 import NIOConcurrencyHelpers
-import PairingAgent
 import ServiceLifecycle
 
 /// The host: answers the companion protocol, keeps a pairing challenge running and runs the turns of chats.

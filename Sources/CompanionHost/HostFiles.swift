@@ -1,5 +1,6 @@
 import Glibc
-import PairingAgent
+import Identity
+import LocalState
 
 /// Checks the files of a host besides its own key, without changing them.
 package enum HostFiles {

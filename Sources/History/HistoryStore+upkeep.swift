@@ -1,7 +1,7 @@
 package import FoundationEssentials
 import GRDB
 import Glibc
-import PairingAgent
+import LocalState
 
 /// How much is kept, and how long.
 package struct HistoryLimits: Sendable, Hashable {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import GRDB
 import Glibc
-import PairingAgent
+import LocalState
 
 /// What was listed, read or said: hosts, projects, chats, messages and tools of all families, in one SQLite database
 /// (WAL) that only its owner can read.

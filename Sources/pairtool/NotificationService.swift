@@ -1,3 +1,4 @@
+import CompanionWire
 import DBus
 
 /// The desktop's notification service (freedesktop.org, Desktop Notifications Specification 1.2).

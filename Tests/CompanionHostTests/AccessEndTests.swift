@@ -3,12 +3,12 @@ import CompanionClient
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
+import Identity
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 import NIOSSL
 import NIOWebSocket
-import PairingAgent
 import Testing
 
 @Suite("The end of an access", .timeLimit(.minutes(5)))

@@ -1,7 +1,7 @@
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
-import PairingAgent
+import Identity
 import Testing
 
 @Suite("The lock of the digits", .timeLimit(.minutes(5)))

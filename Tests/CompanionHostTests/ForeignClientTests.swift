@@ -1,7 +1,7 @@
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
-import PairingAgent
+import Identity
 import Subprocess
 import Testing
 

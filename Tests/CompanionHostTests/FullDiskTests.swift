@@ -1,8 +1,8 @@
 import CompanionWire
 import FoundationEssentials
 import GRDB
+import Identity
 import NIOWebSocket
-import PairingAgent
 import Testing
 
 @testable import CompanionHost

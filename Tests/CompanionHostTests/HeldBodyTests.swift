@@ -2,9 +2,9 @@ import AsyncHTTPClient
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
+import Identity
 import NIOCore
 import NIOHTTP1
-import PairingAgent
 import Testing
 
 /// A request is authorised by what is true when it is whole, not by what was true when its head came.

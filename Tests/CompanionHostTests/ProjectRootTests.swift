@@ -1,7 +1,7 @@
 import CompanionWire
 import FoundationEssentials
 import Glibc
-import PairingAgent
+import Identity
 import Testing
 
 @testable import CompanionHost

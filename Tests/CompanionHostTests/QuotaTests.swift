@@ -1,7 +1,7 @@
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
-import PairingAgent
+import Identity
 import Testing
 
 @Suite("How much a device may have stored", .timeLimit(.minutes(5)))

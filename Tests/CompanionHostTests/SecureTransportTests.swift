@@ -2,9 +2,10 @@ import AsyncHTTPClient
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
+import Identity
+import LocalState
 import NIOCore
 import NIOSSL
-import PairingAgent
 import Testing
 
 @Suite("HTTPS and versions", .timeLimit(.minutes(5)))

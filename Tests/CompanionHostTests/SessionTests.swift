@@ -1,7 +1,7 @@
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
-import PairingAgent
+import Identity
 import Testing
 
 @Suite("Sessions and revocation", .timeLimit(.minutes(5)))

@@ -2,8 +2,8 @@ import CompanionWire
 import FoundationEssentials
 import GRDB
 import HTTPTypes
+import Identity
 import NIOConcurrencyHelpers
-import PairingAgent
 import Testing
 
 @testable import CompanionHost

@@ -1,5 +1,6 @@
 import CompanionWire
 import FoundationEssentials
+import Identity
 import PairingAgent
 import Testing
 

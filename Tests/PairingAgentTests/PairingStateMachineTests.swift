@@ -1,161 +1,147 @@
+import CompanionClient
 import CompanionWire
 import FoundationEssentials
+import Identity
 import PairingAgent
 import Testing
 
-/// A host that gives prepared answers and keeps the requests.
-private actor PreparedHost: PairingTransport {
-    var health: Result<PairingHostHealth, PairingTransportError> = .success(
-        PairingHostHealth(isCompanion: true, service: "copilotforge-sidecar", clockOffset: .zero)
-    )
-    var complete: Result<CompanionStatusResponse, PairingTransportError> = .success(
-        CompanionStatusResponse(connectedDevice: nil)
-    )
-    var status: Result<CompanionStatusResponse, PairingTransportError> = .success(
-        CompanionStatusResponse(connectedDevice: nil)
-    )
-    private(set) var requests: [PairingCompleteRequest] = []
-
-    func prepare(_ change: @Sendable (isolated PreparedHost) -> Void) { change(self) }
-
-    func pairingHealth() async throws(PairingTransportError) -> PairingHostHealth { try health.get() }
-    func pairingStatus() async throws(PairingTransportError) -> CompanionStatusResponse { try status.get() }
-    func pairingComplete(_ request: PairingCompleteRequest) async throws(PairingTransportError)
-        -> CompanionStatusResponse
-    {
-        requests.append(request)
-        return try complete.get()
-    }
-}
-
+/// The state machine alone, with the answers that a host gives. ``LegacyPairingTests`` runs it against a host.
 @Suite struct PairingStateMachineTests {
     private let now = Date(timeIntervalSince1970: 1_795_253_400)
-    private let host = PreparedHost()
     private let identity: DeviceIdentity
 
     init() throws {
-        identity = try withTemporaryDirectory { try SecureKeyStore(directory: $0).identity() }
+        identity = try .sample()
     }
 
-    private var connected: CompanionStatusResponse { connected(id: identity.deviceID) }
-
-    private func connected(id: String) -> CompanionStatusResponse {
-        CompanionStatusResponse(
-            connectedDevice: ConnectedCompanionDevice(id: id, name: "desk", connectedAt: now, lastSeenAt: now)
+    /// What a host answers.
+    private struct Answers {
+        var service = "copilotforge-sidecar"
+        var clockOffset: Duration? = .zero
+        var completed: Result<CompanionStatusResponse, any Error> = .success(
+            CompanionStatusResponse(connectedDevice: nil)
         )
-    }
-
-    private func pair(expiresIn seconds: Double? = 60) async throws(PairingError) -> PairingAgent.Outcome {
-        let payload = PairingPayload(
-            code: "012345",
-            token: "tok",
-            expiresAt: seconds.map { now.addingTimeInterval($0) }
+        var status: Result<CompanionStatusResponse, any Error> = .success(
+            CompanionStatusResponse(connectedDevice: nil)
         )
-        return try await PairingAgent(identity: identity, now: { [now] in now }).pair(
-            payload,
-            deviceName: "desk",
-            over: host
-        )
-    }
 
-    private func failure(expiresIn seconds: Double? = 60) async -> PairingError.Code? {
-        do {
-            _ = try await pair(expiresIn: seconds)
-            return nil
-        } catch {
-            return error.code
+        var health: Result<CompanionHealthResponse, any Error> {
+            .success(CompanionHealthResponse(service: service, version: nil, processStartedAtMs: nil))
         }
     }
 
-    @Test("Code, token, name and key are sent once, and the device that comes back is ours")
-    func success() async throws {
-        let answer = connected
-        await host.prepare { $0.complete = .success(answer) }
-        #expect(try await pair().device.id == identity.deviceID)
-        #expect(
-            await host.requests == [
-                PairingCompleteRequest(
-                    pairingCode: "012345",
-                    pairingToken: "tok",
-                    deviceName: "desk",
-                    devicePublicKey: identity.publicKeyText
-                )
-            ]
+    private func connected(id: String? = nil) -> CompanionStatusResponse {
+        CompanionStatusResponse(
+            connectedDevice: ConnectedCompanionDevice(
+                id: id ?? identity.deviceID,
+                name: "desk",
+                connectedAt: now,
+                lastSeenAt: now
+            )
         )
     }
 
-    @Test(
-        "Each refusal of a host has its own error",
-        arguments: [
-            (CompanionErrorResponse.Text.invalidCode, PairingError.Code.wrongCode),
-            (CompanionErrorResponse.Text.invalidToken, .wrongToken),
-            (CompanionErrorResponse.Text.pairingExpired, .expired),
-            (CompanionErrorResponse.Text.noActivePairing, .noChallenge),
-            (CompanionErrorResponse.Text.missingPublicKey, .rejected), ("disk is full", .rejected),
-        ]
-    )
-    func refusals(text: String, code: PairingError.Code) async {
-        await host.prepare { $0.complete = .failure(PairingTransportError(.refused(text: text), "400")) }
-        #expect(await failure() == code)
+    private func machine(expiresIn seconds: Double = 60) -> PairingStateMachine {
+        let payload = PairingPayload(code: "012345", token: "tok", expiresAt: now.addingTimeInterval(seconds))
+        return PairingStateMachine(payload: payload, deviceName: "desk", identity: identity)
+    }
+
+    /// Runs a pairing to its end.
+    ///
+    /// - Returns: Why it failed, or nil; and whether the code was sent.
+    private func run(
+        _ machine: PairingStateMachine,
+        _ answers: Answers
+    ) -> (failure: PairingError.Code?, isSent: Bool) {
+        var (machine, isSent) = (machine, false)
+        var action = machine.start()
+        while true {
+            switch action {
+            case .askHealth:
+                action = machine.handle(.health(answers.health, clockOffset: answers.clockOffset), now: now)
+            case .complete:
+                isSent = true
+                action = machine.handle(.completed(answers.completed), now: now)
+            case .askStatus: action = machine.handle(.status(answers.status), now: now)
+            case .succeed: return (nil, isSent)
+            case .fail(let error): return (error.code, isSent)
+            }
+        }
     }
 
     @Test("A service that is no companion never gets the code")
-    func wrongService() async {
-        await host.prepare {
-            $0.health = .success(PairingHostHealth(isCompanion: false, service: "printer", clockOffset: nil))
-        }
-        #expect(await failure() == .wrongService)
-        #expect(await host.requests.isEmpty)
-    }
-
-    @Test("A host that does not answer is unreachable, and nothing is sent")
-    func unreachable() async {
-        await host.prepare { $0.health = .failure(PairingTransportError(.unreachable, "refused")) }
-        #expect(await failure() == .unreachable)
-        #expect(await host.requests.isEmpty)
+    func wrongService() {
+        let end = run(machine(), Answers(service: "printer"))
+        #expect(end == (.wrongService, false))
     }
 
     @Test("A code that has expired by the host's clock is not sent", arguments: [-1.0, 0.0])
-    func expired(seconds: Double) async {
-        #expect(await failure(expiresIn: seconds) == .expired)
-        #expect(await host.requests.isEmpty)
+    func expired(seconds: Double) {
+        let end = run(machine(expiresIn: seconds), Answers())
+        #expect(end == (.expired, false))
     }
 
     @Test("Expiry goes by the host's clock: a skewed workstation is told so, or pairs all the same")
-    func clockSkew() async throws {
-        await host.prepare {
-            $0.health = .success(PairingHostHealth(isCompanion: true, service: nil, clockOffset: .seconds(600)))
-        }
-        #expect(await failure(expiresIn: 300) == .clockSkew)
-        let answer = connected
-        await host.prepare {
-            $0.health = .success(PairingHostHealth(isCompanion: true, service: nil, clockOffset: .seconds(-600)))
-            $0.complete = .success(answer)
-        }
-        #expect(try await pair(expiresIn: -300).clockOffset == .seconds(-600))
+    func clockSkew() {
+        let ahead = run(machine(expiresIn: 300), Answers(clockOffset: .seconds(600)))
+        #expect(ahead == (.clockSkew, false))
+        let behind = run(
+            machine(expiresIn: -300),
+            Answers(clockOffset: .seconds(-600), completed: .success(connected()))
+        )
+        #expect(behind == (nil, true))
     }
 
     @Test("A host that says connected:false, or names another device, has not paired with us")
-    func wrongDevice() async {
-        #expect(await failure() == .notConnected)
-        let answer = connected(id: "ffffffffffffffff")
-        await host.prepare { $0.complete = .success(answer) }
-        #expect(await failure() == .foreignDevice)
+    func wrongDevice() {
+        #expect(run(machine(), Answers()).failure == .notConnected)
+        let other = Answers(completed: .success(connected(id: "ffffffffffffffff")))
+        #expect(run(machine(), other).failure == .foreignDevice)
     }
 
     @Test(
         "After a fault in the middle the status decides",
-        arguments: [PairingTransportError.Reason.refused(text: "storage failed"), .unreachable, .failed]
+        arguments: [
+            CompanionClientError(.badRequest, "fault", hostText: "storage failed"),
+            CompanionClientError(.unreachable, "fault"), CompanionClientError(.server, "fault"),
+        ]
     )
-    func fault(reason: PairingTransportError.Reason) async throws {
-        let answer = connected
-        await host.prepare {
-            $0.complete = .failure(PairingTransportError(reason, "fault"))
-            $0.status = .success(answer)
+    func fault(error: CompanionClientError) {
+        var answers = Answers(completed: .failure(error), status: .success(connected()))
+        #expect(run(machine(), answers).failure == nil)
+        answers.status = .success(connected(id: "ffffffffffffffff"))
+        #expect(run(machine(), answers).failure == PairingError(error).code)
+        answers.status = .failure(CompanionClientError(.unreachable, "gone"))
+        #expect(run(machine(), answers).failure == PairingError(error).code)
+    }
+
+    @Test("A host of other versions, or one that refuses by a code, has certainly not paired")
+    func certainRefusal() {
+        var refusal = CompanionClientError(.badRequest, "refused", hostText: "text")
+        refusal.hostCode = .pairingLocked
+        for (error, code) in [
+            (refusal, PairingError.Code.locked), (CompanionClientError(.unsupportedVersion, "426"), .otherVersion),
+        ] {
+            let answers = Answers(completed: .failure(error), status: .success(connected()))
+            #expect(run(machine(), answers).failure == code)
         }
-        #expect(try await pair().device.id == identity.deviceID)
-        let other = connected(id: "ffffffffffffffff")
-        await host.prepare { $0.status = .success(other) }
-        #expect(await failure() != nil)
+    }
+
+    @Test("An answer that nobody asked for ends the pairing")
+    func outOfStep() {
+        var machine = machine()
+        _ = machine.start()
+        guard case .fail(let error) = machine.handle(.completed(.success(connected())), now: now) else {
+            Issue.record("the answer was taken")
+            return
+        }
+        #expect(error.code == .rejected)
+    }
+}
+
+extension DeviceIdentity {
+    /// An identity whose private key nobody has.
+    static func sample() throws -> DeviceIdentity {
+        try #require(DeviceIdentity(publicKeyText: Base64.encode([UInt8](repeating: 7, count: 32))))
     }
 }

@@ -1,7 +1,7 @@
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
-import PairingAgent
+import Identity
 import Testing
 
 @testable import pairtool
@@ -57,8 +57,8 @@ import Testing
     func version2() async throws {
         try await withVerifiedHost { events, _, user in
             try await withCutRelay(before: try await events.ports.secure) { relay in
-                let made = await user.run("send", "--new", "--project", "garden", "list", "-q")
-                let chat = try #require(made.out.split(separator: "\n").first.map(String.init))
+                let made = await user.run("send", "--new", "--project", "garden", "list", "--json")
+                let chat = try #require(made.json.last?["chatId"]?.string)
                 let answer = try await user.run("messages", chat, "--json").json.last?["text"]?.string ?? ""
                 try move(user, to: relay)
                 var sent = 1
@@ -176,9 +176,9 @@ import Testing
     private func chatOfGuest(_ host: Sandbox) async throws -> String {
         try await Sandbox.with { guest in
             try await guest.pair(try await host.newChallenge(), as: "guest")
-            let sent = try await guest.spawn(["send", "--new", "--project", "garden", "hello", "-q"])
+            let sent = try await guest.spawn(["send", "--new", "--project", "garden", "hello", "--json"])
             #expect(sent.status == 0, "\(sent)")
-            return try #require(sent.out.split(separator: "\n").first.map(String.init))
+            return try #require(sent.json.last?["chatId"]?.string)
         }
     }
 }

@@ -1,8 +1,8 @@
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
+import Identity
 import NIOConcurrencyHelpers
-import PairingAgent
 import Subprocess
 import SystemPackage
 import Testing

@@ -3,7 +3,8 @@ import CompanionHost
 import CompanionWire
 import FoundationEssentials
 import Glibc
-import PairingAgent
+import Identity
+import LocalState
 import Testing
 
 @testable import pairtool

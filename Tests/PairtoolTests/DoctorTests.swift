@@ -3,7 +3,7 @@ import CompanionTestSupport
 import CompanionWire
 import Discovery
 import FoundationEssentials
-import PairingAgent
+import Identity
 import Testing
 
 @testable import pairtool

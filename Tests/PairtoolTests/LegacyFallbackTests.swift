@@ -2,8 +2,8 @@ import CompanionTestSupport
 import CompanionWire
 import Discovery
 import FoundationEssentials
+import Identity
 import Logging
-import PairingAgent
 import Testing
 
 /// A host that was verified once is never paired with over plain HTTP again.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
-import PairingAgent
+import Identity
+import LocalState
 import QRCodec
 import Testing
 

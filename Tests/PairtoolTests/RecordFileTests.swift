@@ -1,7 +1,8 @@
 import CompanionTestSupport
 import CompanionWire
 import Glibc
-import PairingAgent
+import Identity
+import LocalState
 import Testing
 
 @testable import pairtool

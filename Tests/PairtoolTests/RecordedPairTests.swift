@@ -1,7 +1,7 @@
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
-import PairingAgent
+import Identity
 import Testing
 
 @testable import pairtool

@@ -77,11 +77,21 @@ import Testing
             let unclear = await user.run("send", "--new", "hello")
             #expect(unclear.status == 2)
             #expect(unclear.err.contains("--project"))
-            let result = await user.run("send", "--new", "--project", "api", "hello", "-q")
+            let result = await user.run("send", "--new", "--project", "api", "hello", "--json")
             #expect(result.status == 0)
-            let id = result.out.split(separator: "\n").first.map(String.init) ?? ""
+            let id = try result.json.last?["chatId"]?.string ?? ""
             #expect(mac.messages(of: id).map(\.text) == ["hello", "You said: hello"])
             #expect(prompts(mac)[0].text.contains(#""projectPath":"/Users/ada/api""#))
+        }
+    }
+
+    @Test("-q prints the answer alone")
+    func quiet() async throws {
+        try await withPairedMac { _, user in
+            let result = await user.run("send", "c-login", "hello", "-q")
+            #expect(result.out == "You said: hello\n" && result.err == "", "\(result)")
+            let new = await user.run("send", "--new", "--project", "api", "hello", "-q")
+            #expect(new.out == "You said: hello\n" && new.err == "", "\(new)")
         }
     }
 

@@ -1,8 +1,8 @@
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
+import Identity
 import NIOConcurrencyHelpers
-import PairingAgent
 import Testing
 
 @testable import pairtool

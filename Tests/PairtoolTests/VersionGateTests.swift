@@ -1,7 +1,7 @@
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
-import PairingAgent
+import Identity
 import Testing
 
 /// Hosts that do not speak the version that a record is of: what people are told to do.

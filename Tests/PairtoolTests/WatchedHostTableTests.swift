@@ -1,6 +1,6 @@
 import CompanionWire
 import Discovery
-import PairingAgent
+import Identity
 import Testing
 
 @testable import pairtool

@@ -1,6 +1,6 @@
 import CompanionWire
 package import FoundationEssentials
-import PairingAgent
+import Identity
 
 /// A frame of an AICLI server: `{type, requestId, timestamp, data}` (aicli, "WebSocket").
 package struct AICLIFrame: Sendable, Hashable {

@@ -16,7 +16,7 @@ func exchangeOnce<Answer: Sendable>(
 ) async throws -> Answer {
     let answered = NIOLockedValueBox(false)
     do {
-        return try await withTimeLimit(limit) {
+        return try await within(limit) {
             let response = try await execute()
             answered.withLockedValue { $0 = true }
             return try await read(response)

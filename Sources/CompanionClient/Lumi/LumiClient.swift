@@ -121,7 +121,7 @@ package actor LumiClient {
         let (channel, inbox) = (channel, inbox)
         unanswered += 1
         do {
-            let answer = try await withTimeLimit(limit) {
+            let answer = try await within(limit) {
                 // Not waited for: a host that does not read would be waited for without a limit.
                 channel.writeAndFlush(frame).whenFailure(inbox.fail)
                 for try await answer in answers { return answer }

@@ -1,5 +1,7 @@
+import CompanionWire
 import FoundationEssentials
-import PairingAgent
+import Identity
+import LocalState
 
 /// Keeps the keys of providers, and where they are, in a file of their own: `provider_keys.json` in the data directory
 /// (mode 0600).
@@ -86,6 +88,12 @@ package struct ProviderKeyStore: Sendable {
     }
 
     private func update<R>(_ change: (inout Content) -> R) throws -> R {
-        try PrivateFile.update(path, lock: directory + "/provider_keys.lock", load: load, change)
+        try PrivateFile.update(
+            path,
+            lock: directory + "/provider_keys.lock",
+            encoder: CompanionJSON.encoder(sorted: true),
+            load: load,
+            change
+        )
     }
 }

@@ -28,7 +28,7 @@ package enum PinnedTLS {
     ) async throws -> PinnedCertificate {
         try endpoint.requireLocal()
         do {
-            return try await withTimeLimit(configuration.timeouts.connect) {
+            return try await within(configuration.timeouts.connect) {
                 try await handshake(with: endpoint, expecting: pin, limit: configuration.timeouts.connect)
             }
         } catch is TimeLimitExceeded, ChannelError.connectTimeout {

@@ -1,7 +1,7 @@
 import CompanionWire
 import Glibc
+import LocalState
 import NIOCore
-import PairingAgent
 
 /// The place of the admin socket: in a directory of mode 0700, held by one host at a time.
 struct AdminSocket: ~Copyable {
@@ -9,7 +9,7 @@ struct AdminSocket: ~Copyable {
     static let maximumPathSize = 107
 
     let path: String
-    private let lock: Int32
+    private let lock: FileLock
 
     /// Takes the place: makes its directory, and removes a socket that a host left behind when it was killed.
     ///
@@ -20,21 +20,20 @@ struct AdminSocket: ~Copyable {
         }
         let directory = path.cut(atLast: "/").map { String($0.before) } ?? "."
         try Self.secure(directory: directory)
-        let descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else {
-            throw AdminError(.unusable, "\(path).lock cannot be opened: \(PrivateFile.systemMessage()).")
+        let lock: FileLock?
+        do {
+            lock = try FileLock.take(ifFree: path + ".lock")
+        } catch {
+            throw AdminError(.unusable, "\(path).lock cannot be opened: \(error.reason).")
         }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, !Self.answers(path) else {
-            close(descriptor)
+        guard let lock, !Self.answers(path) else {
             throw AdminError(.anotherHost, "Another host runs: it has \(path).")
         }
         if unlink(path) != 0, errno != ENOENT {
-            let reason = PrivateFile.systemMessage()
-            close(descriptor)
-            throw AdminError(.unusable, "\(path) cannot be replaced: \(reason).")
+            throw AdminError(.unusable, "\(path) cannot be replaced: \(PrivateFile.systemMessage()).")
         }
         self.path = path
-        lock = descriptor
+        self.lock = lock
     }
 
     /// Lets only the owner in; the directory has kept others out so far.
@@ -45,10 +44,8 @@ struct AdminSocket: ~Copyable {
     }
 
     deinit {
+        // The lock ends after this.
         unlink(path)
-        // Closing alone is not enough: a process that is just being started has a copy until it runs its program.
-        flock(lock, LOCK_UN)
-        close(lock)
     }
 
     private static func secure(directory: String) throws(AdminError) {

@@ -1,8 +1,8 @@
 import CompanionWire
 import Crypto
 import Glibc
+import LocalState
 import NIOConcurrencyHelpers
-import PairingAgent
 
 /// The directories that a host lists, and the only ones that its agents work in.
 struct ProjectCatalog: Sendable {

@@ -1,7 +1,8 @@
 import CompanionWire
 import Dispatch
 import Glibc
-import PairingAgent
+import Identity
+import LocalState
 
 /// Makes the projects that devices ask for: a directory of their own below one that the host's owner chose, or a
 /// directory inside a project that is listed already. Nothing else of the file system can be reached.

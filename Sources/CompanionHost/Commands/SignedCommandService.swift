@@ -2,8 +2,8 @@ import CompanionWire
 import Crypto
 import FoundationEssentials
 import GRDB
+import Identity
 import Logging
-import PairingAgent
 
 /// Judges signed commands and executes each of them once (companion-v2, Signed commands).
 ///

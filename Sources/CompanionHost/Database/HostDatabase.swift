@@ -2,15 +2,18 @@ import CompanionWire
 import FoundationEssentials
 import GRDB
 import Glibc
+import LocalState
 import NIOConcurrencyHelpers
 
 /// The host's SQLite database (WAL): directory mode 0700, file mode 0600, one host at a time.
 ///
 /// SQLite works on the queues of GRDB's pool, never on an event loop or a thread of the cooperative pool.
 final class HostDatabase: Sendable {
+    /// Closes itself. No `deinit` here may close it: the last reference may go on one of its own queues, which would
+    /// wait for itself.
     private let pool: DatabasePool
-    /// Held open, with a lock on it, until the database is closed.
-    private let lockDescriptor: NIOLockedValueBox<Int32?>
+    /// Held until the database is closed.
+    private let lock: NIOLockedValueBox<FileLock?>
 
     init(path: String) throws(CompanionHostError) {
         let directory = path.cut(atLast: "/").map { String($0.before) } ?? "."
@@ -27,18 +30,16 @@ final class HostDatabase: Sendable {
                 underlying: error
             )
         }
-        let descriptor = try Self.lock(path: path)
+        let lock = try Self.lock(path: path)
         let pool: DatabasePool
         do {
             pool = try Self.open(path: path)
             try Self.migrator.migrate(pool)
         } catch {
-            Glibc.close(descriptor)
             throw Self.unopened(path: path, error)
         }
-        // Not before: what has all its properties is taken down by `deinit` too.
         self.pool = pool
-        lockDescriptor = NIOLockedValueBox(descriptor)
+        self.lock = NIOLockedValueBox(lock)
     }
 
     private static func unopened(path: String, _ error: any Error) -> CompanionHostError {
@@ -60,47 +61,30 @@ final class HostDatabase: Sendable {
         }
     }
 
-    deinit {
-        // The pool closes itself. It must not be closed here: the last reference may go on one of its own queues,
-        // which would wait for itself.
-        unlock()
-    }
-
     /// Closes the database and lets another host work on it. Twice is no error; reads and writes fail from now on.
     func close() {
-        guard lockDescriptor.withLockedValue({ $0 }) != nil else { return }
+        guard lock.withLockedValue({ $0 }) != nil else { return }
         try? pool.close()
-        unlock()
+        lock.withLockedValue { $0 = nil }
     }
 
-    private func unlock() {
-        let descriptor = lockDescriptor.withLockedValue { descriptor in
-            defer { descriptor = nil }
-            return descriptor
-        }
-        guard let descriptor else { return }
-        // Closing alone is not enough: a process that is just being started has a copy until it runs its program.
-        flock(descriptor, LOCK_UN)
-        Glibc.close(descriptor)
-    }
-
-    private static func lock(path: String) throws(CompanionHostError) -> Int32 {
-        let lockPath = path + ".lock"
-        let descriptor = Glibc.open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else {
+    private static func lock(path: String) throws(CompanionHostError) -> FileLock {
+        let lock: FileLock?
+        do {
+            lock = try FileLock.take(ifFree: path + ".lock")
+        } catch {
             throw CompanionHostError(
                 .databaseUnavailable,
-                "The file \(lockPath) cannot be opened: \(String(cString: strerror(errno)))."
+                "The file \(path).lock cannot be opened: \(error.reason)."
             )
         }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            Glibc.close(descriptor)
+        guard let lock else {
             throw CompanionHostError(
                 .databaseInUse,
                 "Another host works on \(path). End it, or give this one a database of its own."
             )
         }
-        return descriptor
+        return lock
     }
 
     private static func open(path: String) throws -> DatabasePool {

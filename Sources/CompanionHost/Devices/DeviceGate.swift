@@ -1,9 +1,9 @@
 import CompanionWire
 import FoundationEssentials
 import GRDB
+import Identity
 import Logging
 import NIOConcurrencyHelpers
-import PairingAgent
 
 /// Authenticates devices of v2: by sessions, and by the signatures that open new ones (companion-v2, Sessions).
 struct DeviceGate: Sendable {

@@ -2,8 +2,8 @@ import CompanionWire
 import Crypto
 import FoundationEssentials
 import GRDB
+import Identity
 import NIOConcurrencyHelpers
-import PairingAgent
 
 /// The sessions of v2 devices (companion-v2, Sessions). The tokens themselves are kept nowhere, only their SHA-256.
 final class SessionStore: Sendable {

@@ -1,8 +1,8 @@
 import Crypto
 import FoundationEssentials
+import LocalState
 import NIOCore
 import NIOSSL
-import PairingAgent
 import SwiftASN1
 import X509
 

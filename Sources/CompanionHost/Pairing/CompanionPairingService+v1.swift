@@ -1,7 +1,7 @@
 import CompanionWire
 import FoundationEssentials
+import Identity
 import Logging
-import PairingAgent
 
 extension CompanionPairingService {
     /// Judges a device of v1 and, when it is right, connects it.

@@ -1,7 +1,7 @@
 import CompanionWire
 import FoundationEssentials
+import Identity
 import Logging
-import PairingAgent
 
 /// The three steps of a pairing by CPace (companion-v2, Pairing).
 extension CompanionPairingService {

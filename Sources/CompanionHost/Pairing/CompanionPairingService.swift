@@ -1,8 +1,8 @@
 package import CompanionWire
 package import FoundationEssentials
 import GRDB
+import Identity
 import Logging
-import PairingAgent
 import ServiceLifecycle
 
 /// Keeps a valid challenge running, and verifies the devices that answer it, by v1 or v2.

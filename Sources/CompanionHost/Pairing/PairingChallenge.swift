@@ -1,6 +1,6 @@
 import CompanionWire
 package import FoundationEssentials
-import PairingAgent
+import Identity
 
 /// The challenges of a host as a state machine: at most one runs, it is single use, and three wrong tries end it,
 /// whichever protocol they come by. Times come in with the events.

@@ -1,6 +1,8 @@
 import CompanionClient
 import CompanionWire
 import Discovery
+import Identity
+import LocalState
 import PairingAgent
 
 /// AICLI servers.
@@ -11,8 +13,6 @@ struct AICLIFamily: Family {
     let pairCommand = "pairtool pair NAME, as pairtool discover shows it"
     let firstCommand = "pairtool projects"
     let codes: Set<PairingCodeKind> = [.token]
-    let hasGenerations = true
-    let trustsKeyOnFirstUse = true
 
     func clients(of host: PairedHost) -> [Any.Type] { [AICLIHost.self] }
 
@@ -39,6 +39,17 @@ struct AICLIFamily: Family {
     ) -> (plain: [CompanionEndpoint], secure: [CompanionEndpoint]) {
         let all = endpoints.map(\.endpoint).unique
         return host.txt["tls"] == "enabled" ? ([], all) : (all, [])
+    }
+
+    func asksAboutKey(of target: PairingTarget) -> Bool { !target.secureEndpoints.isEmpty }
+
+    /// A server's generation decides what it can do.
+    func generation(
+        of host: PairedHost,
+        output: Output,
+        timeouts: CompanionClientConfiguration.Timeouts
+    ) async throws -> HostHealth? {
+        try await health(of: host, output: output, timeouts: timeouts)
     }
 
     func look(at place: HostPlace, paired: PairedHosts) async throws -> DiscoveredRow {
@@ -69,7 +80,16 @@ struct AICLIFamily: Family {
         }
         if pairing.target.secureEndpoints.isEmpty { try pairing.requireNoPin() }
         try await pairing.consent.ask(about: pairing.target, known: pairing.known)
-        try await AICLIPairing(pairing).run()
+        let questions = AICLIQuestions(hostName: pairing.target.name, output: pairing.output)
+        let outcome = try await AICLIPairing(
+            target: pairing.target,
+            device: pairing.device,
+            token: pairing.token,
+            pin: pairing.pin,
+            confirmKey: questions.confirm,
+            askToken: questions.token
+        ).run()
+        PairingReport(output: pairing.output).show(outcome)
     }
 
     func health(

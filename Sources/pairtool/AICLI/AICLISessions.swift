@@ -1,7 +1,8 @@
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
-import PairingAgent
+import Identity
+import LocalState
 
 /// Opens paired AICLI servers.
 enum AICLISessions {

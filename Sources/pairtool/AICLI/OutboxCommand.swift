@@ -2,7 +2,7 @@ import ArgumentParser
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
-import PairingAgent
+import Identity
 
 struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -61,8 +61,9 @@ struct OutboxCommand: AsyncParsableCommand {
             commandName: "send",
             abstract: "Send the waiting prompts, oldest first, and print their answers.",
             discussion: """
-                Example:
+                Examples:
                   pairtool aicli outbox send
+                  pairtool aicli outbox send --host Studio
                 """
         )
 
@@ -102,8 +103,9 @@ struct OutboxCommand: AsyncParsableCommand {
             commandName: "retry",
             abstract: "Send an uncertain prompt again, with the next one.",
             discussion: """
-                Example:
+                Examples:
                   pairtool aicli outbox retry 3f2a
+                  pairtool aicli outbox retry 3f2a --host Studio
                 """
         )
 
@@ -122,8 +124,9 @@ struct OutboxCommand: AsyncParsableCommand {
             commandName: "remove",
             abstract: "Remove a waiting prompt.",
             discussion: """
-                Example:
+                Examples:
                   pairtool aicli outbox remove 3f2a
+                  pairtool aicli outbox remove 3f2a --json
                 """
         )
 

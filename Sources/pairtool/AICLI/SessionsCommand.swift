@@ -74,8 +74,9 @@ struct SessionsCommand: AsyncParsableCommand {
             discussion: """
                 Their messages stay in `pairtool messages`.
 
-                Example:
+                Examples:
                   pairtool aicli sessions cleanup
+                  pairtool aicli sessions cleanup --host Studio
                 """
         )
 

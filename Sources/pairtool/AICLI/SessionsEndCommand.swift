@@ -9,8 +9,9 @@ struct SessionsEndCommand: AsyncParsableCommand {
         discussion: """
             Its messages stay in `pairtool messages`, but the agent no longer knows them.
 
-            Example:
+            Examples:
               pairtool aicli sessions end garden
+              pairtool aicli sessions end ~/garden --host Studio
             """
     )
 

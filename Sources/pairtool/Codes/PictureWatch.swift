@@ -1,6 +1,6 @@
 import CompanionWire
 import Desktop
-import PairingAgent
+import LocalState
 
 /// Reads pictures that are saved to a directory, each as soon as it is complete.
 struct PictureWatch: Sendable {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionClient
 import CompanionWire
 
 struct ScanCommand: AsyncParsableCommand {

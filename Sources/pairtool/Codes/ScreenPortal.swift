@@ -1,3 +1,4 @@
+import CompanionClient
 import CompanionWire
 import DBus
 import Desktop

@@ -1,5 +1,7 @@
 import FoundationEssentials
 import Glibc
+import LocalState
+import NIOConcurrencyHelpers
 
 /// The streams, environment and clock that a command uses. Tests inject their own.
 struct CommandContext: Sendable {
@@ -18,6 +20,8 @@ struct CommandContext: Sendable {
     var now: @Sendable () -> Date
     /// The clock for pauses between requests to a host.
     var clock: any Clock<Duration> = ContinuousClock()
+    /// What is drawn at the end of the terminal's output and has to make room for messages.
+    let drawing = TerminalDrawing()
     /// The path of this program's executable, to start another process of it.
     var program = ownFile
 
@@ -68,8 +72,45 @@ struct CommandContext: Sendable {
     /// turns off decoration only: without its colours the code could not be scanned.
     var takesColour: Bool { stdoutIsTerminal && environment["TERM"] != "dumb" }
 
+    /// Writes lines to standard error, above what is drawn at the end of the terminal's output.
+    func writeMessage(_ lines: String) {
+        if !drawing.insert(lines) { stderr.write(lines) }
+    }
+
     /// The width of the terminal that standard output is; nil if it is none.
     var columns: Int? { stdoutIsTerminal ? windowSize()?.columns : nil }
 
     var paths: Paths { Paths(environment: environment) }
+}
+
+/// What changes at the end of a terminal's output: others have to ask for room there.
+final class TerminalDrawing: Sendable {
+    struct Control: Sendable {
+        /// Writes lines above the drawing.
+        var insert: @Sendable (String) -> Void
+        /// Takes the drawing away, or brings it back.
+        var hold: @Sendable (Bool) -> Void
+    }
+
+    private let control = NIOLockedValueBox<Control?>(nil)
+
+    /// - Parameter control: nil when the drawing has ended.
+    func set(_ control: Control?) {
+        self.control.withLockedValue { $0 = control }
+    }
+
+    /// - Returns: Whether there is a drawing, which has taken the lines.
+    fileprivate func insert(_ lines: String) -> Bool {
+        guard let control = control.withLockedValue(\.self) else { return false }
+        control.insert(lines)
+        return true
+    }
+
+    /// Runs a body that uses the terminal, such as a question, without the drawing.
+    func pause<R>(_ body: () async throws -> R) async rethrows -> R {
+        let control = control.withLockedValue(\.self)
+        control?.hold(true)
+        defer { control?.hold(false) }
+        return try await body()
+    }
 }

@@ -3,6 +3,8 @@ import CompanionHost
 import Desktop
 import Discovery
 import History
+import Identity
+import LocalState
 import PairingAgent
 import QRCodec
 

@@ -1,6 +1,8 @@
 import CompanionClient
 import CompanionWire
-import PairingAgent
+import Discovery
+import Identity
+import LocalState
 
 /// Hosts of CopilotForge: protocol v1 (legacy) and v2 (verified).
 struct CopilotForgeFamily: Family {
@@ -11,8 +13,8 @@ struct CopilotForgeFamily: Family {
     let codes: Set<PairingCodeKind> = [.digits, .picture]
     let goesFirst = true
     let canBeVerified = true
-    let isFollowed = true
     let needsAccount = true
+    let followedTypes: [ServiceType] = [.companion, .companionShort]
 
     func clients(of host: PairedHost) -> [Any.Type] {
         host.trust == .verified

@@ -17,13 +17,7 @@ struct CopilotForgePairing: Sendable {
         guard payload != nil || context.canAsk else { throw CommandError.noPairingCode }
         let (target, route) = try await findRoute()
         if case .legacy = route { try await pairing.consent.ask(about: target, known: pairing.known) }
-        let job = PairingJob(
-            target: target,
-            identity: pairing.identity,
-            deviceName: pairing.deviceName,
-            permissions: pairing.permissions,
-            output: output
-        )
+        let job = PairingJob(target: target, device: pairing.device, permissions: pairing.permissions)
         // Users mistype: allow three tries, as many as a careful host does.
         var unused = payload
         for attempt in 1... {
@@ -36,7 +30,10 @@ struct CopilotForgePairing: Sendable {
             }
             unused = nil
             do {
-                return job.show(try await job.run(current, route))
+                let outcome = try await Countdown(context: context, expiresAt: current.expiresAt).run("Pairing") {
+                    try await job.run(current, route)
+                }
+                return PairingReport(output: output).show(outcome)
             } catch let error as PairingError
                 where error.code == .wrongCode && payload == nil && context.canAsk && attempt < 3
             {

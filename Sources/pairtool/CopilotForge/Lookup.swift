@@ -1,7 +1,7 @@
 import CompanionClient
 import CompanionWire
 import Discovery
-import PairingAgent
+import Identity
 
 extension CopilotForgeFamily {
     /// Asks `GET /health`, in plain HTTP first and then by HTTPS, because the port may be either. Neither request has a

@@ -1,7 +1,8 @@
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
-import PairingAgent
+import Identity
+import LocalState
 
 /// This machine's credentials for a verified host: the key for signatures, and the stored session token.
 struct PairedCredentials: DeviceCredentials {

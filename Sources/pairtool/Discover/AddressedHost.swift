@@ -1,7 +1,7 @@
 import CompanionClient
 import CompanionWire
 import Discovery
-import PairingAgent
+import Identity
 
 /// Asks which hosts are at an address: `discover` without mDNS.
 struct AddressedHost: Sendable {

@@ -1,7 +1,9 @@
 import ArgumentParser
+import CompanionClient
 import CompanionWire
 import Discovery
-import PairingAgent
+import Identity
+import LocalState
 
 struct DiscoverCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,8 @@
+import CompanionClient
 import CompanionWire
 import Discovery
 import FoundationEssentials
-import PairingAgent
+import Identity
 
 /// Prints hosts as they appear, change and leave.
 struct DiscoveryWatch: Sendable {

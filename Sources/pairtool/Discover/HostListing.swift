@@ -1,6 +1,7 @@
 import CompanionWire
 import Discovery
-import PairingAgent
+import Identity
+import LocalState
 
 /// Searches the network once and lists the hosts.
 struct HostListing: Sendable {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CompanionWire
 import Discovery
-import PairingAgent
+import Identity
 
 /// The value of `discover --host`: an address or a host's name.
 enum WantedHost: Sendable, Hashable {

@@ -1,6 +1,6 @@
 import CompanionWire
 import Discovery
-import PairingAgent
+import Identity
 
 /// The state of `pairtool discover --watch`: the known hosts, the last probe of each, and the next probes. A state
 /// machine that takes events and returns actions.

@@ -1,3 +1,5 @@
+import CompanionClient
+
 /// One check of `pairtool doctor`.
 protocol DoctorCheck: Sendable {
     /// The name to report if the check returns no findings of its own.

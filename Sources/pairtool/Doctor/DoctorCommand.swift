@@ -1,7 +1,8 @@
 import ArgumentParser
 import DBus
 import Discovery
-import PairingAgent
+import Identity
+import LocalState
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// The checks of `pairtool doctor`, in the order in which they are shown. Scripts can rely on the names.
 enum CheckName: String, Encodable, Sendable, CaseIterable {
     case daemon, engine, port, interfaces, firewall, multicast, adverts

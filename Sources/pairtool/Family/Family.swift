@@ -1,6 +1,8 @@
+import ArgumentParser
 import CompanionClient
 import CompanionWire
 import Discovery
+import Identity
 import PairingAgent
 
 /// The behaviour that is specific to one host family. `HostFamily.behavior` returns the conforming type; no other code
@@ -17,30 +19,38 @@ protocol Family: Sendable {
     var codes: Set<PairingCodeKind> { get }
     /// Whether its hosts can prove their identity. Default: false.
     var canBeVerified: Bool { get }
-    /// Whether the user is asked once about a host's TLS key if nothing proves it. Default: false.
-    var trustsKeyOnFirstUse: Bool { get }
-    /// Whether a host may have a second base URL. Default: false.
-    var hasFallbackURL: Bool { get }
     /// Whether legacy hosts speak HTTP rather than a protocol of their own over TCP. Default: true.
     var speaksHTTP: Bool { get }
     /// Whether its hosts advertise themselves by mDNS. Default: true.
     var isAdvertised: Bool { get }
     /// Whether its hosts are preferred if the user names no host and several are in sight. Default: false.
     var goesFirst: Bool { get }
-    /// Whether a paired host that moved is looked for on the network. Default: false; it is contacted only where it was
-    /// paired.
-    var isFollowed: Bool { get }
     /// Whether its assistant needs a signed-in account rather than an installed program. Default: false.
     var needsAccount: Bool { get }
-    /// Whether a host's generation decides what it can do. Default: false.
-    var hasGenerations: Bool { get }
+    /// The services under which a paired host that moved is looked for. Default: none; it is contacted only where it
+    /// was paired.
+    var followedTypes: [ServiceType] { get }
 
     /// The types of the clients that ``open(_:output:configuration:_:)`` creates for a paired host. The protocols that
     /// they conform to tell what the host can do.
     func clients(of host: PairedHost) -> [Any.Type]
     /// A host's capabilities beyond its clients' types, and notes about capabilities.
     func capabilities(of host: PairedHost, health: HostHealth?) -> FamilyCapabilities
+    /// What a paired host reports about itself that decides about its capabilities. Default: nil, without a request.
+    ///
+    /// - Throws: ``CompanionClientError``.
+    func generation(
+        of host: PairedHost,
+        output: Output,
+        timeouts: CompanionClientConfiguration.Timeouts
+    ) async throws -> HostHealth?
 
+    /// Checks a second base URL, before a host is looked for. Default: throws, because its hosts have none.
+    ///
+    /// - Throws: `ValidationError`.
+    func check(fallbackURL: String) throws
+    /// Whether the user is asked once about a host's TLS key, because nothing else proves it. Default: false.
+    func asksAboutKey(of target: PairingTarget) -> Bool
     /// Pairs with a host, stores its record and shows the result.
     func pair(_ pairing: FamilyPairing) async throws
     /// The endpoints of an advertised host, divided into plain HTTP and TLS. Default: all plain HTTP.
@@ -50,6 +60,13 @@ protocol Family: Sendable {
         of host: DiscoveredHost,
         _ endpoints: [DiscoveredEndpoint]
     ) -> (plain: [CompanionEndpoint], secure: [CompanionEndpoint])
+    /// The addresses where a paired host may be, according to its advertisements. Default: none.
+    func places(of host: PairedHost, in claims: [DiscoveredHost]) -> [CompanionEndpoint]
+    /// The check that an address has to pass before a paired host may be there. It sends no secret, and throws
+    /// ``CompanionClientError``. Default: something accepts connections there.
+    ///
+    /// - Throws: ``CommandError`` if the record of the host cannot be used.
+    func prover(of host: PairedHost) throws -> @Sendable (CompanionEndpoint) async throws -> Void
     /// Finds the family's host at an address, for `discover`.
     ///
     /// - Throws: ``CommandError`` or ``CompanionClientError`` if none answers.
@@ -109,14 +126,32 @@ enum PairingCodeKind: Sendable {
 
 extension Family {
     var canBeVerified: Bool { false }
-    var trustsKeyOnFirstUse: Bool { false }
-    var hasFallbackURL: Bool { false }
     var speaksHTTP: Bool { true }
     var isAdvertised: Bool { true }
     var goesFirst: Bool { false }
-    var isFollowed: Bool { false }
     var needsAccount: Bool { false }
-    var hasGenerations: Bool { false }
+    var followedTypes: [ServiceType] { [] }
+
+    /// Whether a paired host that moved is looked for on the network.
+    var isFollowed: Bool { !followedTypes.isEmpty }
+
+    func generation(
+        of host: PairedHost,
+        output: Output,
+        timeouts: CompanionClientConfiguration.Timeouts
+    ) async throws -> HostHealth? { nil }
+
+    func check(fallbackURL: String) throws {
+        throw ValidationError("--fallback-url needs --family jarvis.")
+    }
+
+    func asksAboutKey(of target: PairingTarget) -> Bool { false }
+
+    func places(of host: PairedHost, in claims: [DiscoveredHost]) -> [CompanionEndpoint] { [] }
+
+    func prover(of host: PairedHost) throws -> @Sendable (CompanionEndpoint) async throws -> Void {
+        { try await TCPProbe.connect(to: $0, timeouts: .lookup) }
+    }
 
     func keepStored(of host: PairedHost, _ recorder: HistoryRecorder, context: CommandContext) async throws {}
 

@@ -1,4 +1,5 @@
 import CompanionWire
+import Identity
 import PairingAgent
 
 /// The input of a pairing.
@@ -6,8 +7,7 @@ struct FamilyPairing: Sendable {
     let target: PairingTarget
     /// The records of paired hosts.
     let known: PairedHosts
-    let identity: DeviceIdentity
-    let deviceName: String
+    let device: PairingDevice
     /// The permissions that this device requests besides reading.
     let permissions: [CompanionPermission]
     /// The content of a QR code, or six digits that were given with the command.

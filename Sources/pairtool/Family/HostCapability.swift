@@ -1,6 +1,6 @@
 import CompanionClient
 import CompanionWire
-import PairingAgent
+import Identity
 
 /// What a host can or cannot do, and the command for it. The words in `capability` are stable, for scripts.
 struct HostCapability: Encodable, Sendable, Hashable {

@@ -1,5 +1,5 @@
 import CompanionWire
-import PairingAgent
+import Identity
 
 extension HostFamily {
     /// The command that pairs with the family's host at an address.

@@ -1,4 +1,5 @@
 import CompanionWire
+import Identity
 import PairingAgent
 
 /// Asks the user, once per host, whether to accept a host that proves nothing.
@@ -39,7 +40,7 @@ struct LegacyConsent: Sendable {
             )
         }
         // The user is asked about its TLS key instead, which keeps others on the network from reading along.
-        guard !target.trustsKeyOnFirstUse else { return }
+        guard !target.family.behavior.asksAboutKey(of: target) else { return }
         // Consent was given for one address. An advertisement with the host's id at another address may be an
         // impostor's.
         let earlier = target.record(in: known)

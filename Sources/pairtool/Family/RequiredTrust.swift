@@ -1,6 +1,6 @@
 import ArgumentParser
 import CompanionWire
-import PairingAgent
+import Identity
 
 /// The trust that a command requires of a host.
 enum RequiredTrust: String, ExpressibleByArgument, CaseIterable {

@@ -7,8 +7,9 @@ struct ApprovalApproveCommand: AsyncParsableCommand {
         commandName: "approve",
         abstract: "Approve a pending request.",
         discussion: """
-            Example:
+            Examples:
               pairtool approvals approve 7b0e
+              pairtool approvals approve 7b0e --via cloud
             """
     )
 
@@ -30,8 +31,9 @@ struct ApprovalRejectCommand: AsyncParsableCommand {
         commandName: "reject",
         abstract: "Reject a pending request.",
         discussion: """
-            Example:
+            Examples:
               pairtool approvals reject 7b0e --reason "not during the day"
+              pairtool approvals reject 7b0e --reason "wrong room" --host Kitchen
             """
     )
 

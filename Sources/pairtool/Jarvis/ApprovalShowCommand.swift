@@ -8,8 +8,9 @@ struct ApprovalShowCommand: AsyncParsableCommand {
         commandName: "show",
         abstract: "Show the details of a request.",
         discussion: """
-            Example:
+            Examples:
               pairtool approvals show 7b0e
+              pairtool approvals show 7b0e --json
             """
     )
 

@@ -1,6 +1,6 @@
 import CompanionClient
 import CompanionWire
-import PairingAgent
+import Identity
 
 /// A paired Jarvis daemon, a client that speaks to it, and where the command writes.
 struct JarvisSession: Sendable {

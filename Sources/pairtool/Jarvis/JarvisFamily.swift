@@ -1,5 +1,8 @@
+import ArgumentParser
 import CompanionClient
 import CompanionWire
+import Identity
+import LocalState
 import PairingAgent
 
 /// Jarvis daemons, which offer only approval requests.
@@ -10,7 +13,6 @@ struct JarvisFamily: Family {
     let firstCommand = "pairtool approvals"
     let codes: Set<PairingCodeKind> = [.token]
     let isAdvertised = false
-    let hasFallbackURL = true
 
     func clients(of host: PairedHost) -> [Any.Type] { [JarvisClient.self] }
 
@@ -29,11 +31,28 @@ struct JarvisFamily: Family {
         )
     }
 
+    func check(fallbackURL: String) throws {
+        guard fallbackURL.isEmpty || JarvisBase(fallback: fallbackURL) != nil else {
+            throw ValidationError(
+                "“\(TerminalText.line(fallbackURL))” is not a base URL. Give https://HOST[:PORT][/PATH], or http:// with a "
+                    + "local address."
+            )
+        }
+    }
+
     func pair(_ pairing: FamilyPairing) async throws {
         try pairing.requireNoPicture()
         try pairing.requireNoPin()
         try await pairing.consent.ask(about: pairing.target, known: pairing.known)
-        try await JarvisPairing(pairing).run()
+        let output = pairing.output
+        let outcome = try await JarvisPairing(
+            target: pairing.target,
+            device: pairing.device,
+            token: pairing.token,
+            fallbackURL: pairing.fallbackURL,
+            say: { output.say($0) }
+        ).run()
+        PairingReport(output: output).show(outcome)
     }
 
     func health(

@@ -1,7 +1,8 @@
 import CompanionClient
 import CompanionWire
+import Identity
+import LocalState
 import Logging
-import PairingAgent
 
 /// Opens clients of paired Jarvis daemons.
 enum JarvisSessions {
@@ -58,12 +59,13 @@ extension JarvisSession {
     /// Approves or rejects a request. Holds a lock, so that no other process of this user decides between the check of
     /// the request and the decision.
     ///
-    /// - Throws: The errors of `JarvisClient.decide`; ``CommandError`` if the lock is not available.
+    /// - Throws: The errors of `JarvisClient.decide`; `PrivateFile.Failure` if the lock is not available.
     func decide(_ id: JarvisApprovalID, _ decision: JarvisDecision) async throws -> JarvisReceipt {
         // The lock is per request, not per host, because one daemon may be stored under two addresses.
         let name = "approval-\(DeviceIdentity.shortHash(id.uppercased.description).prefix(2)).lock"
         let path = "\(output.context.paths.runtime)/\(name)"
-        return try await FileLock.with(path, output, notice: "Another pairtool is deciding; waiting for it.") { _ in
+        let notice = "Another pairtool is deciding; waiting for it."
+        return try await FileLock.with(path, onWait: { output.say(notice) }) { _ in
             try await client.decide(id, decision)
         }
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CompanionClient
+import CompanionWire
 import FoundationEssentials
 
 struct AgentsCommand: AsyncParsableCommand {
@@ -46,8 +47,9 @@ struct AgentsCommand: AsyncParsableCommand {
             commandName: "search",
             abstract: "List the agents with a text in their name, model, provider or system prompt.",
             discussion: """
-                Example:
+                Examples:
                   pairtool lumi agents search brief
+                  pairtool lumi agents search "short answers" --json
                 """
         )
 
@@ -75,8 +77,9 @@ struct AgentsCommand: AsyncParsableCommand {
             commandName: "show",
             abstract: "Show the details of an agent.",
             discussion: """
-                Example:
+                Examples:
                   pairtool lumi agents show Ada
+                  pairtool lumi agents show Ada --json
                 """
         )
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CompanionClient
 import FoundationEssentials
-import PairingAgent
+import Identity
 
 struct AutomationsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,8 @@
 import CompanionClient
 import CompanionWire
 import Glibc
-import PairingAgent
+import Identity
+import LocalState
 
 /// An accepted connection to a Lumi host, kept open for the next commands, because newer Macs ask their user about each
 /// connection.
@@ -42,7 +43,7 @@ struct HeldConnection: Sendable {
     /// Runs a body while no other process of this user runs a command for the host.
     func withTurn<R>(_ output: Output, _ body: () async throws -> R) async throws -> R {
         let notice = "Another command for \(TerminalText.line(hostName)) is running. Waiting for it to end."
-        return try await FileLock.with(lockPath, output, notice: notice) { _ in try await body() }
+        return try await FileLock.with(lockPath, onWait: { output.say(notice) }) { _ in try await body() }
     }
 
     /// Keeps a client's connection open. Does nothing if that is switched off, or if the host accepts connections

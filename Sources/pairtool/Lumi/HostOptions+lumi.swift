@@ -1,6 +1,7 @@
 import CompanionClient
 import CompanionWire
-import PairingAgent
+import Identity
+import LocalState
 
 /// A Lumi host that accepts commands.
 struct RemoteMac: Sendable {

@@ -1,7 +1,8 @@
 import ArgumentParser
 import CompanionClient
 import CompanionWire
-import PairingAgent
+import Identity
+import LocalState
 
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -44,8 +45,9 @@ struct KeysCommand: AsyncParsableCommand {
             commandName: "list",
             abstract: "List the providers, their addresses, and where their keys come from.",
             discussion: """
-                Example:
+                Examples:
                   pairtool lumi keys list
+                  pairtool lumi keys list --json
                 """
         )
 
@@ -156,8 +158,9 @@ struct KeysCommand: AsyncParsableCommand {
             commandName: "forget",
             abstract: "Remove the key and the address that you set for a provider.",
             discussion: """
-                Example:
+                Examples:
                   pairtool lumi keys forget openai
+                  pairtool lumi keys forget anthropic -q
                 """
         )
 

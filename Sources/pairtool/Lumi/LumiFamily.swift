@@ -1,5 +1,7 @@
 import CompanionClient
 import CompanionWire
+import Identity
+import LocalState
 import PairingAgent
 
 /// Lumi Macs. The pulled data can be read, and its agents can be used, without the Mac.
@@ -39,7 +41,29 @@ struct LumiFamily: Family {
         try pairing.requireNoPicture()
         try pairing.requireNoPin()
         try await pairing.consent.ask(about: pairing.target, known: pairing.known)
-        try await LumiPairing(pairing).run()
+        let (target, device, output) = (pairing.target, pairing.device, pairing.output)
+        // If the host was paired before, its kept connection is replaced by the new one.
+        if let record = target.record(in: pairing.known) { HeldConnection(record, output.context).end() }
+        guard !target.endpoints.isEmpty else {
+            throw CommandError(
+                .unreachable,
+                "host.unreachable",
+                "\(target.name) advertises no address to connect to"
+            )
+        }
+        let approval = LumiConnectionApproval(
+            hostName: target.name,
+            deviceName: device.name,
+            code: pairing.payload?.code,
+            output: output
+        )
+        let lumi = LumiPairing(target: target, device: device, clock: output.context.clock)
+        let generation = try await lumi.run(accept: approval.accept) { outcome, client in
+            PairingReport(output: output).show(outcome)
+            // For the first command.
+            await HeldConnection(outcome.host, output.context).keep(client, output)
+        }
+        if generation == .open { output.say("This host does not ask its user about connections.") }
     }
 
     func health(

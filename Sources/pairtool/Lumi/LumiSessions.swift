@@ -1,8 +1,9 @@
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
+import Identity
+import LocalState
 import Logging
-import PairingAgent
 
 /// Opens connections to paired Lumi hosts, and removes the data that was pulled from them.
 enum LumiSessions {

@@ -1,6 +1,6 @@
 import CompanionClient
 import CompanionWire
-import PairingAgent
+import Identity
 
 /// A paired Lumi host and the data that was pulled from it. Makes no network requests.
 struct PulledHost: Sendable {

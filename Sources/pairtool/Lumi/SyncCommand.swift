@@ -1,7 +1,8 @@
 import ArgumentParser
 import CompanionClient
 import CompanionWire
-import PairingAgent
+import Identity
+import LocalState
 
 struct SyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import CompanionWire
 import Discovery
-import PairingAgent
+import Identity
 
 /// A discovered host as `pairtool discover` shows it.
 struct DiscoveredRow: Encodable, Sendable {

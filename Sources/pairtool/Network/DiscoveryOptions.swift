@@ -1,7 +1,7 @@
 import ArgumentParser
 import CompanionWire
 import Discovery
-import PairingAgent
+import Identity
 
 /// Options for discovery.
 struct DiscoveryOptions: ParsableArguments {

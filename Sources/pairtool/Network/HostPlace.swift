@@ -1,5 +1,5 @@
 import CompanionWire
-import PairingAgent
+import Identity
 
 /// An address in place of a host's name: `--host ADDRESS[:PORT]`.
 struct HostPlace: Sendable, Hashable {

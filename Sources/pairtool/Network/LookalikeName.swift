@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// A name reduced to how it looks: two names that look the same are equal here.
 ///
 /// Ignores case, spaces and invisible characters, treats I, l and 1 as equal, and maps common letters of other scripts

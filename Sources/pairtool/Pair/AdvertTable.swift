@@ -1,5 +1,6 @@
 import CompanionWire
 import Discovery
+import Identity
 import PairingAgent
 
 /// The advertised hosts that a code may be sent to, in the form that auto-pairing uses.

@@ -1,5 +1,7 @@
 import ArgumentParser
+import CompanionClient
 import CompanionWire
+import Identity
 import PairingAgent
 
 struct AutoCommand: AsyncParsableCommand {
@@ -86,8 +88,7 @@ struct AutoCommand: AsyncParsableCommand {
             rules: rules,
             sources: places.sources,
             named: named,
-            identity: try PairingJob.identity(output: output),
-            deviceName: pairing.deviceName,
+            device: try PairingDevice(name: pairing.deviceName, output: output),
             permissions: pairing.wanted,
             isResult: command.isEmpty,
             output: output

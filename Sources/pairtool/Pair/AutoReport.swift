@@ -1,3 +1,5 @@
+import CompanionWire
+import Identity
 import PairingAgent
 
 /// Reports what auto-pairing waits for, and why.

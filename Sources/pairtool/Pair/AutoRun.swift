@@ -2,6 +2,8 @@ import CompanionWire
 import Desktop
 import Discovery
 import FoundationEssentials
+import Identity
+import LocalState
 import PairingAgent
 
 /// Drives an ``AutoPairing``: passes it hosts from the network and codes from their sources, and carries out its
@@ -11,8 +13,7 @@ struct AutoRun: Sendable {
     let sources: [CodeSource]
     /// The host that the user named by its address; all others are ignored.
     let named: PairingTarget?
-    let identity: DeviceIdentity
-    let deviceName: String
+    let device: PairingDevice
     let permissions: [CompanionPermission]
     /// Whether a pairing is the command's result; otherwise it is only a message.
     let isResult: Bool
@@ -27,7 +28,7 @@ struct AutoRun: Sendable {
         case sourceEnded(CodeSource, any Error)
         case routed(PairingTarget, PairingRoute)
         case unreachable(String)
-        case paired(PairingRecord.Outcome)
+        case paired(PairingOutcome)
         case failed(any Error)
         case sourceReady
         case tick
@@ -216,25 +217,26 @@ struct AutoRun: Sendable {
         return .legacy(accepted: earlier.map { target.allEndpoints.contains($0.endpoint) } == true)
     }
 
-    private func job(_ target: PairingTarget) -> PairingJob {
-        PairingJob(target: target, identity: identity, deviceName: deviceName, permissions: permissions, output: output)
-    }
-
     private func pair(_ payload: PairingPayload, with target: PairingTarget, _ route: PairingRoute) async -> Input {
         do {
-            return .paired(try await job(target).run(payload, route))
+            let job = PairingJob(target: target, device: device, permissions: permissions)
+            return .paired(
+                try await Countdown(context: output.context, expiresAt: payload.expiresAt).run("Pairing") {
+                    try await job.run(payload, route)
+                }
+            )
         } catch {
             return .failed(error)
         }
     }
 
-    private func show(_ outcome: PairingRecord.Outcome) async {
-        let record = PairingRecord(output: output)
+    private func show(_ outcome: PairingOutcome) async {
+        let report = PairingReport(output: output)
         if isResult {
-            record.show(outcome)
+            report.show(outcome)
         } else {
             output.say(TerminalText.line(outcome.text))
-            record.explain(outcome)
+            report.explain(outcome)
         }
         let trust = outcome.host.trust == .verified ? "Both sides proved who they are." : "The host proved nothing."
         // Notifications are optional.

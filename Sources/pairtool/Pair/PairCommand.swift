@@ -1,7 +1,8 @@
 import ArgumentParser
-import CompanionClient
 import CompanionWire
 import FoundationEssentials
+import Identity
+import LocalState
 import PairingAgent
 
 struct PairCommand: AsyncParsableCommand {
@@ -81,17 +82,7 @@ struct PairCommand: AsyncParsableCommand {
             )
         }
         if family != nil, url == nil { throw ValidationError("--family needs --url.") }
-        if let fallbackURL {
-            guard family?.behavior.hasFallbackURL == true else {
-                throw ValidationError("--fallback-url needs --family jarvis.")
-            }
-            guard fallbackURL.isEmpty || JarvisBase(fallback: fallbackURL) != nil else {
-                throw ValidationError(
-                    "“\(TerminalText.line(fallbackURL))” is not a base URL. Give https://HOST[:PORT][/PATH], or http:// with a "
-                        + "local address."
-                )
-            }
-        }
+        if let fallbackURL { try (family ?? .usual).behavior.check(fallbackURL: fallbackURL) }
         if host != nil, url != nil { throw ValidationError("Give the host or --url, not both.") }
     }
 
@@ -102,14 +93,13 @@ struct PairCommand: AsyncParsableCommand {
         let payload = given.payload
         if let payload { try checkExpiry(of: payload, now: context.now()) }
         url = try await url?.resolved(context: context, interface: discovery.interface(context: context))
-        let identity = try PairingJob.identity(output: output)
+        let device = try PairingDevice(name: pairing.deviceName, output: output)
         let target = try await findTarget(given, output: output)
         try await target.family.behavior.pair(
             FamilyPairing(
                 target: target,
                 known: try PairedHostStore(directory: context.paths.data).load(),
-                identity: identity,
-                deviceName: pairing.deviceName,
+                device: device,
                 permissions: pairing.wanted,
                 payload: payload,
                 wasTyped: codeStdin,

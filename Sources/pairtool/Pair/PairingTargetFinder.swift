@@ -1,6 +1,7 @@
 import CompanionWire
 import Discovery
 import FoundationEssentials
+import Identity
 import PairingAgent
 
 /// Finds the selected host on the network.

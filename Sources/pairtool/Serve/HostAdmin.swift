@@ -1,6 +1,7 @@
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
+import LocalState
 
 extension Output {
     /// The admin socket of this user's host.

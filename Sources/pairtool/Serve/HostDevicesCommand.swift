@@ -100,8 +100,9 @@ struct HostRevokeCommand: AsyncParsableCommand {
         commandName: "revoke",
         abstract: "End a device's access at once, with its sessions, streams and turns.",
         discussion: """
-            Example:
+            Examples:
               pairtool host revoke laptop
+              pairtool host revoke 5f1c0a9e
             """
     )
 

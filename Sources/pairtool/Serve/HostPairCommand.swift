@@ -131,8 +131,9 @@ struct HostUnlockCommand: AsyncParsableCommand {
         commandName: "unlock",
         abstract: "Accept six digits again after too many wrong ones.",
         discussion: """
-            Example:
+            Examples:
               pairtool host unlock
+              pairtool host unlock --json
             """
     )
 

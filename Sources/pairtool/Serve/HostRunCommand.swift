@@ -4,8 +4,9 @@ import CompanionWire
 import Discovery
 import FoundationEssentials
 import Glibc
+import Identity
+import LocalState
 import Logging
-import PairingAgent
 
 struct HostRunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

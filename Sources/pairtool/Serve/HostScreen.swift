@@ -2,7 +2,7 @@ import CompanionHost
 import CompanionWire
 import Discovery
 import FoundationEssentials
-import PairingAgent
+import Identity
 
 /// Shows the host's events: pairing codes, and devices that pair, connect and leave.
 actor HostScreen {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CompanionHost
+import CompanionWire
 import FoundationEssentials
 
 struct HostStatusCommand: AsyncParsableCommand {

@@ -1,6 +1,7 @@
 import CompanionWire
 import Glibc
-import PairingAgent
+import Identity
+import LocalState
 import QRCodec
 
 /// The PNG file with a host's current QR code. It contains a token, so it is removed when the host ends.

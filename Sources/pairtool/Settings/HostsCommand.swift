@@ -1,7 +1,8 @@
 import ArgumentParser
 import CompanionClient
 import CompanionWire
-import PairingAgent
+import Identity
+import LocalState
 
 struct HostsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -65,8 +66,9 @@ struct HostsDefaultCommand: AsyncParsableCommand {
         commandName: "default",
         abstract: "Set the host that commands use if none is named.",
         discussion: """
-            Example:
+            Examples:
               pairtool hosts default Studio
+              pairtool hosts default 5f1c
             """
     )
 
@@ -92,8 +94,9 @@ struct HostsRenameCommand: AsyncParsableCommand {
         commandName: "rename",
         abstract: "Rename a host on this machine.",
         discussion: """
-            Example:
+            Examples:
               pairtool hosts rename 192.168.1.5:7878 Studio
+              pairtool hosts rename 5f1c "Mac in the study"
             """
     )
 

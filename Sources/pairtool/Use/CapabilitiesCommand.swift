@@ -1,7 +1,8 @@
 import ArgumentParser
 import CompanionClient
 import CompanionWire
-import PairingAgent
+import Identity
+import LocalState
 
 struct CapabilitiesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -55,11 +56,10 @@ struct CapabilitiesCommand: AsyncParsableCommand {
         )
     }
 
-    /// Asks the host only if its family has generations. If it does not answer, its family alone says what it offers.
+    /// Asks the host only if its family needs to. If it does not answer, its family alone says what it offers.
     private func health(of host: PairedHost, _ output: Output) async throws -> HostHealth? {
-        guard host.family.behavior.hasGenerations else { return nil }
         do {
-            return try await host.family.behavior.health(of: host, output: output, timeouts: Self.timeouts)
+            return try await host.family.behavior.generation(of: host, output: output, timeouts: Self.timeouts)
         } catch let error as CompanionClientError {
             output.warn("host.\(error.code)", "\(error.description) The list shows what hosts of its family can do.")
             return nil

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CompanionClient
 import CompanionWire
-import PairingAgent
+import Identity
 
 struct DisconnectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

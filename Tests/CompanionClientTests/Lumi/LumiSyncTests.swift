@@ -1,9 +1,10 @@
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
+import Identity
+import LocalState
 import Logging
 import NIOConcurrencyHelpers
-import PairingAgent
 import Testing
 
 @testable import CompanionClient

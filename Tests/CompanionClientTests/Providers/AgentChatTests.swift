@@ -2,7 +2,7 @@ import CompanionClient
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
-import PairingAgent
+import LocalState
 import Testing
 
 @Suite struct AgentChatTests {

@@ -2,9 +2,9 @@ import CompanionWire
 import Dispatch
 import FoundationEssentials
 import GRDB
+import Identity
 import NIOConcurrencyHelpers
 import NIOCore
-import PairingAgent
 
 @testable import CompanionHost
 

@@ -1,7 +1,7 @@
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
-import PairingAgent
+import Identity
 
 /// A command whose parts a test may choose.
 struct TestCommand {

@@ -2,9 +2,9 @@ import AsyncHTTPClient
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
+import Identity
 import NIOCore
 import NIOHTTP1
-import PairingAgent
 
 extension TestDevice {
     /// Sends a signed command and waits for its result.

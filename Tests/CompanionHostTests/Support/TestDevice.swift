@@ -2,11 +2,11 @@ import AsyncHTTPClient
 import CompanionHost
 import CompanionWire
 import FoundationEssentials
+import Identity
 import Logging
 import NIOCore
 import NIOHTTP1
 import NIOSSL
-import PairingAgent
 
 /// A device of v2 with a key of its own, which speaks to a host over HTTPS with the host's certificate pinned.
 struct TestDevice: Sendable {

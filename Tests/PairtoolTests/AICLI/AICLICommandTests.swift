@@ -1,8 +1,8 @@
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
+import Identity
 import NIOConcurrencyHelpers
-import PairingAgent
 import QRCodec
 import Testing
 
@@ -57,7 +57,7 @@ import Testing
             .ask("Run \u{1B}[31mrm?", options: ["y", "n"], tool: "Bash", copies: 2), .reply("Done."),
         ])
         try await withPaired(Self.script(ask, ask, ask, ask)) { server, user in
-            let asked = await user.run("send", "web", "go", stdin: "y\n", terminal: true)
+            let asked = await user.run("send", "web", "go", "--plain", stdin: "y\n", terminal: true)
             #expect(asked.err.contains("The agent asks: Run ␛[31mrm? [y/N]"), "\(asked.err)")
             #expect(asked.status == 0 && asked.out.hasSuffix("\n\nDone.\n"), "\(asked)")
             let refused = await user.run("send", "web", "go", stdin: "\n", terminal: true)

@@ -1,7 +1,8 @@
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
-import PairingAgent
+import Identity
+import LocalState
 import QRCodec
 import Testing
 

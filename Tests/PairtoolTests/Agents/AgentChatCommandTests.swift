@@ -2,7 +2,7 @@ import CompanionClient
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
-import PairingAgent
+import Identity
 import Testing
 
 @testable import pairtool
@@ -34,11 +34,11 @@ import Testing
             try await withFakeProviders { fake in
                 let environment = fake.environment(key: madeKeyText())
                 let sent = try await user.spawn(
-                    ["send", "--new", "--project", "Ada", "Tell me of waves", "-q"],
+                    ["send", "--new", "--project", "Ada", "Tell me of waves", "--json"],
                     environment: environment
                 )
                 #expect(sent.status == 0, "\(sent.err)")
-                let chatID = sent.out.trimmingWhitespace()
+                let chatID = try #require(sent.json.last?["chatId"]?.string)
                 #expect(await user.run("chats", "Ada", "-q").out.contains(chatID))
                 let again = try await user.spawn(["send", chatID, "More", "--json"], environment: environment)
                 #expect(again.status == 0, "\(again.err)")

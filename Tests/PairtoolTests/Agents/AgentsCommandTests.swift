@@ -1,7 +1,8 @@
 import CompanionClient
 import CompanionTestSupport
 import FoundationEssentials
-import PairingAgent
+import Identity
+import LocalState
 import Testing
 
 @testable import pairtool

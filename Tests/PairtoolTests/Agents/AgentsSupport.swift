@@ -2,7 +2,7 @@ import CompanionClient
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
-import PairingAgent
+import Identity
 import Testing
 
 @testable import pairtool

@@ -1,7 +1,7 @@
 import CompanionClient
 import CompanionTestSupport
 import FoundationEssentials
-import PairingAgent
+import LocalState
 import Testing
 
 @testable import pairtool

@@ -1,5 +1,6 @@
 import CompanionWire
 import Discovery
+import Identity
 import PairingAgent
 import Testing
 

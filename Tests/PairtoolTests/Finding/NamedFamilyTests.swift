@@ -3,6 +3,7 @@ import CompanionWire
 import Discovery
 import FoundationEssentials
 import Logging
+import PairingAgent
 import Testing
 
 @testable import pairtool

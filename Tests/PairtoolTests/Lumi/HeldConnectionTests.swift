@@ -1,7 +1,8 @@
 import CompanionTestSupport
 import FoundationEssentials
 import Glibc
-import PairingAgent
+import Identity
+import LocalState
 import Testing
 
 @testable import pairtool

@@ -1,6 +1,7 @@
 import CompanionTestSupport
 import FoundationEssentials
-import PairingAgent
+import Identity
+import LocalState
 import Testing
 
 @testable import pairtool

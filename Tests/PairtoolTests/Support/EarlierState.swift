@@ -2,7 +2,8 @@ import CompanionTestSupport
 import CompanionWire
 import Crypto
 import FoundationEssentials
-import PairingAgent
+import Identity
+import LocalState
 import Testing
 
 /// What pairtool 0.1.0 left on the disk while it was three programs: `Tests/EarlierState`, as that release wrote it.

@@ -1,3 +1,4 @@
+import CompanionWire
 import Testing
 
 @testable import pairtool

@@ -1,6 +1,6 @@
 import CompanionWire
 package import FoundationEssentials
-import PairingAgent
+import Identity
 
 /// A session of this machine on an AICLI server.
 package struct AICLISession: Codable, Sendable, Hashable, Identifiable {

@@ -1,6 +1,6 @@
 package import CompanionWire
 package import FoundationEssentials
-import PairingAgent
+import LocalState
 
 /// What is stored of a server, without asking it.
 extension AICLIStore: ProjectBrowsing, ChatBrowsing {

@@ -1,6 +1,7 @@
 import CompanionWire
 import FoundationEssentials
-import PairingAgent
+import Identity
+import LocalState
 
 /// The projects of a server, and when they were listed.
 struct AICLIListing: Codable, Sendable, Hashable {
@@ -125,6 +126,7 @@ package struct AICLIStore: Sendable {
         try PrivateFile.update(
             "\(directory)/\(name)",
             lock: "\(directory)/lock",
+            encoder: CompanionJSON.encoder(sorted: true),
             load: { try load(name) ?? empty },
             change
         )

@@ -1,6 +1,6 @@
 import FoundationEssentials
+import LocalState
 import NIOConcurrencyHelpers
-import PairingAgent
 
 /// What is known of one Lumi host: the files that were pulled from it, as they came, and beside them what was made
 /// here.
@@ -144,6 +144,6 @@ extension LumiStore {
 
     /// Runs a body while no other process changes what was made here.
     func withLock<R>(_ body: () throws -> R) throws -> R {
-        try PrivateFile.withLock(directory + "/lock", body)
+        try FileLock.withBlocking(directory + "/lock", body)
     }
 }

@@ -1,5 +1,5 @@
 import CompanionWire
-import PairingAgent
+import LocalState
 
 /// Pulls a Lumi host's files, and keeps each as soon as it is there. Nothing is ever pushed.
 package struct LumiSync: Sendable {

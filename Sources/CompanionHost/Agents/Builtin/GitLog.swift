@@ -1,6 +1,6 @@
 import CompanionWire
 import Glibc
-import PairingAgent
+import LocalState
 import Subprocess
 import SystemPackage
 

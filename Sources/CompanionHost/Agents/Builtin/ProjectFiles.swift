@@ -1,6 +1,6 @@
 import CompanionWire
 import Glibc
-import PairingAgent
+import LocalState
 
 /// Read-only access to the files below one directory.
 ///

@@ -2,8 +2,8 @@ import CLinux
 import CompanionWire
 import Dispatch
 import Glibc
+import Identity
 import NIOConcurrencyHelpers
-import PairingAgent
 
 /// Everything that one run of an agent's command has started, so that it ends with it: also what left the command's
 /// session (`setsid`) and its parent (a double fork).

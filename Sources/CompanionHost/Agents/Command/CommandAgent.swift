@@ -1,8 +1,8 @@
 package import CompanionWire
 import Glibc
+import LocalState
 package import Logging
 import NIOConcurrencyHelpers
-import PairingAgent
 import Subprocess
 import SystemPackage
 

@@ -1,5 +1,6 @@
 import CompanionWire
 import History
+import LocalState
 import PairingAgent
 import TOMLKit
 

@@ -1,5 +1,5 @@
 import Glibc
-import PairingAgent
+import LocalState
 
 /// Reads files that the user names.
 enum InputFile {

@@ -1,3 +1,4 @@
+import CompanionWire
 import LineEditor
 
 /// The source of an interactive chat's prompts.

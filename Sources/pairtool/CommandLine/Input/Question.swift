@@ -6,28 +6,33 @@ struct Question {
 
     /// Asks a yes-or-no question; any answer but yes means no.
     func confirm(_ text: String) async throws -> Bool {
-        context.stderr.write(TerminalText.block(text) + " [y/N] ")
+        let answer = try await context.drawing.pause {
+            context.stderr.write(TerminalText.block(text) + " [y/N] ")
+            return try await line()
+        }
+        return ["y", "yes"].contains((answer ?? "").trimmingWhitespace().lowercased())
+    }
+
+    private func line() async throws -> String? {
         let input = context.stdin
-        let answer = try await BlockingCall.run { try input.readLine(echo: true) } ?? ""
-        return ["y", "yes"].contains(answer.trimmingWhitespace().lowercased())
+        return try await BlockingCall.run { try input.readLine(echo: true) }
     }
 
     /// Lets the user choose by number.
     ///
     /// - Returns: The index of the choice, or nil if the user made none.
     func choose(_ text: String, from choices: [String]) async throws -> Int? {
+        try await context.drawing.pause { try await chosen(text, from: choices) }
+    }
+
+    private func chosen(_ text: String, from choices: [String]) async throws -> Int? {
         context.stderr.write(TerminalText.block(text) + "\n")
         for (index, choice) in choices.enumerated() {
             context.stderr.write("  \(index + 1)) \(TerminalText.line(choice))\n")
         }
-        let input = context.stdin
         while true {
             context.stderr.write("Number (empty to stop): ")
-            guard let answer = try await BlockingCall.run({ try input.readLine(echo: true) })?.trimmingWhitespace()
-            else {
-                return nil
-            }
-            guard !answer.isEmpty else { return nil }
+            guard let answer = try await line()?.trimmingWhitespace(), !answer.isEmpty else { return nil }
             if let number = Int(answer), choices.indices.contains(number - 1) { return number - 1 }
             context.stderr.write("\(TerminalText.line(answer)) is not in the list.\n")
         }

@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// Indents text, or wraps it to the width of a window.
 enum IndentedText {
     /// Indents every line that is not empty.

@@ -13,8 +13,10 @@ enum OutputFormat: Sendable {
 
 /// Writes a command's data to standard output and its messages to standard error.
 struct Output: Sendable {
-    let context: CommandContext
+    var context: CommandContext
     let format: OutputFormat
+    /// Whether Markdown is passed on as it is, even to a terminal.
+    var isPlain = false
     /// Since when data that does not come from the host is known; nil for data of the host.
     var asOf: (@Sendable () -> Date?)?
 
@@ -107,7 +109,7 @@ struct Output: Sendable {
     /// Writes a message to standard error; not with `-q`.
     func say(_ text: String) {
         guard format != .quiet else { return }
-        context.stderr.write(wrapped(TerminalText.block(text), indent: 0) + "\n")
+        context.writeMessage(wrapped(TerminalText.block(text), indent: 0) + "\n")
     }
 
     /// Wraps a message to the width of the terminal, between words.
@@ -127,14 +129,14 @@ struct Output: Sendable {
         if format == .json {
             info(WarningReport(warning: .init(code: code, message: message, next: next)))
         } else {
-            context.stderr.write(wrapped(TerminalText.line(message)) + "\n" + (next.map(nextLine) ?? ""))
+            context.writeMessage(wrapped(TerminalText.line(message)) + "\n" + (next.map(nextLine) ?? ""))
         }
     }
 
     /// Writes information that is neither data nor a warning to standard error, as a JSON object.
     func info(_ value: some Encodable) {
         guard let line = line(value) else { return }
-        context.stderr.write(line)
+        context.writeMessage(line)
     }
 
     /// Reports a failure that does not end the command.
@@ -151,7 +153,7 @@ struct Output: Sendable {
             var text = wrapped("pairtool: \(TerminalText.line(error.message))") + "\n"
             for detail in error.details { text += wrapped(TerminalText.line(detail), first: 2, indent: 4) + "\n" }
             if let next = error.next { text += nextLine(next) }
-            context.stderr.write(text)
+            context.writeMessage(text)
         }
     }
 

@@ -1,6 +1,6 @@
 import CompanionWire
 import Glibc
-import PairingAgent
+import LocalState
 
 /// Writes files that the user names.
 enum OutputFile {

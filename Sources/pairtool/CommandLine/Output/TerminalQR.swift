@@ -1,3 +1,4 @@
+import CompanionWire
 import QRCodec
 
 /// Draws QR codes on this terminal.

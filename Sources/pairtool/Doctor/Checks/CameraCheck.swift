@@ -1,7 +1,7 @@
 import CompanionWire
 import FoundationEssentials
 import Glibc
-import PairingAgent
+import LocalState
 
 /// Whether there is a camera that this user has access to.
 struct CameraCheck: DoctorCheck {

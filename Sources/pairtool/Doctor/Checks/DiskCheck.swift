@@ -1,6 +1,6 @@
 import CompanionWire
 import Glibc
-import PairingAgent
+import LocalState
 
 /// Whether the disks that the tool writes to have free space.
 struct DiskCheck: DoctorCheck {

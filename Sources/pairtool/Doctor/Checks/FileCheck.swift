@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Glibc
-import PairingAgent
+import LocalState
 
 /// Whether keys and records are intact, and readable by this user only.
 struct FileCheck: DoctorCheck {

@@ -1,3 +1,4 @@
+import CompanionClient
 import Discovery
 import FoundationEssentials
 import Glibc

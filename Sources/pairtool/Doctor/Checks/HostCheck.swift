@@ -1,7 +1,7 @@
 import CompanionClient
 import CompanionWire
 import Discovery
-import PairingAgent
+import Identity
 
 /// The state of a paired host, and of this device's pairing with it.
 struct HostCheck: DoctorCheck {
@@ -34,7 +34,7 @@ struct HostCheck: DoctorCheck {
         let id = host.id
         let snapshot = try await DiscoverySnapshot.run(
             client: client,
-            types: [.companion, .companionShort],
+            types: host.family.behavior.followedTypes,
             limit: .seconds(3)
         ) { snapshot in
             snapshot.isSettled || snapshot.hosts.contains { $0.advertisedID == id && !$0.endpoints.isEmpty }

@@ -1,7 +1,8 @@
 import CompanionClient
 import CompanionHost
 import FoundationEssentials
-import PairingAgent
+import Identity
+import LocalState
 
 /// Whether the tool's records are valid. Each one is read by its own store.
 struct RecordCheck {

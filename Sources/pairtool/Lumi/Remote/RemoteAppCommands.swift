@@ -1,15 +1,16 @@
 import ArgumentParser
 import CompanionClient
 import CompanionWire
-import PairingAgent
+import Identity
 
 struct RemoteAppsCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "apps",
         abstract: "List the applications that run on the Mac.",
         discussion: """
-            Example:
+            Examples:
               pairtool lumi remote apps
+              pairtool lumi remote apps --json
             """
     )
 
@@ -62,8 +63,9 @@ struct RemoteQuitCommand: RemoteSubcommand {
         commandName: "quit",
         abstract: "Quit an application on the Mac.",
         discussion: """
-            Example:
+            Examples:
               pairtool lumi remote quit Safari
+              pairtool lumi remote quit Safari --host Studio
             """
     )
 

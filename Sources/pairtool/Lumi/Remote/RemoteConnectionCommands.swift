@@ -3,7 +3,8 @@ import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import Glibc
-import PairingAgent
+import Identity
+import LocalState
 
 struct RemotePingCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(
@@ -85,8 +86,9 @@ struct RemoteInfoCommand: RemoteSubcommand {
         commandName: "info",
         abstract: "Show the Mac's model, system and screen size.",
         discussion: """
-            Example:
+            Examples:
               pairtool lumi remote info
+              pairtool lumi remote info --json
             """
     )
 
@@ -166,8 +168,9 @@ struct RemoteDisconnectCommand: RemoteSubcommand {
             After each command, pairtool keeps a connection that the Mac's user has accepted for three minutes, so \
             that the next one need not be accepted again. PAIRTOOL_REMOTE_KEEP sets other seconds; 0 keeps none.
 
-            Example:
+            Examples:
               pairtool lumi remote disconnect
+              pairtool lumi remote disconnect --host Studio
             """
     )
 

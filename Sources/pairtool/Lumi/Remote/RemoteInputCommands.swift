@@ -1,7 +1,7 @@
 import ArgumentParser
 import CompanionClient
 import CompanionWire
-import PairingAgent
+import Identity
 
 struct RemoteKeyCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,9 @@
 import ArgumentParser
 import CompanionClient
+import CompanionWire
 import FoundationEssentials
-import PairingAgent
+import Identity
+import LocalState
 
 struct RemoteScreenshotCommand: RemoteSubcommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CompanionClient
 import CompanionWire
-import PairingAgent
+import Identity
 
 struct CancelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -10,8 +10,9 @@ struct CancelCommand: AsyncParsableCommand {
         discussion: """
             Without TURN, cancels the last turn that this machine started in the chat.
 
-            Example:
+            Examples:
               pairtool cancel "show beds"
+              pairtool cancel 3f2a --host Studio
             """
     )
 

@@ -56,6 +56,7 @@ struct ChatCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Auto mode options") var auto: AutoOptions
     @OptionGroup var tools: ToolOptions
+    @OptionGroup var rendering: RenderingOptions
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
@@ -66,7 +67,8 @@ struct ChatCommand: AsyncParsableCommand {
 
     func run() async throws {
         let pictures = try await PromptPicture.read(images)
-        try await host.withSession(options) { session in
+        if !rendering.plain, options.output.format == .text { try await TerminalBackground.ask(.current) }
+        try await host.withSession(options, isPlain: rendering.plain) { session in
             var conversation =
                 if let chat {
                     try await Conversation.existing(chat, in: session, model: model, allowedTools: tools.allowedTools)

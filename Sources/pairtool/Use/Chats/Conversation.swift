@@ -1,7 +1,7 @@
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
-import PairingAgent
+import Identity
 
 /// A chat that prompts are sent to: an existing one, or a new one that is created with the first prompt.
 struct Conversation: Sendable {
@@ -122,11 +122,13 @@ struct Conversation: Sendable {
             var writer = TurnWriter(output: session.output, chatID: chatID)
             defer { writer.endLine() }
             do {
-                for try await output in turns.turn(chatID: chatID, request) {
-                    if case .begun(let turnID) = output {
-                        try LastTurns(context: session.context).remember(turnID, chatID: chatID, host: session.host)
+                try await writer.run {
+                    for try await output in turns.turn(chatID: chatID, request) {
+                        if case .begun(let turnID) = output {
+                            try LastTurns(context: session.context).remember(turnID, chatID: chatID, host: session.host)
+                        }
+                        writer.write(output)
                     }
-                    writer.write(output)
                 }
             } catch let error as CompanionClientError where error.code == .streamInterrupted {
                 var failure = CommandError(describing: error)

@@ -1,6 +1,7 @@
 import CompanionClient
 import FoundationEssentials
-import PairingAgent
+import Identity
+import LocalState
 
 /// Remembers the last turn of each chat, so that it can be cancelled without its id.
 struct LastTurns: Sendable {

@@ -2,6 +2,7 @@ import ArgumentParser
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
+import Markdown
 
 struct MessagesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -27,6 +28,10 @@ struct MessagesCommand: AsyncParsableCommand {
     @Flag(help: "Show all messages.")
     var all = false
 
+    @Flag(name: .customLong("no-pager"), help: "Do not show long output in $PAGER. Default: less, at a terminal.")
+    var avoidsPager = false
+
+    @OptionGroup var rendering: RenderingOptions
     @OptionGroup var known: KnownOptions
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
@@ -37,19 +42,21 @@ struct MessagesCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await host.withKnownSession(options, known) { session in
+        try await host.withKnownSession(options, known, isPlain: rendering.plain) { session in
             let chat = try await session.chat(chat).chat
-            let writer = MessageWriter(output: session.output)
-            var count = 0
-            if all {
+            let count = try await Pager.with(session.output, isWanted: !avoidsPager) { output in
+                let writer = MessageWriter(output: output)
+                if !all {
+                    let messages = try await session.chats.lastMessages(chatID: chat.id, count: last ?? 20)
+                    messages.forEach(writer.write)
+                    return messages.count
+                }
+                var count = 0
                 for try await message in try session.chats.messages(chatID: chat.id) {
                     writer.write(message)
                     count += 1
                 }
-            } else {
-                let messages = try await session.chats.lastMessages(chatID: chat.id, count: last ?? 20)
-                messages.forEach(writer.write)
-                count = messages.count
+                return count
             }
             if count == 0 { session.output.say("The chat is empty.") }
             if let unread = try await session.stored?.unreadCount(chatID: chat.id), unread > 0 {
@@ -90,11 +97,20 @@ struct MessageWriter {
             let who = message.role == .user ? "you" : message.role.rawValue
             let time = TimeText.ago(message.createdAt, now: output.context.now())
             let end = message.interrupted == true ? ", interrupted" : ""
-            let head = TerminalText.line("── \(who), \(time)\(end)")
-            let heading = output.context.colour ? "\u{1B}[2m\(head)\u{1B}[0m" : head
-            // Only headings start in the first column, so that no line of a message can pass for one.
-            let columns = output.context.columns
-            output.data("\(heading)\n\(IndentedText.of(TerminalText.block(message.text), columns: columns))\n")
+            let heading = output.faint("── \(who), \(time)\(end)")
+            output.data("\(heading)\n\(body(of: message))\n")
         }
+    }
+
+    /// The text of a message. Only headings start in the first column, so that no line of a message can pass for one.
+    private func body(of message: CompanionMessage) -> String {
+        // What the user has typed is shown as it was typed.
+        if var markdown = output.markdown, message.role != .user {
+            markdown.columns = max(8, markdown.columns - 2)
+            let rows = MarkdownStream.rows(of: message.text, markdown)
+                .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            return rows.map { ($0.isEmpty ? "" : "  ") + String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
+        }
+        return IndentedText.of(TerminalText.block(message.text), columns: output.context.columns)
     }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CompanionClient
 import CompanionWire
-import PairingAgent
+import Identity
 
 struct ModelsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CompanionClient
 import CompanionWire
-import PairingAgent
+import Identity
 
 struct NewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -58,8 +58,9 @@ struct NewSessionCommand: AsyncParsableCommand {
         commandName: "session",
         abstract: "Start a session of the agent in a project.",
         discussion: """
-            Example:
+            Examples:
               pairtool new session garden
+              pairtool new session ~/garden --host Studio
             """
     )
 

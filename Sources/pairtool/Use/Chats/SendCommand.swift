@@ -52,6 +52,7 @@ struct SendCommand: AsyncParsableCommand {
     var images: [String] = []
 
     @OptionGroup var tools: ToolOptions
+    @OptionGroup var rendering: RenderingOptions
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
@@ -69,7 +70,7 @@ struct SendCommand: AsyncParsableCommand {
     func run() async throws {
         let prompt = try await promptText(options.output.context)
         let pictures = try await PromptPicture.read(images)
-        try await host.withSession(options) { session in
+        try await host.withSession(options, isPlain: rendering.plain) { session in
             var conversation =
                 new
                 ? try await Conversation.new(
@@ -91,7 +92,7 @@ struct SendCommand: AsyncParsableCommand {
                 session.output.say("\(stopped): pairtool messages \(conversation.chatID.prefix(8))")
                 throw error
             }
-            if session.output.format == .quiet { session.output.data(conversation.chatID) }
+            if session.output.format == .quiet { session.output.data(TerminalText.block(conversation.lastAnswer)) }
         }
     }
 

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
-import PairingAgent
+import Identity
+import LocalState
 
 /// Prevents two turns from running in one chat at a time, because hosts mix up their answers.
 ///
@@ -22,7 +23,7 @@ struct TurnLock {
     ) async throws -> R {
         let path = "\(output.context.paths.runtime)/turn-\(DeviceIdentity.shortHash("\(host.id) \(chatID)")).lock"
         let notice = "Another pairtool uses this chat. Waiting for its answer to end."
-        return try await FileLock.with(path, output, notice: notice) { descriptor in
+        return try await FileLock.with(path, onWait: { output.say(notice) }) { descriptor in
             let lock = TurnLock(descriptor: descriptor)
             if let begin = lock.unfinishedTurn { try await waitForEarlier(begin) }
             lock.mark(output.context.now())

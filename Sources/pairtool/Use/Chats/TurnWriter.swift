@@ -1,7 +1,8 @@
 import CompanionClient
 import CompanionWire
 
-/// Shows a turn while it runs: the answer on standard output, tools and status on standard error.
+/// Shows a turn while it runs: the answer on standard output, tools and status on standard error; or both at a terminal
+/// that shows Markdown.
 struct TurnWriter {
     let output: Output
     let chatID: String
@@ -11,10 +12,18 @@ struct TurnWriter {
     private var wroteText = false
     /// The last message about a lost connection. Every retry repeats it, but it is shown once.
     private var lastNotice: String?
+    private let screen: AnswerScreen?
 
     init(output: Output, chatID: String) {
         self.output = output
         self.chatID = chatID
+        screen = output.markdown.map { AnswerScreen(context: output.context, options: $0) }
+    }
+
+    /// Runs the turn. At a terminal, a line shows that it runs.
+    func run<R>(_ body: () async throws -> R) async throws -> R {
+        guard let screen else { return try await body() }
+        return try await screen.run(body)
     }
 
     /// A line of JSON.
@@ -37,8 +46,35 @@ struct TurnWriter {
         switch output.format {
         case .json: writeJSON(turn)
         case .quiet: break
-        case .text: writeText(turn)
+        case .text: if let screen { show(turn, on: screen) } else { writeText(turn) }
         }
+    }
+
+    private mutating func show(_ turn: TurnOutput, on screen: AnswerScreen) {
+        switch turn {
+        case .begun: break
+        case .text(let text):
+            guard !text.isEmpty else { return }
+            lastNotice = nil
+            screen.write(text)
+        case .status(let label): screen.update { $0.status = label }
+        case .toolStart(let name, let id): screen.update { $0.begin(name, id: id) }
+        case .toolComplete(let name, let id, let success, let details):
+            screen.update { $0.end(name, id: id) }
+            screen.note(Self.end(of: name, success, details))
+        case .usage(let usage): screen.update { $0.count(usage) }
+        case .recovering(let notice):
+            guard notice != lastNotice else { return }
+            lastNotice = notice
+            screen.note(notice)
+        case .finished:
+            screen.end()
+            output.context.stderr.write(output.faint(screen.summary) + "\n")
+        }
+    }
+
+    private static func end(of tool: String, _ success: Bool, _ details: String?) -> String {
+        "⚙ \(tool) \(success ? "done" : "failed")" + (details.map { ": \($0)" } ?? "")
     }
 
     private mutating func writeText(_ turn: TurnOutput) {
@@ -53,7 +89,7 @@ struct TurnWriter {
         case .status(let label): note(label)
         case .toolStart(let name, _): note("⚙ \(name) …")
         case .toolComplete(let name, _, let success, let details):
-            note("⚙ \(name) \(success ? "done" : "failed")" + (details.map { ": \($0)" } ?? ""))
+            note(Self.end(of: name, success, details))
         case .usage: break
         case .recovering(let notice):
             guard notice != lastNotice else { return }
@@ -65,6 +101,7 @@ struct TurnWriter {
 
     /// Ends a line of the answer that has no line break yet.
     mutating func endLine() {
+        screen?.end()
         guard output.format == .text, !endsLine else { return }
         output.context.stdout.write("\n")
         endsLine = true

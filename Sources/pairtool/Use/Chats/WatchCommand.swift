@@ -2,7 +2,7 @@ import ArgumentParser
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
-import PairingAgent
+import Identity
 
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

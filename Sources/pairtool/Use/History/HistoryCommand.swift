@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import History
+import LocalState
 import PairingAgent
 
 struct HistoryCommand: AsyncParsableCommand {

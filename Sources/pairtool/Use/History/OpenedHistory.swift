@@ -2,6 +2,8 @@ import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import History
+import Identity
+import LocalState
 import PairingAgent
 
 /// The history, for commands about it: other than elsewhere, its failure is theirs.

@@ -3,6 +3,7 @@ import CompanionHost
 import CompanionWire
 import Desktop
 import Discovery
+import Identity
 import PairingAgent
 
 extension CommandError {
@@ -62,7 +63,7 @@ extension CommandError {
                 error.message,
                 next: error.triesLeft == 0 ? newCode : "check the digits, then: pairtool pair"
             )
-        case .wrongToken: CommandError(.wrongCode, "pairing.wrong_token", error.message, next: newCode)
+        case .wrongToken: CommandError(.wrongCode, "pairing.wrong_token", error.message, next: error.advice ?? newCode)
         case .expired: CommandError(.pairingExpired, "pairing.expired", error.message, next: newCode)
         case .noChallenge: CommandError(.pairingExpired, "pairing.none_active", error.message, next: newCode)
         case .clockSkew:
@@ -130,6 +131,8 @@ extension CommandError {
                 error.message,
                 next: "pairtool pair --qr FILE, without an address"
             )
+        case .noToken: CommandError(.usage, "pairing.no_code", error.message, next: error.advice)
+        case .noPlainAddress: CommandError(.usage, "pairing.no_tls", error.message, next: error.advice)
         case .unproven: CommandError(.failed, "pairing.unproven", error.message, next: newCode)
         default: CommandError(.failed, "pairing.rejected", error.message, next: newCode)
         }

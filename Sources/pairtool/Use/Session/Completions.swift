@@ -1,6 +1,8 @@
 import CompanionClient
 import CompanionWire
 import Discovery
+import Identity
+import LocalState
 import PairingAgent
 
 /// Shell completions: paired hosts from the records, visible hosts from the network, and the projects, chats, models

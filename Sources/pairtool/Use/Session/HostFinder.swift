@@ -1,7 +1,8 @@
 import CompanionClient
 import CompanionWire
 import Discovery
-import PairingAgent
+import Identity
+import LocalState
 
 /// Finds the current address of a paired host and stores it.
 ///
@@ -25,7 +26,7 @@ struct HostFinder: Sendable {
     func find(at named: [CompanionEndpoint]? = nil) async throws -> PairedHost {
         var search =
             named.map(HostSearch.init(named:)) ?? HostSearch(lastGood: host.endpoint, code: host.namedEndpoint)
-        let prove = try prover()
+        let prove = try host.family.behavior.prover(of: host)
         let found = try await withThrowingTaskGroup(of: Void.self) { group in
             let (events, sink) = AsyncStream.makeStream(of: HostSearch.Event.self)
             defer { group.cancelAll() }
@@ -50,24 +51,6 @@ struct HostFinder: Sendable {
         return try await settle(at: found.endpoint, found.origin)
     }
 
-    /// The check that an address must pass.
-    private func prover() throws -> @Sendable (CompanionEndpoint) async throws -> Void {
-        let configuration = CompanionClientConfiguration(timeouts: .lookup)
-        if let pin = try host.security().certificate?.spki {
-            return { _ = try await PinnedTLS.certificate(of: $0, expecting: pin, configuration: configuration) }
-        }
-        return { [host] endpoint in
-            // The stored address only has to accept a connection. A new address must at least answer like a companion
-            // host.
-            guard endpoint != host.endpoint else {
-                return try await TCPProbe.connect(to: endpoint, timeouts: .lookup)
-            }
-            try await CompanionAPIClient.withClient(endpoint: endpoint, configuration: configuration) {
-                _ = try await $0.requireCompanion()
-            }
-        }
-    }
-
     private func attempt(
         _ endpoint: CompanionEndpoint,
         _ prove: (CompanionEndpoint) async throws -> Void
@@ -90,7 +73,7 @@ struct HostFinder: Sendable {
         do {
             let snapshot = try await DiscoverySnapshot.run(
                 client: discovery,
-                types: [.companion, .companionShort],
+                types: host.family.behavior.followedTypes,
                 limit: Self.browseLimit
             ) { snapshot in
                 // The key identifies the host, so every claim is checked as it arrives.
@@ -187,22 +170,7 @@ extension PairedHost {
     }
 
     /// The addresses in the advertisements that claim to be this host.
-    ///
-    /// For a verified host these are all addresses where it may speak TLS, whatever the TXT records say: a forged
-    /// record must not hide the host's own.
     func candidates(in hosts: [DiscoveredHost]) -> [CompanionEndpoint] {
-        claims(in: hosts).flatMap { claim in
-            guard trust == .verified else {
-                return PairingTarget(claim, endpoints: claim.endpoints, id: id).endpoints
-            }
-            let short = claim.endpoints.filter { $0.type == .companionShort }.map(\.endpoint)
-            let plain = claim.endpoints.filter { $0.type != .companionShort }.map(\.endpoint)
-            let ports = claim.txt["tls"].flatMap(Int.init).map { [$0] } ?? []
-            let beside = plain.flatMap { place in
-                (ports + [place.port + 1]).filter { (1...65535).contains($0) }
-                    .map { CompanionEndpoint(address: place.address, port: $0) }
-            }
-            return short + beside
-        }.unique
+        family.behavior.places(of: self, in: claims(in: hosts))
     }
 }

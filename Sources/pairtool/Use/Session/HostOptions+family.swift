@@ -1,6 +1,7 @@
 import CompanionClient
 import CompanionWire
-import PairingAgent
+import Identity
+import LocalState
 
 extension HostOptions {
     /// The paired host for a command that only one family has: the named host, else the default host, else the only one

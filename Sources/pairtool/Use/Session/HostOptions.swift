@@ -2,7 +2,8 @@ import ArgumentParser
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
-import PairingAgent
+import Identity
+import LocalState
 
 /// Which paired host a command uses.
 struct HostOptions: ParsableArguments {
@@ -23,12 +24,16 @@ struct HostOptions: ParsableArguments {
     @OptionGroup(title: "Discovery options") var discovery: DiscoveryOptions
 
     /// Runs a body with the host that the options, the environment or the default selects.
+    ///
+    /// - Parameter isPlain: Whether messages are shown as they are.
     func withSession<R>(
         _ options: OutputOptions,
+        isPlain: Bool = false,
         configuration: CompanionClientConfiguration = .default,
         _ body: (HostSession) async throws -> R
     ) async throws -> R {
-        let output = options.output
+        var output = options.output
+        output.isPlain = isPlain
         let context = output.context
         let selected = try await selected(output)
         return try await HostSession.with(selected, output: output, configuration: configuration) { session in

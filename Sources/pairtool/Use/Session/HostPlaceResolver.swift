@@ -1,6 +1,6 @@
 import CompanionClient
 import CompanionWire
-import PairingAgent
+import Identity
 
 /// Finds out which paired host is at an address.
 struct HostPlaceResolver: Sendable {

@@ -1,6 +1,7 @@
 import CompanionClient
 import CompanionWire
 import History
+import Identity
 import PairingAgent
 
 /// A paired host, what it offers, and where the command writes.

@@ -3,6 +3,8 @@ import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import History
+import Identity
+import LocalState
 import NIOConcurrencyHelpers
 import PairingAgent
 
@@ -15,14 +17,16 @@ struct KnownOptions: ParsableArguments {
 extension HostOptions {
     /// Runs a body with the host or, if the host cannot be reached, with what the history knows of it.
     ///
+    /// - Parameter isPlain: Whether messages are shown as they are.
     /// - Throws: The error of the host if the history has nothing of what is asked for.
     func withKnownSession(
         _ options: OutputOptions,
         _ known: KnownOptions,
+        isPlain: Bool = false,
         _ body: (HostSession) async throws -> Void
     ) async throws {
         guard !known.offline else {
-            guard try await withStored(options, isAsked: false, body) else {
+            guard try await withStored(options, isAsked: false, isPlain: isPlain, body) else {
                 throw CommandError(
                     .nothingFound,
                     "history.nothing",
@@ -36,10 +40,14 @@ extension HostOptions {
         let sink = NotingSink(base: context.stdout)
         context.stdout = sink
         do {
-            try await CommandContext.$current.withValue(context) { try await withSession(options, body) }
+            try await CommandContext.$current.withValue(context) {
+                try await withSession(options, isPlain: isPlain, body)
+            }
         } catch {
             // Half an answer of the host is not followed by a stored one.
-            guard Self.isOutOfReach(error), !sink.hasWritten, try await withStored(options, isAsked: true, body) else {
+            guard Self.isOutOfReach(error), !sink.hasWritten,
+                try await withStored(options, isAsked: true, isPlain: isPlain, body)
+            else {
                 throw error
             }
         }
@@ -54,12 +62,14 @@ extension HostOptions {
     private func withStored(
         _ options: OutputOptions,
         isAsked: Bool,
+        isPlain: Bool,
         _ body: (HostSession) async throws -> Void
     ) async throws -> Bool {
         var output = options.output
         guard let host = try chosen(output.context), let history = LocalHistory.ofUser(output) else { return false }
         let found = await history.use(create: false) { store in StoredHost(store, hostID: host.id) }
         guard let stored = found else { return false }
+        output.isPlain = isPlain
         output.asOf = { stored.asOf }
         let result: Result<Void, any Error>
         do {

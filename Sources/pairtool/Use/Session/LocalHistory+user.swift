@@ -1,5 +1,7 @@
 import CompanionClient
 import History
+import Identity
+import LocalState
 import PairingAgent
 
 extension LocalHistory {

@@ -1,6 +1,6 @@
 import CompanionWire
 import FoundationEssentials
-import PairingAgent
+import Identity
 
 /// A paired host in JSON.
 struct PairedHostRow: Encodable {

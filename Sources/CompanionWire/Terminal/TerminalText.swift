@@ -1,0 +1,64 @@
+/// Makes text from peers safe to show: removes control characters, escape sequences and bidirectional overrides.
+package enum TerminalText {
+    /// Sanitises text for one line: line ends and tabs become spaces.
+    package static func line(_ text: String) -> String {
+        sanitize(text, keepsLines: false)
+    }
+
+    /// Sanitises text of several lines: line feeds and tabs stay.
+    package static func block(_ text: String) -> String {
+        sanitize(text, keepsLines: true)
+    }
+
+    private static func sanitize(_ text: String, keepsLines: Bool) -> String {
+        // Most text is clean: check first, to avoid building another string.
+        guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\n", "\t": result.append(keepsLines ? scalar : " ")
+            case "\r": if !keepsLines { result.append(" ") }
+            case "\u{7F}": result.append("\u{2421}")
+            case _ where scalar.value < 0x20:
+                // Unicode's visible symbol for the control character, such as ␛ for ESC.
+                result.append(Unicode.Scalar(0x2400 + scalar.value) ?? "\u{FFFD}")
+            case _ where isUnsafe(scalar): result.append("\u{FFFD}")
+            default: result.append(scalar)
+            }
+        }
+        return String(result)
+    }
+
+    /// Whether a character controls a terminal or the direction of text: C0, C1, bidirectional controls, line
+    /// separators, tags, zero-width characters that hide differences between names.
+    package static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x00...0x1F, 0x7F...0x9F: true
+        case 0x061C, 0x200B, 0x200E...0x200F, 0x2028...0x202E, 0x2060...0x206F, 0xFEFF, 0xFFF9...0xFFFB: true
+        case 0xE0000...0xE007F: true
+        default: false
+        }
+    }
+
+    /// Whether a text contains an unsafe character.
+    package static func isUnsafe(_ text: String) -> Bool {
+        text.unicodeScalars.contains(where: isUnsafe)
+    }
+
+    /// Writes unsafe characters in JSON text as escapes. They occur only inside strings, so the meaning stays the same.
+    package static func json(_ json: String) -> String {
+        guard json.unicodeScalars.contains(where: isUnsafe) else { return json }
+        var result = ""
+        for scalar in json.unicodeScalars {
+            if isUnsafe(scalar) {
+                for unit in String(scalar).utf16 {
+                    let digits = String(unit, radix: 16)
+                    result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                }
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,112 @@
+internal import Glibc
+
+/// Files that only their owner may read. Writes are atomic: if the process dies, the file has the old or the new
+/// content, never a mixture. For a durable file the same holds if the machine fails.
+package enum PrivateFile {
+    /// A system call on a file failed.
+    package struct Failure: Error, Sendable, CustomStringConvertible {
+        package let description: String
+        /// The command to run, or what else to do, if something helps.
+        package var remedy: String?
+
+        /// What happened, without the path if it is only the system's message.
+        package let reason: String
+
+        init(description: String, remedy: String? = nil) {
+            self.description = description
+            self.remedy = remedy
+            reason = description
+        }
+
+        /// - Parameter reason: The system's message, of ``systemMessage()``.
+        init(_ path: String, _ reason: String) {
+            description = "\(path): \(reason)"
+            self.reason = reason
+        }
+    }
+
+    /// The text of `errno`.
+    package static func systemMessage() -> String {
+        String(cString: strerror(errno))
+    }
+
+    /// Creates a directory and its missing parents, with mode 0700.
+    package static func makeDirectory(_ path: String) throws(Failure) {
+        let slash = UInt8(ascii: "/")
+        // Starts at the current directory, or at the root.
+        var built = path.utf8.first == slash ? "" : "."
+        for part in path.utf8.split(separator: slash) where !part.elementsEqual(".".utf8) {
+            built += "/" + String(decoding: part, as: UTF8.self)
+            if mkdir(built, 0o700) != 0, errno != EEXIST {
+                let message = systemMessage()
+                var status = stat()
+                // For an existing parent, mkdir may fail for other reasons (a read-only file system).
+                if stat(built, &status) != 0 { throw Failure(description: "\(built): \(message)") }
+            }
+        }
+    }
+
+    /// Writes a file (mode 0600): to a temporary file that is then renamed. For a durable file, also fsync of the file
+    /// and of the directory.
+    ///
+    /// - Parameters:
+    ///   - replacing: When false and the file exists, it stays as it is, without an error.
+    ///   - makesDirectory: Whether to create a missing directory.
+    ///   - isDurable: Whether to wait until the content is on the disk. Not needed for a file that can be created
+    ///     again.
+    package static func write(
+        _ bytes: UnsafeRawBufferPointer,
+        to path: String,
+        replacing: Bool = true,
+        makesDirectory: Bool = true,
+        isDurable: Bool = true
+    ) throws(Failure) {
+        let directory = directory(of: path)
+        if makesDirectory { try makeDirectory(directory) }
+        var template = Array((directory + "/.tmp-XXXXXX").utf8CString)
+        let descriptor = mkstemp(&template)
+        guard descriptor >= 0 else { throw Failure(directory, systemMessage()) }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        var (isOpen, isThere) = (true, true)
+        defer {
+            if isOpen { close(descriptor) }
+            if isThere { unlink(template) }
+        }
+        guard writeAll(bytes, to: descriptor) else { throw Failure(path, systemMessage()) }
+        guard !isDurable || fsync(descriptor) == 0 else { throw Failure(path, systemMessage()) }
+        isOpen = false
+        guard close(descriptor) == 0 else { throw Failure(path, systemMessage()) }
+        if replacing {
+            guard rename(template, path) == 0 else { throw Failure(path, systemMessage()) }
+            isThere = false
+        } else if link(template, path) != 0, errno != EEXIST {
+            throw Failure(path, systemMessage())
+        }
+        if isDurable { syncDirectory(directory) }
+    }
+
+    /// The directory of a file: `.` for a bare name.
+    package static func directory(of path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+        return slash == path.startIndex ? "/" : String(decoding: path.utf8[..<slash], as: UTF8.self)
+    }
+
+    private static func syncDirectory(_ path: String) {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        fsync(descriptor)
+        close(descriptor)
+    }
+}
+
+/// - Returns: Whether everything was written; if not, `errno` tells why.
+private func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+    var written = 0
+    while written < bytes.count {
+        let count = write(descriptor, bytes.baseAddress! + written, bytes.count - written)
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { return false }
+        written += count
+    }
+    return true
+}

@@ -1,0 +1,42 @@
+/// Writes the lines of a code block.
+struct CodeBlock {
+    private var highlighter: CodeHighlighter
+    /// The name of the language.
+    private let language: String
+
+    private static let indent = 2
+    private static let tab = 4
+
+    /// - Parameter info: What stands behind the opening fence. Its first word is the language.
+    init(info: some Sequence<UInt8>, palette: Palette) {
+        let word = info.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }.prefix {
+            !" \t{},".utf8.contains($0)
+        }
+        var name = StyledText()
+        Array(word).prefix(40).withUnsafeBufferPointer { name.append(unsafe: $0, .plain) }
+        language = String(decoding: name.bytes, as: UTF8.self)
+        highlighter = CodeHighlighter(language: language, palette: palette)
+    }
+
+    /// Writes the name of the language.
+    func begin(_ writer: inout RowWriter) {
+        guard !language.isEmpty else { return }
+        let style = writer.palette.frame + writer.palette.emphasis
+        writer.text(StyledText(language, style), indent: Self.indent)
+    }
+
+    /// Writes a line, which has no control characters but tabs.
+    mutating func line(_ line: some Collection<UInt8>, _ writer: inout RowWriter) {
+        var expanded: [UInt8] = []
+        expanded.reserveCapacity(line.count)
+        for byte in line {
+            if byte == UInt8(ascii: "\t") {
+                expanded += [UInt8](repeating: UInt8(ascii: " "), count: Self.tab - expanded.count % Self.tab)
+            } else {
+                expanded.append(byte)
+            }
+        }
+        let text = highlighter.text(of: expanded)
+        writer.text(text, atWords: false, indent: Self.indent)
+    }
+}

@@ -1,0 +1,129 @@
+/// Collects what a paragraph, a heading or a cell of a table says.
+struct InlineText {
+    private(set) var text = StyledText()
+    private let options: MarkdownOptions
+    private let palette: Palette
+    private var styles: [TextStyle]
+    /// The links that are open: their number for the terminal if it is told of them, their address, and where their
+    /// text begins.
+    private var links: [(number: Int?, address: [UInt8], begin: Int)] = []
+
+    static func of(
+        _ node: MarkdownNode,
+        options: MarkdownOptions,
+        palette: Palette,
+        style: TextStyle = .plain
+    ) -> StyledText {
+        var inline = InlineText(options: options, palette: palette, style: style)
+        node.walk { inline.add($0, begins: $1) }
+        if options.hasLinks { inline.text.linkAddresses() }
+        return inline.text
+    }
+
+    private init(options: MarkdownOptions, palette: Palette, style: TextStyle) {
+        (self.options, self.palette) = (options, palette)
+        styles = [style]
+    }
+
+    private var style: TextStyle { styles[styles.count - 1] }
+
+    private mutating func add(_ node: MarkdownNode, begins: Bool) {
+        switch node.kind {
+        case .text: node.withLiteral { add($0) }
+        case .softBreak: addBlank()
+        case .lineBreak: text.append(UInt8(ascii: "\n"), .plain)
+        case .inlineCode: addCode(node)
+        case .inlineHTML: addHTML(node)
+        case .emphasis: change(palette.emphasis, begins)
+        case .strong: change(palette.strong, begins)
+        case .struck:
+            if palette.hasMarks { text.append("~~", style) }
+            change(palette.struck, begins)
+        case .link: addLink(node, begins)
+        case .image: change(palette.emphasis, begins)
+        default: break
+        }
+    }
+
+    private mutating func change(_ added: TextStyle, _ begins: Bool) {
+        if begins { styles.append(style + added) } else if styles.count > 1 { styles.removeLast() }
+    }
+
+    /// Several blanks count as one, as in HTML.
+    private mutating func addBlank() {
+        if !text.isEmpty, !text.endsWithBlank { text.append(UInt8(ascii: " "), style, link: links.last?.number) }
+    }
+
+    private mutating func add(_ literal: UnsafeBufferPointer<UInt8>) {
+        var literal = literal[...]
+        if text.isEmpty, literal.starts(with: BlockScanner.continued) {
+            literal = literal.dropFirst(BlockScanner.continued.count)
+        }
+        if literal.first != UInt8(ascii: " "), Self.isSimple(literal) {
+            return text.append(literal, style, link: links.last?.number)
+        }
+        while let first = literal.first {
+            let isBlank = first == UInt8(ascii: " ") || first == UInt8(ascii: "\t")
+            let part = literal.prefix { ($0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t")) == isBlank }
+            literal = literal[part.endIndex...]
+            if isBlank {
+                addBlank()
+            } else {
+                text.append(unsafe: UnsafeBufferPointer(rebasing: part), style, link: links.last?.number)
+            }
+        }
+    }
+
+    /// Whether a text is ASCII without control characters and without blanks that count as one.
+    private static func isSimple(_ literal: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+        var last = UInt8(ascii: "a")
+        for byte in literal {
+            guard byte >= 0x20, byte < 0x7F, byte != 0x20 || last != 0x20 else { return false }
+            last = byte
+        }
+        return true
+    }
+
+    private mutating func addCode(_ node: MarkdownNode) {
+        let style = style + palette.code
+        let mark = palette.hasMarks ? "`" : ""
+        text.append(mark, style)
+        node.withLiteral { text.append(unsafe: $0, style, link: links.last?.number) }
+        text.append(mark, style)
+    }
+
+    private mutating func addHTML(_ node: MarkdownNode) {
+        node.withLiteral { tag in
+            // The only way to break a line in a cell of a table.
+            if ["<br>", "<br/>", "<br />"].contains(where: { tag.elementsEqual($0.utf8) }) {
+                text.append(UInt8(ascii: "\n"), .plain)
+            } else {
+                text.append(unsafe: tag, style, link: links.last?.number)
+            }
+        }
+    }
+
+    private mutating func addLink(_ node: MarkdownNode, _ begins: Bool) {
+        if begins {
+            let address = node.address
+            let safe = options.hasLinks ? LinkAddress.safe(address) : nil
+            links.append((safe.map { text.addLink($0) }, address, text.bytes.count))
+            change(palette.link, true)
+            return
+        }
+        change(palette.link, false)
+        guard let link = links.popLast(), !link.address.isEmpty else { return }
+        let shown = text.bytes[link.begin...]
+        // An address as the text of a link to another place is shown with that place.
+        let looksLikeAddress = shown.starts(with: "http".utf8) || shown.starts(with: "www.".utf8)
+        let isSame =
+            shown.elementsEqual(link.address)
+            || "mailto:".utf8.elementsEqual(link.address.prefix(7))
+                && shown.elementsEqual(link.address.dropFirst(7))
+        guard !isSame, link.number == nil || looksLikeAddress else { return }
+        // An address that must not be a link does not become one by being shown.
+        text.append(" (", style)
+        link.address.withUnsafeBufferPointer { text.append(unsafe: $0, style + .code) }
+        text.append(")", style)
+    }
+}

@@ -1,0 +1,86 @@
+import CompanionWire
+
+/// The rows at the end of a terminal's output that may still change.
+///
+/// Rows above it belong to the terminal. The region goes up only as many rows as it has drawn, and these fit the window,
+/// so that nothing that has scrolled out of it is touched.
+package struct LiveRegion: Sendable {
+    /// The rows that are drawn. The cursor is at the end of the last one or, if there are none, at the beginning of an
+    /// empty row.
+    private var drawn: [[UInt8]] = []
+    private var columns = 0
+    /// Whether the terminal breaks rows that are too wide for a window that was made narrower. xterm cuts them.
+    private let breaksRows: Bool
+
+    package init(breaksRows: Bool = true) {
+        self.breaksRows = breaksRows
+    }
+
+    /// Whether the cursor is at the beginning of an empty row.
+    package var isEmpty: Bool { drawn.isEmpty }
+
+    /// What to write so that the terminal shows other rows.
+    ///
+    /// - Parameters:
+    ///   - finished: Rows that become the terminal's, each with a line feed.
+    ///   - open: The rows of the region below them, each no wider than the window. Those at the top are left out if the
+    ///     window has too few rows.
+    ///   - columns: The width of the window.
+    ///   - rows: Its height.
+    package mutating func show(finished: [UInt8] = [], open: [[UInt8]], columns: Int, rows: Int) -> [UInt8] {
+        let feed = UInt8(ascii: "\n")
+        let open = Array(open.suffix(max(1, rows - 1)))
+        let broken = self.columns > columns && breaksRows ? brokenRows(columns) : 0
+        self.columns = columns
+        defer { drawn = open }
+        // Rows that stay as they are are not written again.
+        var (same, begin, kept) = (0, 0, 0)
+        if broken == 0 {
+            while same < drawn.count, begin < finished.count, let end = finished[begin...].firstIndex(of: feed),
+                finished[begin..<end].elementsEqual(drawn[same])
+            {
+                (same, begin) = (same + 1, end + 1)
+            }
+            while begin == finished.count, same < drawn.count, kept < open.count, open[kept] == drawn[same] {
+                (same, kept) = (same + 1, kept + 1)
+            }
+        }
+        var out: [UInt8] = []
+        if !drawn.isEmpty, same == drawn.count {
+            if begin < finished.count || kept < open.count || open.isEmpty { out.append(feed) }
+        } else if !drawn.isEmpty {
+            // The cursor has to end up behind the last row, which is written again for that.
+            if kept == open.count, kept > 0 { (same, kept) = (same - 1, kept - 1) }
+            let up = min(drawn.count - 1 - same + broken, rows - 1)
+            if up > 0 { out += "\u{1B}[\(up)A".utf8 }
+            out += "\r\u{1B}[J".utf8
+        }
+        out += finished[begin...]
+        out += open[kept...].joined(separator: [feed])
+        return out
+    }
+
+    /// How many more rows the drawn ones take in a narrower window.
+    private func brokenRows(_ columns: Int) -> Int {
+        drawn.reduce(0) { sum, row in
+            sum + DisplayWidth.rows(of: String(decoding: Self.text(of: row), as: UTF8.self), columns: columns) - 1
+        }
+    }
+
+    /// A row without its escape sequences, all of which end with `m` or ST.
+    private static func text(of row: [UInt8]) -> [UInt8] {
+        var (result, place) = ([UInt8](), 0)
+        while place < row.count {
+            guard row[place] == 0x1B else {
+                result.append(row[place])
+                place += 1
+                continue
+            }
+            let isLink = place + 1 < row.count && row[place + 1] == UInt8(ascii: "]")
+            place += 1
+            while place < row.count, row[place] != UInt8(ascii: isLink ? "\\" : "m") { place += 1 }
+            place += 1
+        }
+        return result
+    }
+}

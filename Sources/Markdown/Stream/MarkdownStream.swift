@@ -1,0 +1,169 @@
+import CompanionWire
+
+/// Turns Markdown that comes piece by piece into rows for a terminal.
+///
+/// Rows of blocks that have ended are given out once and do not change any more. The rest is open: ``openRows()`` gives
+/// the rows that would be shown if the text ended here. The rows do not depend on how the text is cut into pieces.
+package struct MarkdownStream: Sendable {
+    /// May be changed at any time: rows that were given out stay as they are.
+    package var options: MarkdownOptions {
+        get { scanner.writer.options }
+        set { scanner.writer.options = newValue }
+    }
+
+    private var scanner: BlockScanner
+    /// The line that has not ended, sanitised.
+    private var line: [UInt8] = []
+    /// Whether the line is the rest of a longer one.
+    private var isContinued = false
+    /// A line feed that follows a carriage return ends no other line.
+    private var wasReturn = false
+
+    /// Longer lines are broken, between words if possible: what is held of an open line is bounded.
+    private static let longestLine = 8 << 10
+    /// Pieces are taken in parts of this size.
+    private static let part = 64 << 10
+
+    package init(_ options: MarkdownOptions) {
+        scanner = BlockScanner(options: options)
+    }
+
+    /// The rows of a whole text, each with a line feed.
+    package static func rows(of text: String, _ options: MarkdownOptions) -> [UInt8] {
+        var stream = MarkdownStream(options)
+        stream.feed(text)
+        stream.finish()
+        return stream.takeRows()
+    }
+
+    /// How much text is held because it is open.
+    var heldBytes: Int { line.count + scanner.heldBytes }
+
+    /// Whether nothing is open.
+    package var isEmpty: Bool { line.isEmpty && !scanner.isOpen }
+
+    package mutating func feed(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes in
+            var begin = 0
+            while begin < bytes.count {
+                var end = min(begin + Self.part, bytes.count)
+                while end < bytes.count, bytes[end] & 0xC0 == 0x80 { end += 1 }
+                sanitize(UnsafeBufferPointer(rebasing: bytes[begin..<end]))
+                takeLines()
+                begin = end
+            }
+        }
+    }
+
+    /// Ends the text: what is open becomes finished. Text that follows is a text of its own.
+    package mutating func finish() {
+        if !line.isEmpty {
+            let rest = line
+            line.removeAll(keepingCapacity: true)
+            rest.withUnsafeBufferPointer { scanner.take($0, isContinued: isContinued) }
+        }
+        (isContinued, wasReturn) = (false, false)
+        scanner.finish()
+    }
+
+    /// Ends the open block, so that something else can be shown below it. A block of code stays open: its lines that
+    /// have ended are finished, and the text that follows belongs to it.
+    package mutating func endBlock() {
+        if !scanner.isInFence { finish() }
+    }
+
+    /// The rows that have been finished since the last call, each with a line feed.
+    package mutating func takeRows() -> [UInt8] {
+        scanner.writer.takeRows()
+    }
+
+    /// The rows of what is open.
+    package func openRows() -> [[UInt8]] {
+        guard !isEmpty else { return [] }
+        var copy = self
+        _ = copy.takeRows()
+        copy.finish()
+        return copy.takeRows().split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
+            .map(Array.init)
+    }
+
+    // MARK: Lines
+
+    /// Appends text as ``TerminalText`` makes it safe, with one kind of line end.
+    private mutating func sanitize(_ bytes: UnsafeBufferPointer<UInt8>) {
+        var (place, clean) = (0, 0)
+        while place < bytes.count {
+            let byte = bytes[place]
+            if byte >= 0x20, byte < 0x7F {
+                wasReturn = false
+                place += 1
+                continue
+            }
+            let (scalar, length) = Self.scalar(bytes, place)
+            let wasReturn = wasReturn
+            self.wasReturn = byte == 0x0D
+            if byte == 0x0A && !wasReturn || byte == 0x09 || !TerminalText.isUnsafe(scalar) {
+                place += length
+                continue
+            }
+            line += bytes[clean..<place]
+            place += length
+            clean = place
+            switch scalar.value {
+            // Both halves of CR LF are one end. Vertical tab, form feed, NEL, and the separators of lines and
+            // paragraphs end lines, too.
+            case 0x0A: break
+            case 0x0B...0x0D, 0x85, 0x2028, 0x2029: line.append(0x0A)
+            default: line += TerminalText.line(String(scalar)).utf8
+            }
+        }
+        line += bytes[clean...]
+    }
+
+    /// The scalar at a place of valid UTF-8.
+    private static func scalar(_ bytes: UnsafeBufferPointer<UInt8>, _ place: Int) -> (Unicode.Scalar, Int) {
+        let lead = UInt32(bytes[place])
+        func next(_ offset: Int) -> UInt32 { UInt32(bytes[place + offset] & 0x3F) }
+        let (value, length): (UInt32, Int) =
+            switch lead {
+            case 0xF0...: ((lead & 7) << 18 | next(1) << 12 | next(2) << 6 | next(3), 4)
+            case 0xE0...: ((lead & 15) << 12 | next(1) << 6 | next(2), 3)
+            case 0xC0...: ((lead & 31) << 6 | next(1), 2)
+            default: (lead, 1)
+            }
+        return (Unicode.Scalar(value) ?? "\u{FFFD}", length)
+    }
+
+    private mutating func takeLines() {
+        let text = line
+        var begin = 0
+        text.withUnsafeBufferPointer { bytes in
+            while begin < bytes.count {
+                let most = min(begin + Self.longestLine, bytes.count)
+                if let end = bytes[begin..<most].firstIndex(of: 0x0A) {
+                    scanner.take(UnsafeBufferPointer(rebasing: bytes[begin..<end]), isContinued: isContinued)
+                    isContinued = false
+                    begin = end + 1
+                } else if bytes.count - begin > Self.longestLine {
+                    let end = Self.breaking(bytes, begin, most)
+                    scanner.take(UnsafeBufferPointer(rebasing: bytes[begin..<end]), isContinued: isContinued)
+                    isContinued = true
+                    begin = end
+                } else {
+                    break
+                }
+            }
+        }
+        line = Array(text[begin...])
+    }
+
+    /// Where a long line is broken: after a blank in its last quarter, or between two scalars.
+    private static func breaking(_ bytes: UnsafeBufferPointer<UInt8>, _ begin: Int, _ most: Int) -> Int {
+        let quarter = most - longestLine / 4
+        if let blank = bytes[quarter..<most].lastIndex(of: UInt8(ascii: " ")) { return blank + 1 }
+        var end = most
+        while end > begin + 1, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+        return end
+    }
+}

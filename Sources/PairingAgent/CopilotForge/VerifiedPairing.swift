@@ -1,0 +1,191 @@
+package import CompanionClient
+package import CompanionWire
+package import FoundationEssentials
+package import Identity
+
+/// Pairs this device with one host by protocol v2: each side proves to the other that it knows the code or token and
+/// sees the same TLS key. Neither code nor token is ever sent.
+package struct VerifiedPairing: Sendable {
+    private let identity: DeviceIdentity
+    private let deviceName: String
+    private let permissions: [CompanionPermission]
+    private let now: @Sendable () -> Date
+
+    /// - Parameters:
+    ///   - deviceName: The name for this device in the host's list.
+    ///   - permissions: The permissions that the device requests besides reading.
+    ///   - now: This machine's clock.
+    package init(
+        identity: DeviceIdentity,
+        deviceName: String,
+        permissions: [CompanionPermission],
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.identity = identity
+        self.deviceName = deviceName
+        self.permissions = permissions
+        self.now = now
+    }
+
+    /// The result of a pairing. The host has proven all of it.
+    package struct Outcome: Sendable, Hashable {
+        package var hostID: String
+        package var hostName: String
+        /// Ed25519, in standard base64.
+        package var hostPublicKey: String
+        package var spki: String
+        /// This device as the host lists it.
+        package var device: ConnectedCompanionDevice
+        /// The granted permissions: the requested ones, or fewer.
+        package var permissions: [CompanionPermission]
+        package var session: SessionGrant
+        /// The host's clock minus this machine's.
+        package var clockOffset: Duration
+    }
+
+    /// Pairs with the host of a client whose connection is pinned. The pin of its TLS key is part of what both sides
+    /// prove.
+    ///
+    /// - Parameter payload: The code, with token, pin and host id if it came from a QR code.
+    /// - Throws: ``PairingError``. The caller must not store anything then.
+    package func pair(
+        _ payload: PairingPayload,
+        over client: CompanionAPIClient
+    ) async throws(PairingError) -> Outcome {
+        guard let spki = client.security.certificate?.spki else {
+            throw PairingError(.otherKey, "the connection has no TLS key to prove")
+        }
+        if let expected = payload.spki, expected != spki {
+            throw PairingError(
+                .otherKey,
+                "the TLS key is not the one that the QR code names: expected \(expected), shown \(spki)"
+            )
+        }
+        let clientNonce = SecureRandom.bytes(16)
+        let hello = try await Self.step {
+            try await client.pairingHello(PairingHelloRequest(clientNonce: Base64URL.encode(clientNonce)))
+        }
+        let clockOffset = Duration.seconds(hello.serverTime.timeIntervalSince(now()))
+        let hostID = try check(hello, payload)
+        let context = try context(hello, clientNonce: clientNonce, hostID: hostID, spki: spki)
+        let secret = Self.secret(payload)
+        let tags = try await exchange(hello.pairingId, secret: secret, context: context, over: client)
+        let answer = try await Self.step {
+            try await client.pairingConfirm(
+                PairingConfirmRequest(pairingId: hello.pairingId, tag: Base64.encode(tags.own))
+            )
+        }
+        // The tag proves everything that the host has sent so far. Without it, nothing counts.
+        guard let tag = Base64.decode(answer.tag), tags.verifies(tag) else {
+            throw PairingError(
+                .unproven,
+                "the host took the code but did not prove that it knows it: somebody between this machine and the host may "
+                    + "have answered in its place. Nothing was stored"
+            )
+        }
+        guard answer.connectedDevice.id == identity.deviceID else {
+            throw PairingError(.foreignDevice, "the host answered with another device (\(answer.connectedDevice.id))")
+        }
+        return Outcome(
+            hostID: hostID,
+            hostName: hello.hostName,
+            hostPublicKey: hello.hostPublicKey,
+            spki: spki,
+            device: answer.connectedDevice,
+            permissions: answer.permissions,
+            session: answer.session,
+            clockOffset: clockOffset
+        )
+    }
+
+    /// - Returns: The host's id.
+    private func check(_ hello: PairingHelloResponse, _ payload: PairingPayload) throws(PairingError) -> String {
+        guard let host = DeviceIdentity(publicKeyText: hello.hostPublicKey) else {
+            throw PairingError(.rejected, "the host's public key cannot be read")
+        }
+        if let expected = payload.host, expected != host.deviceID {
+            throw PairingError(
+                .foreignHost,
+                "this is another host (\(host.deviceID)) than the one that the QR code names (\(expected))"
+            )
+        }
+        if let expiresAt = payload.expiresAt, hello.serverTime >= expiresAt {
+            throw PairingError(
+                .expired,
+                "the code expired at \(CompanionTimestamp.string(from: expiresAt)) (host's clock)"
+            )
+        }
+        return host.deviceID
+    }
+
+    private func context(
+        _ hello: PairingHelloResponse,
+        clientNonce: [UInt8],
+        hostID: String,
+        spki: String
+    ) throws(PairingError) -> PairingContext {
+        guard let hostNonce = Base64URL.decode(hello.hostNonce), let pin = Base64URL.decode(spki) else {
+            throw PairingError(.rejected, "the host's nonce cannot be read")
+        }
+        return PairingContext(
+            clientNonce: clientNonce,
+            hostNonce: hostNonce,
+            spki: pin,
+            hostID: hostID,
+            hostPublicKey: hello.hostPublicKey,
+            hostName: hello.hostName,
+            devicePublicKey: identity.publicKeyText,
+            deviceName: deviceName,
+            permissions: permissions
+        )
+    }
+
+    /// The token if there is one, because it cannot be guessed; else the code. The methods that the host lists are
+    /// ignored: nothing is proven yet, and an attacker in between would list only the code.
+    private static func secret(_ payload: PairingPayload) -> PairingSecret {
+        payload.token.map { .token($0) } ?? .code(payload.code)
+    }
+
+    private func exchange(
+        _ pairingID: String,
+        secret: PairingSecret,
+        context: PairingContext,
+        over client: CompanionAPIClient
+    ) async throws(PairingError) -> PairingTags {
+        let initiator: PairingInitiator
+        do throws(PairingExchangeError) {
+            initiator = try PairingInitiator(secret: secret, context: context)
+        } catch {
+            throw Self.unusable(error)
+        }
+        let request = PairingShareRequest(
+            pairingId: pairingID,
+            method: initiator.method,
+            share: Base64.encode(initiator.share),
+            deviceName: deviceName,
+            devicePublicKey: identity.publicKeyText,
+            permissions: permissions
+        )
+        let answer = try await Self.step { try await client.pairingShare(request) }
+        do throws(PairingExchangeError) {
+            guard let share = Base64.decode(answer.share) else {
+                throw PairingExchangeError(.badShare, "the host's share cannot be read")
+            }
+            return try initiator.receive(hostShare: share)
+        } catch {
+            throw Self.unusable(error)
+        }
+    }
+
+    private static func unusable(_ error: PairingExchangeError) -> PairingError {
+        PairingError(.rejected, "the proof cannot be carried on: \(error.message)")
+    }
+
+    private static func step<Answer>(_ request: () async throws -> Answer) async throws(PairingError) -> Answer {
+        do {
+            return try await request()
+        } catch {
+            throw PairingError(error)
+        }
+    }
+}

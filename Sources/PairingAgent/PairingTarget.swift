@@ -1,0 +1,109 @@
+package import CompanionWire
+internal import FoundationEssentials
+package import Identity
+
+/// A host to send a code to.
+package struct PairingTarget: Sendable {
+    package var id: String
+    package var name: String
+    package var family: HostFamily
+    /// Its endpoints for plain HTTP.
+    package var endpoints: [CompanionEndpoint]
+    /// Its endpoints for TLS, according to its advertisement, its QR code or the user.
+    package var secureEndpoints: [CompanionEndpoint]
+
+    package init(
+        id: String,
+        name: String,
+        family: HostFamily,
+        endpoints: [CompanionEndpoint],
+        secureEndpoints: [CompanionEndpoint]
+    ) {
+        self.id = id
+        self.name = name
+        self.family = family
+        self.endpoints = endpoints
+        self.secureEndpoints = secureEndpoints
+    }
+
+    /// A host of which pairtool knows only the address.
+    package init(endpoint: CompanionEndpoint, family: HostFamily, isSecure: Bool = false) {
+        self.init(
+            id: PairedHost.id(for: endpoint),
+            name: "\(endpoint)",
+            family: family,
+            endpoints: isSecure ? [] : [endpoint],
+            secureEndpoints: isSecure ? [endpoint] : []
+        )
+    }
+
+    /// A paired host, at the address in its record.
+    package init(_ record: PairedHost) {
+        self.init(endpoint: record.endpoint, family: record.family, isSecure: record.spki != nil)
+        id = record.id
+        name = record.name
+    }
+
+    /// Its URL, in the form that `pair --url` takes.
+    package var url: String {
+        endpoints.first.map { "http://\($0)" } ?? secureEndpoints.first.map { "https://\($0)" } ?? "http://ADDRESS"
+    }
+
+    package var allEndpoints: [CompanionEndpoint] { (endpoints + secureEndpoints).unique }
+}
+
+// MARK: Records
+
+extension PairingTarget {
+    /// The record of an earlier pairing: by id, or by address if the host was named in another way then.
+    package func record(in hosts: PairedHosts) -> PairedHost? {
+        let hosts = hosts.hosts.filter { $0.family == family }
+        return hosts.first { $0.id == id } ?? hosts.first { allEndpoints.contains($0.endpoint) }
+    }
+
+    /// The record of a verified host that this target may be, judged by id or address.
+    package func verifiedRecord(in hosts: PairedHosts) -> PairedHost? {
+        hosts.hosts.first { host in
+            host.trust == .verified && host.family == family
+                && (host.id == id || allEndpoints.contains(where: host.covers))
+        }
+    }
+
+    /// The record for a pairing with a host that has proven nothing.
+    func legacyRecord(at endpoint: CompanionEndpoint, of device: PairingDevice) -> PairedHost {
+        let now = device.now()
+        return PairedHost(
+            id: id,
+            name: name,
+            family: family,
+            trust: .legacy,
+            endpoint: endpoint,
+            deviceID: device.identity.deviceID,
+            pairedAt: now,
+            lastSeenAt: now
+        )
+    }
+}
+
+// MARK: Names
+
+extension PairingTarget {
+    /// The targets that the user's word means: those with that name or id, else those whose names begin with it.
+    package static func named(_ word: String, in targets: [PairingTarget]) -> [PairingTarget] {
+        let exact = targets.filter { $0.matches(word) }
+        return exact.isEmpty ? targets.filter { $0.begins(with: word) } : exact
+    }
+
+    /// Whether its name begins with a word, regardless of case. Compares scalars, because the name comes from a peer.
+    package func begins(with word: String) -> Bool {
+        !word.isEmpty && name.lowercased().unicodeScalars.starts(with: word.lowercased().unicodeScalars)
+    }
+
+    /// Whether the user's word means this target: its name, its address, or a prefix of its id (four characters or
+    /// more).
+    package func matches(_ word: String) -> Bool {
+        let word = word.lowercased()
+        return name.lowercased() == word || (word.count >= 4 && id.begins(with: word))
+            || allEndpoints.contains { "\($0.address)" == word || "\($0)" == word }
+    }
+}

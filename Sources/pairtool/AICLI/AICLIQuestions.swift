@@ -1,0 +1,85 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+import PairingAgent
+
+/// Asks the user for what a pairing with an AICLI server needs.
+struct AICLIQuestions: Sendable {
+    let hostName: String
+    let output: Output
+
+    private var context: CommandContext { output.context }
+    private var name: String { TerminalText.line(hostName) }
+
+    /// Asks whether the server's TLS key is the shown one.
+    ///
+    /// - Throws: ``CommandError`` with exit code 13 if it is not, or if there is nobody to ask.
+    func confirm(_ shown: CertificateFingerprints) async throws {
+        output.say(
+            """
+            \(name) speaks TLS with a key that only you can tell is its own (trust: legacy).
+              SHA-256 fingerprint      \(shown.certificate)
+              as the server prints it  \(shown.document)
+            """
+        )
+        guard context.canAsk else {
+            throw CommandError(
+                .legacyRefused,
+                "pairing.pin_unknown",
+                "\(name) was not paired, because its key was not confirmed; nothing was sent",
+                next: "compare the key on the host, then: pairtool pair --pin sha256:FINGERPRINT"
+            )
+        }
+        guard try await Question(context: context).confirm("Does the host show the same key?") else {
+            throw CommandError(.legacyRefused, "pairing.pin_refused", "not paired; nothing was sent")
+        }
+    }
+
+    /// Asks for the server's token.
+    ///
+    /// - Throws: ``CommandError`` if none is typed, or if there is nobody to ask.
+    func token(isRepeated: Bool) async throws -> String {
+        guard context.canAsk else {
+            throw CommandError(
+                .usage,
+                "pairing.no_code",
+                "\(hostName) needs a token, and there is no terminal to ask for one",
+                next: "give the token: pairtool pair --token-file FILE (- for standard input), or --qr FILE"
+            )
+        }
+        if isRepeated { output.say("Wrong token. Try again.") }
+        let typed = try await Question(context: context).secret("Token of \(name): ")?.trimmingWhitespace() ?? ""
+        guard !typed.isEmpty else {
+            throw CommandError(.usage, "pairing.no_code", "no token was typed; nothing was kept")
+        }
+        return typed
+    }
+}
+
+/// The value of `--pin`.
+extension CertificatePin: ExpressibleByArgument {
+    init?(argument: String) { self.init(argument) }
+}
+
+extension CommandContext {
+    /// Reads the token from a file or standard input.
+    ///
+    /// - Parameter file: A path, or `-`.
+    /// - Throws: ``CommandError`` if the text is missing or cannot be a token.
+    func token(in file: String) async throws -> String {
+        guard let bytes = try await content(of: file, limit: 8 << 10) else {
+            throw CommandError(
+                .usage,
+                "pairing.code_format",
+                "that is not a token: it is too long; nothing was sent"
+            )
+        }
+        let text = String(decoding: bytes, as: UTF8.self).trimmingWhitespace()
+        // The payload of the server's QR code is accepted too.
+        let token = AICLIPayload(text)?.token ?? text
+        guard AICLIPayload.isToken(token) else {
+            throw CommandError(.usage, "pairing.code_format", "that is not a token; nothing was sent")
+        }
+        return token
+    }
+}

@@ -1,0 +1,74 @@
+import CompanionWire
+import FoundationEssentials
+import Identity
+import LocalState
+import PairingAgent
+
+/// Shows the result of a pairing.
+struct PairingReport: Sendable {
+    let output: Output
+
+    /// Shows a pairing as the command's result, with the next step.
+    func show(_ outcome: PairingOutcome) {
+        let host = outcome.host
+        output.result(PairedHostRow(host, isDefault: outcome.isDefault), id: host.id) {
+            TerminalText.line(outcome.text)
+        }
+        explain(outcome)
+        if outcome.isDefault {
+            output.say("Next: \(host.family.behavior.firstCommand)")
+        } else {
+            if let usual = outcome.usual {
+                output.say(
+                    "Commands still go to \(TerminalText.line(usual.name)). To change that: pairtool hosts default"
+                )
+            }
+            output.say("Next: \(host.family.behavior.firstCommand) --host \(host.id.prefix(8))")
+        }
+        for note in outcome.notes { output.say(note) }
+    }
+
+    /// Reports a clock that differs and permissions that were not granted.
+    func explain(_ outcome: PairingOutcome) {
+        if let offset = outcome.clockOffset, abs(offset.components.seconds) > 30 {
+            let seconds = Int(offset.components.seconds)
+            output.say(
+                "Its clock is \(TimeText.span(Double(seconds))) \(seconds > 0 ? "ahead of" : "behind") this machine's."
+            )
+        }
+        if let less = outcome.lessAllowed {
+            let allowed = less.map(\.rawValue).joined(separator: ", ")
+            output.say(
+                "The host granted fewer permissions than requested: \(allowed.isEmpty ? "reading only" : allowed)."
+            )
+        }
+    }
+}
+
+extension PairingOutcome {
+    var text: String {
+        "Paired with \(host.title) as “\(deviceName)” (trust: \(host.trust.rawValue))."
+    }
+}
+
+extension PairingDevice {
+    /// This machine; its keys are created if there are none.
+    ///
+    /// - Parameter name: The name for this device in a host's list.
+    init(name: String, output: Output) throws {
+        let context = output.context
+        let data = context.paths.data
+        if try !PairedHostStore(directory: data).load().hosts.isEmpty, FileStatus(data + "/identity.key") == nil {
+            output.say(
+                "This device's key is missing. pairtool makes a new one, and you have to pair with each host again."
+            )
+        }
+        self.init(
+            identity: try SecureKeyStore(directory: data).identity(),
+            name: name,
+            data: data,
+            now: context.now,
+            logger: { LoggingSetup.logger($0, context: context) }
+        )
+    }
+}

@@ -1,0 +1,88 @@
+import CompanionWire
+import FoundationEssentials
+import Identity
+import Testing
+
+@Suite struct PairedHostStoreTests {
+    private func host(_ id: String, _ name: String) throws -> PairedHost {
+        PairedHost(
+            id: id,
+            name: name,
+            family: .copilotforge,
+            trust: .legacy,
+            endpoint: try #require(CompanionEndpoint("[fe80::1%eth0]:7878")),
+            deviceID: "0123456789abcdef",
+            pairedAt: Date(timeIntervalSince1970: 1_795_253_400)
+        )
+    }
+
+    @Test("Records survive, private to their owner; the first host becomes the default")
+    func recordAndLoad() throws {
+        try withTemporaryDirectory { directory in
+            let store = PairedHostStore(directory: directory + "/data")
+            let studio = try host("aaaa000000000000", "Studio")
+            try store.update { $0.record(studio) }
+            try store.update { $0.record(try host("bbbb000000000000", "Mini")) }
+            let loaded = try PairedHostStore(directory: directory + "/data").load()
+            #expect(loaded.hosts.map(\.name) == ["Studio", "Mini"])
+            #expect(loaded.defaultHost == studio)
+            #expect(try mode(store.path) == 0o600)
+        }
+    }
+
+    @Test("Forgetting the default leaves the only other host as default, and none of several")
+    func forget() throws {
+        var hosts = PairedHosts()
+        for (id, name) in [("aaaa1", "A"), ("bbbb1", "B"), ("cccc1", "C")] { hosts.record(try host(id, name)) }
+        hosts.forget("aaaa1")
+        #expect(hosts.defaultHost == nil)
+        hosts.forget("bbbb1")
+        hosts.record(try host("cccc1", "C"))
+        #expect(hosts.defaultHost?.name == "C")
+    }
+
+    @Test(
+        "Hosts are named by id, name, and prefixes of both",
+        arguments: [
+            ("aaaa000000000000", ["Studio"]), ("studio", ["Studio"]), ("aaaa", ["Studio", "Studio B"]),
+            ("aaaa0", ["Studio"]),
+            ("aaa", []), ("stu", ["Studio", "Studio B"]), ("mini", ["Mini"]), ("", []), ("nothing", []),
+        ]
+    )
+    func matching(word: String, names: [String]) throws {
+        var hosts = PairedHosts()
+        hosts.record(try host("aaaa000000000000", "Studio"))
+        hosts.record(try host("aaaab00000000000", "Studio B"))
+        hosts.record(try host("cccc000000000000", "Mini"))
+        #expect(hosts.matching(word).map(\.name) == names)
+    }
+
+    @Test(
+        "Damaged or newer records are an error with a way out, and are left as they are",
+        arguments: ["", "{", #"{"version":2}"#]
+    )
+    func damaged(content: String) throws {
+        try withTemporaryDirectory { directory in
+            let store = PairedHostStore(directory: directory)
+            try Data(content.utf8).write(to: URL(filePath: store.path))
+            let error = #expect(throws: PairedHostStoreError.self) { try store.load() }
+            #expect(error?.remedy != nil)
+            #expect(throws: PairedHostStoreError.self) { try store.update { $0.forget("x") } }
+            #expect(try Data(contentsOf: URL(filePath: store.path)) == Data(content.utf8))
+        }
+    }
+
+    @Test("Writers at the same time lose nothing of each other")
+    func concurrentWriters() async throws {
+        let directory = FileManager.default.temporaryDirectory.path + "/pairing-tests-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let hosts = try (0..<24).map { try host("\(1_000_000 + $0)", "host \($0)") }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for host in hosts {
+                group.addTask { try PairedHostStore(directory: directory).update { $0.record(host) } }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try PairedHostStore(directory: directory).load().hosts.count == 24)
+    }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import TerminalScreen
+import Testing
+
+@testable import Markdown
+
+/// Text that comes piece by piece.
+struct StreamTests {
+    /// What a terminal shows in the end if it draws after every piece.
+    static func screen(_ pieces: [String], columns: Int, rows: Int, theme: MarkdownOptions.Theme? = .dark)
+        -> TerminalScreen
+    {
+        var screen = TerminalScreen(columns: columns, rows: rows)
+        var stream = MarkdownStream(MarkdownOptions(columns: columns, theme: theme, hasLinks: true))
+        var region = LiveRegion()
+        for piece in pieces {
+            stream.feed(piece)
+            let finished = stream.takeRows()
+            screen.write(region.show(finished: finished, open: stream.openRows(), columns: columns, rows: rows))
+        }
+        stream.finish()
+        screen.write(region.show(finished: stream.takeRows(), open: [], columns: columns, rows: rows))
+        return screen
+    }
+
+    static let document = try! String(contentsOf: screens.appending(path: "document.md"), encoding: .utf8)
+    static let screens = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Screens")
+
+    /// Texts whose meaning changes with what follows.
+    static let turning = [
+        "a\nb\n===\nc\n---\nd", "- a\n  -\n  - b\n\n  c\n- d", "| a | b |\n|---|---|\n| 1 | 2 |\n\nx",
+        "```swift\nlet a = 1\n```\nb",
+        "~~~\na\n~~\n~~~~\nb", "[a]: http://b\n\n[a] and [c]\n\n[c]: http://d", "> a\nb\n> c\n\nd",
+        "1. a\n2. b\n\n   c\n1. d\n- e",
+        "    a\n\n\n    b\nc", "<div>\n*a*\n\nb", "**a *b* c** `d` ~~e~~", "- [x] a\n- [ ] b",
+        "a\r\nb\rc\u{2028}d\u{85}e",
+        "x\u{301}e\u{301} 👩‍🌾 日本語の文章は空白がない", "* * *\n***\n- - -", "[^1]: a\n[^2]: b\n\nc[^1]",
+        "\u{1B}[31mred\u{202E}\u{7}",
+    ]
+
+    @Test("A text that is cut anywhere is shown as the whole text is", arguments: [(40, 12), (80, 50), (17, 4)])
+    func cuts(columns: Int, rows: Int) {
+        for text in Self.turning + [Self.document] {
+            let whole = Self.screen([text], columns: columns, rows: rows)
+            #expect(whole.faults == [], "\(text)")
+            let scalars = text.unicodeScalars
+            for place in scalars.indices {
+                let pieces = [String(scalars[..<place]), String(scalars[place...])]
+                let screen = Self.screen(pieces, columns: columns, rows: rows)
+                guard screen.shown == whole.shown, screen.faults == [] else {
+                    Issue.record(
+                        "cut behind \(pieces[0].debugDescription): \(screen.faults)\n\(screen.shown)\n≠\n\(whole.shown)"
+                    )
+                    break
+                }
+            }
+        }
+    }
+
+    @Test(
+        "A text that comes character by character is shown as the whole text is",
+        arguments: [(40, 12), (80, 50), (17, 4)]
+    )
+    func characters(columns: Int, rows: Int) {
+        for text in Self.turning + [Self.document] {
+            let whole = Self.screen([text], columns: columns, rows: rows)
+            let screen = Self.screen(text.unicodeScalars.map { String($0) }, columns: columns, rows: rows)
+            #expect(screen.shown == whole.shown)
+            #expect(screen.faults == [])
+        }
+    }
+
+    @Test("Rows that are finished are never taken back, and lines of a long block of code are finished as they come")
+    func finishedOnce() {
+        var stream = MarkdownStream(MarkdownOptions(columns: 40, theme: nil))
+        stream.feed("```\n")
+        for number in 1...100 {
+            stream.feed("line \(number)\n")
+            #expect(stream.takeRows() == Array("  line \(number)\n".utf8))
+            #expect(stream.openRows() == [])
+        }
+        stream.feed("```\n- one\n- two\n- th")
+        #expect(stream.takeRows() == Array("\n• one\n".utf8))
+        #expect(stream.openRows() == [Array("• two".utf8), Array("• th".utf8)])
+    }
+
+    @Test("What is open is drawn into the window only, and comes whole when it has ended")
+    func tallBlock() {
+        let text = "> " + (1...30).map { "line \($0)" }.joined(separator: "  \n> ")
+        var screen = TerminalScreen(columns: 20, rows: 10)
+        var stream = MarkdownStream(MarkdownOptions(columns: 20, theme: nil))
+        var region = LiveRegion()
+        for scalar in text.unicodeScalars {
+            stream.feed(String(scalar))
+            screen.write(region.show(open: stream.openRows(), columns: 20, rows: 10))
+            #expect(screen.shown.split(separator: "\n").count <= 9)
+        }
+        #expect(screen.shown.hasSuffix("line 30"))
+        stream.finish()
+        screen.write(region.show(finished: stream.takeRows(), open: [], columns: 20, rows: 10))
+        #expect(screen.shown.split(separator: "\n").count == 30)
+        #expect(screen.faults == [])
+    }
+
+    @Test("A link whose definition comes in a later block stays as it is")
+    func laterDefinition() {
+        let options = MarkdownOptions(columns: 80, theme: nil)
+        let rows = MarkdownStream.rows(of: "[a]\n\n[a]: http://b\n\n[a]\n\n> [A][]", options)
+        #expect(String(decoding: rows, as: UTF8.self) == "[a]\n\na (http://b)\n\n│ A (http://b)\n")
+    }
+
+    @Test("A narrower window: what was drawn is taken away with the rows that the terminal made of it")
+    func narrower() {
+        var region = LiveRegion()
+        _ = region.show(open: [Array("\u{1B}[1m0123456789\u{1B}[0m".utf8), Array("abc".utf8)], columns: 10, rows: 20)
+        let out = region.show(open: [Array("x".utf8)], columns: 4, rows: 20)
+        #expect(String(decoding: out, as: UTF8.self) == "\u{1B}[3A\r\u{1B}[Jx")
+    }
+}

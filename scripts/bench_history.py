@@ -62,7 +62,7 @@ def fill(work: Path, tool: Path, env: dict) -> None:
               "deviceID": HOST, "pairedAt": "2026-01-01T00:00:00.000Z"}
     path = work / "data/pairtool/hosts.json"
     path.parent.mkdir(parents=True, mode=0o700)
-    path.write_text(json.dumps({"version": 1, "hosts": [record]}))
+    path.write_text(json.dumps({"version": 1, "defaultID": HOST, "hosts": [record]}))
     path.chmod(0o600)
 
 

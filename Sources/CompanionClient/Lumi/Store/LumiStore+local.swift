@@ -1,6 +1,7 @@
 import CompanionWire
 package import FoundationEssentials
 import Identity
+import LocalState
 import NIOConcurrencyHelpers
 
 /// Conversations that were begun or gone on with here: one file each, apart from what was pulled, so that no pull loses

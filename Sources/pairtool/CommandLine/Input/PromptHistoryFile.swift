@@ -33,7 +33,8 @@ struct PromptHistoryFile: Sendable {
     /// written, or that a later version of pairtool wrote, stays as it is.
     func append(_ prompt: String) {
         guard prompt.utf8.first != UInt8(ascii: " "), prompt.utf8.count <= Self.longest else { return }
-        try? PrivateFile.update(path, lock: path + ".lock", load: content) { content in
+        let encoder = CompanionJSON.encoder(sorted: true)
+        try? PrivateFile.update(path, lock: path + ".lock", encoder: encoder, load: content) { content in
             guard content.prompts.last != prompt else { return }
             content.prompts.append(prompt)
             content.prompts.removeFirst(max(0, content.prompts.count - Self.limit))

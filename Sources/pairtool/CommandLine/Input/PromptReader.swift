@@ -1,6 +1,7 @@
 import CompanionWire
 import FoundationEssentials
 import LineEditor
+import LocalState
 import NIOConcurrencyHelpers
 
 /// The source of an interactive chat's prompts.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionWire
 import FoundationEssentials
 import History
 import LocalState

@@ -26,7 +26,8 @@ struct HistoryCommand: AsyncParsableCommand {
             commandName: "status",
             abstract: "Show what is kept.",
             discussion: """
-                Example:
+                Examples:
+                  pairtool history status
                   pairtool history status --json
                 """
         )
@@ -180,8 +181,9 @@ struct HistoryCommand: AsyncParsableCommand {
             discussion: """
                 Replaces no file. To use the copy, put it in the place that `pairtool history status` shows.
 
-                Example:
+                Examples:
                   pairtool history backup ~/history.db
+                  pairtool history backup /media/usb/history.db
                 """
         )
 

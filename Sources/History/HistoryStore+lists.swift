@@ -216,7 +216,7 @@ extension HistoryStore {
         }
     }
 
-    /// A project's chats as they were listed last; nil if they never were.
+    /// A project's chats as they were listed last, with those that were begun or read since; nil if none are known.
     package func chats(hostID: String, projectID: String) async throws(HistoryError) -> Known<[CompanionChat]>? {
         try await read { database in
             let project = try Row.fetchOne(
@@ -228,17 +228,19 @@ extension HistoryStore {
                 ),
                 arguments: [hostID, projectID]
             )
-            guard let project, let listed = project.date("listedAt") else { return nil }
+            guard let project else { return nil }
             let chats = try Row.fetchAll(
                 database.cachedStatement(
                     sql: """
-                        SELECT id, project, title, updatedAt FROM chat
-                        WHERE host = ? AND project = ? AND goneAt IS NULL ORDER BY position, key
+                        SELECT id, project, title, updatedAt, max(coalesce(readAt, 0), coalesce(updatedAt, 0)) AS seenAt
+                        FROM chat WHERE host = ? AND project = ? AND goneAt IS NULL ORDER BY position, key
                         """
                 ),
                 arguments: [project[0] as Int64, projectID]
             )
-            return Known(value: chats.map(Self.chat), asOf: listed)
+            // Chats that were never listed are known since they were begun or read.
+            guard let asOf = project.date("listedAt") ?? chats.compactMap({ $0.date("seenAt") }).max() else { return nil }
+            return Known(value: chats.map(Self.chat), asOf: asOf)
         }
     }
 

@@ -68,6 +68,21 @@ import Testing
         }
     }
 
+    @Test("A chat that was begun here is shown though its project's chats were never listed")
+    func begunHere() async throws {
+        try await withPairedMac { mac, user in
+            #expect(await user.run("send", "--new", "--project", "web", "marmalade sandwich").status == 0)
+            mac.change { $0.faults = [FakeMacFault(.reset)] }
+            let chats = await user.run("chats")
+            #expect(chats.status == 0 && chats.out.contains("marmalade sandwich"), "\(chats)")
+            let messages = await user.run("messages", "marmalade sandwich")
+            #expect(messages.status == 0 && messages.out.contains("marmalade sandwich"), "\(messages)")
+            let unknown = await user.run("messages", "toast")
+            #expect(unknown.status == 3, "\(unknown)")
+            #expect(unknown.err.contains("the host has no chat “toast”, as far as this machine has read"), "\(unknown)")
+        }
+    }
+
     @Test("What is said is found at once, exported with its tools, and goes with the host")
     func said() async throws {
         try await withPairedMac { _, user in

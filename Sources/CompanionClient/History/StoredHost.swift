@@ -6,7 +6,9 @@ import NIOConcurrencyHelpers
 /// A host as the history knows it: nothing is asked of the host itself.
 package struct StoredHost: Sendable {
     /// The history has nothing of what was asked for.
-    package struct Unknown: Error {}
+    package struct Unknown: Error {
+        package init() {}
+    }
 
     private let store: HistoryStore
     private let hostID: String
@@ -33,7 +35,7 @@ extension StoredHost: ProjectBrowsing, ChatBrowsing {
         try answer(await store.projects(hostID: hostID))
     }
 
-    /// None for a project whose chats were never listed.
+    /// None for a project of whose chats none is known.
     package func chats(projectID: String) async throws -> [CompanionChat] {
         guard let known = try await store.chats(hostID: hostID, projectID: projectID) else { return [] }
         return try answer(known)

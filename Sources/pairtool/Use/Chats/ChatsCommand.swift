@@ -47,6 +47,7 @@ struct ChatsCommand: AsyncParsableCommand {
             }
             let chats = try await session.chats(in: projects)
             guard !chats.isEmpty else {
+                if session.stored != nil { throw StoredHost.Unknown() }
                 throw CommandError(
                     .nothingFound,
                     "chat.none",

@@ -78,6 +78,9 @@ extension HostOptions {
             )
         } catch is StoredHost.Unknown {
             return false
+        } catch var error as CommandError where error.status == .nothingFound {
+            error.message += ", as far as this machine has read"
+            result = .failure(error)
         } catch {
             result = .failure(error)
         }

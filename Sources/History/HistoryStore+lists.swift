@@ -239,7 +239,9 @@ extension HistoryStore {
                 arguments: [project[0] as Int64, projectID]
             )
             // Chats that were never listed are known since they were begun or read.
-            guard let asOf = project.date("listedAt") ?? chats.compactMap({ $0.date("seenAt") }).max() else { return nil }
+            guard let asOf = project.date("listedAt") ?? chats.compactMap({ $0.date("seenAt") }).max() else {
+                return nil
+            }
             return Known(value: chats.map(Self.chat), asOf: asOf)
         }
     }

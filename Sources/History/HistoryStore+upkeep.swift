@@ -11,7 +11,7 @@ package struct HistoryLimits: Sendable, Hashable {
     package var size: Int
 
     /// Without a choice of the user.
-    package static let usualSize = 1 << 30
+    package static let usualSize = 1_000_000_000
 
     package init(age: Double? = nil, size: Int = usualSize) {
         (self.age, self.size) = (age, size)

@@ -68,23 +68,31 @@ struct HistoryCommand: AsyncParsableCommand {
                 )
                 let now = output.context.now()
                 output.result(row, id: history.store.path) {
-                    """
-                    file      \(TerminalText.line(row.path)), \(Self.size(row.bytes))
-                    hosts     \(row.hosts)
-                    projects  \(row.projects)
-                    chats     \(row.chats)
-                    messages  \(row.messages), oldest \(TimeText.ago(row.oldest, now: now)), newest \
-                    \(TimeText.ago(row.newest, now: now))
-                    tools     \(row.tools)
-                    kept      \(row.keepSeconds.map { "for \(TimeText.span($0))" } ?? "without a limit of time"), at most \
-                    \(Self.size(row.maxBytes ?? 0))
-                    """
+                    output.fitted(
+                        """
+                        file      \(TerminalText.line(row.path))
+                        size      \(Self.size(row.bytes))
+                        hosts     \(row.hosts)
+                        projects  \(row.projects)
+                        chats     \(row.chats)
+                        messages  \(row.messages), oldest \(TimeText.ago(row.oldest, now: now)), newest \
+                        \(TimeText.ago(row.newest, now: now))
+                        tools     \(row.tools)
+                        kept      \(row.keepSeconds.map { "for \(TimeText.span($0))" } ?? "without a limit of time"), at most \
+                        \(Self.size(row.maxBytes ?? 0))
+                        """,
+                        indent: 10
+                    )
                 }
             }
         }
 
         static func size(_ bytes: Int) -> String {
-            bytes < 10_000_000 ? "\(bytes / 1000) kB" : "\(bytes / 1_000_000) MB"
+            switch bytes {
+            case ..<10_000_000: "\(bytes / 1000) kB"
+            case ..<1_000_000_000: "\(bytes / 1_000_000) MB"
+            default: "\(bytes / 1_000_000_000).\(bytes / 100_000_000 % 10) GB"
+            }
         }
     }
 

@@ -123,11 +123,21 @@ struct SearchCommand: AsyncParsableCommand {
             "\(hit.chatTitle.isEmpty ? hit.chatID : hit.chatTitle) (\(place)), \(who), "
                 + "\(TimeText.ago(hit.createdAt, now: now)), \(hit.chatID.prefix(8))"
         )
+        // Control characters that no sanitised text has, until the lines are wrapped.
+        let marks = colour ? ("\u{1}", "\u{2}") : ("[", "]")
         let excerpt = hit.excerpt.map { piece in
             let text = TerminalText.line(piece.text)
-            return piece.isMatch ? (colour ? "\u{1B}[1m\(text)\u{1B}[0m" : "[\(text)]") : text
+            return piece.isMatch ? marks.0 + text + marks.1 : text
         }
-        return "\(head)\n  \(excerpt.joined())"
+        var text = ""
+        for scalar in output.fitted("\(head)\n  \(excerpt.joined())").unicodeScalars {
+            switch scalar {
+            case "\u{1}": text += "\u{1B}[1m"
+            case "\u{2}": text += "\u{1B}[0m"
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
     }
 }
 

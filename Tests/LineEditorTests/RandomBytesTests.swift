@@ -37,9 +37,10 @@ struct RandomBytesTests {
     }
 
     @Test("100,000 random strings of bytes: the text is valid, the cursor in range, and pieces make no difference")
-    func random() {
+    func random() async {
         var generator = SeededGenerator(state: 16)
         for _ in 0..<100_000 {
+            await Task.yield()
             let bytes = Self.bytes(&generator)
             var (whole, single) = (LineState(history: ["ab", "c\nd"]), LineState(history: ["ab", "c\nd"]))
             let actions = whole.type(bytes)

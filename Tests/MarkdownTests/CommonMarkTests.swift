@@ -7,11 +7,12 @@ import Testing
 @Suite(.enabled(if: SpecificationExample.all != nil, "needs golang-github-yuin-goldmark-dev: scripts/setup test"))
 struct CommonMarkTests {
     @Test("What an example of the specification says is shown, all of it and in order")
-    func textSurvives() throws {
+    func textSurvives() async throws {
         let examples = try #require(SpecificationExample.all)
         #expect(examples.count > 600)
         for example in examples where Self.outdated[example.example] == nil {
             for columns in [20, 200] {
+                await Task.yield()
                 let options = MarkdownOptions(columns: columns, theme: nil)
                 let shown = String(decoding: MarkdownStream.rows(of: example.markdown, options), as: UTF8.self)
                 var rest = Substring(shown).unicodeScalars

@@ -40,9 +40,11 @@ import Testing
     ]
 
     @Test("10,000 documents of control sequences, markup and odd characters: only what the renderer writes comes out")
-    func documents() {
+    func documents() async {
+        // Others want the processor too: tests that wait for a peer have a time limit.
         var numbers = Numbers(state: 16)
         for number in 0..<10_000 {
+            await Task.yield()
             var text = ""
             for _ in 0..<Int.random(in: 1...120, using: &numbers) {
                 let piece = Self.pieces.randomElement(using: &numbers)!
@@ -68,9 +70,10 @@ import Testing
     @Test(
         "Documents that come in pieces, drawn at each: the same screen as the whole, and nothing above the window is touched"
     )
-    func pieces() {
+    func pieces() async {
         var numbers = Numbers(state: 17)
         for number in 0..<300 {
+            await Task.yield()
             let pieces = (0..<40).map { _ in Self.pieces.randomElement(using: &numbers)! }
             let (columns, rows) = [(20, 5), (40, 10), (80, 24)].randomElement(using: &numbers)!
             let whole = StreamTests.screen([pieces.joined()], columns: columns, rows: rows)

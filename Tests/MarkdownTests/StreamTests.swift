@@ -39,12 +39,13 @@ struct StreamTests {
     ]
 
     @Test("A text that is cut anywhere is shown as the whole text is", arguments: [(40, 12), (80, 50), (17, 4)])
-    func cuts(columns: Int, rows: Int) {
+    func cuts(columns: Int, rows: Int) async {
         for text in Self.turning + [Self.document] {
             let whole = Self.screen([text], columns: columns, rows: rows)
             #expect(whole.faults == [], "\(text)")
             let scalars = text.unicodeScalars
             for place in scalars.indices {
+                await Task.yield()
                 let pieces = [String(scalars[..<place]), String(scalars[place...])]
                 let screen = Self.screen(pieces, columns: columns, rows: rows)
                 guard screen.shown == whole.shown, screen.faults == [] else {
@@ -61,8 +62,9 @@ struct StreamTests {
         "A text that comes character by character is shown as the whole text is",
         arguments: [(40, 12), (80, 50), (17, 4)]
     )
-    func characters(columns: Int, rows: Int) {
+    func characters(columns: Int, rows: Int) async {
         for text in Self.turning + [Self.document] {
+            await Task.yield()
             let whole = Self.screen([text], columns: columns, rows: rows)
             let screen = Self.screen(text.unicodeScalars.map { String($0) }, columns: columns, rows: rows)
             #expect(screen.shown == whole.shown)

@@ -1,4 +1,4 @@
-package import CompanionWire
+import CompanionWire
 
 /// What a paired host offers, whatever its family: a capability is nil where the family, or the host's generation of
 /// it, has no such thing.

@@ -1,4 +1,4 @@
-package import CompanionWire
+import CompanionWire
 package import FoundationEssentials
 
 /// The live events of a host of protocol v2.

@@ -1,4 +1,4 @@
-package import CompanionWire
+import CompanionWire
 package import FoundationEssentials
 import NIOConcurrencyHelpers
 

@@ -1,4 +1,4 @@
-package import CompanionWire
+import CompanionWire
 import Glibc
 import NIOCore
 

@@ -62,7 +62,7 @@ enum TerminalBackground {
             guard left > 0, poll(&entry, 1, left) == 1, read(STDIN_FILENO, &byte, 1) == 1 else { break }
             reply.take(byte)
         }
-        for var byte in reply.typed { ioctl(STDIN_FILENO, UInt(TIOCSTI), &byte) }
+        for var byte in reply.typed { _ = ioctl(STDIN_FILENO, UInt(TIOCSTI), &byte) }
         return reply.isComplete ? reply.text : nil
     }
 

@@ -1,0 +1,115 @@
+import CompanionWire
+package import FoundationEssentials
+import GRDB
+
+/// What is said in a chat, written down while it is said. The host's own messages take its place when they are read.
+extension HistoryStore {
+    /// Writes down a prompt that the host has received.
+    ///
+    /// - Returns: The key for ``keepTool(_:of:at:)`` and ``keepAnswer(_:to:interrupted:at:)``; nil if the chat's id
+    ///   cannot be stored.
+    package func keepPrompt(
+        _ text: String,
+        chatID: String,
+        of host: HistoryHost,
+        at now: Date
+    ) async throws(HistoryError) -> Int64? {
+        try await write { database in
+            guard let chat = try Self.chatKey(chatID, of: host, in: database) else { return nil }
+            return try Self.append("user", text, chat: chat, at: now, interrupted: false, database)
+        }
+    }
+
+    /// Writes down an answer.
+    ///
+    /// - Parameter interrupted: Whether this is only the beginning.
+    package func keepAnswer(
+        _ text: String,
+        to prompt: Int64,
+        interrupted: Bool,
+        at now: Date
+    ) async throws(HistoryError) {
+        try await write { database in
+            // The prompt is gone if the host's own messages were read meanwhile: they have the answer, or will have it.
+            let chat = try Int64.fetchOne(
+                database,
+                sql: "SELECT chat FROM message WHERE key = ? AND isOwn = 1",
+                arguments: [prompt]
+            )
+            guard let chat else { return }
+            _ = try Self.append("assistant", text, chat: chat, at: now, interrupted: interrupted, database)
+        }
+    }
+
+    private static func append(
+        _ role: String,
+        _ text: String,
+        chat: Int64,
+        at now: Date,
+        interrupted: Bool,
+        _ database: Database
+    ) throws -> Int64 {
+        let last = try Int.fetchOne(
+            database,
+            sql: "SELECT max(number) FROM message WHERE chat = ?",
+            arguments: [chat]
+        )
+        let time = now.milliseconds
+        try database.execute(
+            sql: """
+                INSERT INTO message (chat, number, id, role, text, createdAt, seenAt, interrupted, isOwn)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1)
+                """,
+            arguments: [
+                chat, last.map { $0 + 1 } ?? 0, "own-" + UUID().uuidString.lowercased(), role, text.storable, time,
+                time, interrupted,
+            ]
+        )
+        let key = database.lastInsertedRowID
+        try database.execute(sql: "UPDATE chat SET readAt = ? WHERE key = ?", arguments: [time, chat])
+        return key
+    }
+
+    /// Writes down that a tool began or ended while a prompt was answered.
+    package func keepTool(_ tool: HistoryTool, of prompt: Int64) async throws(HistoryError) {
+        try await write { database in
+            let earlier = try Int64.fetchOne(
+                database,
+                sql: "SELECT key FROM tool WHERE message = ? AND id = ? AND success IS NULL ORDER BY key DESC",
+                arguments: [prompt, tool.id.storable]
+            )
+            if let earlier {
+                try database.execute(
+                    sql: "UPDATE tool SET success = ?, detail = ? WHERE key = ?",
+                    arguments: [tool.success, tool.detail.storable, earlier]
+                )
+                return
+            }
+            try database.execute(
+                sql: """
+                    INSERT INTO tool (message, id, name, detail, success, at)
+                    SELECT key, ?, ?, ?, ?, ? FROM message WHERE key = ?
+                    """,
+                arguments: [
+                    tool.id.storable, tool.name.storable, tool.detail.storable, tool.success, tool.at.milliseconds,
+                    prompt,
+                ]
+            )
+        }
+    }
+}
+
+/// A tool that ran while a prompt was answered.
+package struct HistoryTool: Codable, Sendable, Hashable {
+    /// The id of the call; the tool's name if the host gives none.
+    package var id: String
+    package var name: String
+    package var detail: String
+    /// nil as long as it runs, and if its end was not seen.
+    package var success: Bool?
+    package var at: Date
+
+    package init(id: String, name: String, detail: String = "", success: Bool?, at: Date) {
+        (self.id, self.name, self.detail, self.success, self.at) = (id, name, detail, success, at)
+    }
+}

@@ -1,0 +1,218 @@
+import CompanionWire
+import FoundationEssentials
+import GRDB
+
+/// Writes one page of a chat.
+struct PageWriter {
+    let database: Database
+    let chat: Int64
+    let now: Int64
+
+    private struct Stored {
+        var key: Int64
+        var number: Int
+        var role: String
+        var text: String
+        var createdAt: Int64?
+        var interrupted: Bool
+    }
+
+    func write(_ messages: [CompanionMessage], offset: Int?, after: String?, isEnd: Bool) throws {
+        guard !messages.isEmpty else {
+            // Only an empty first page says something about the messages: that there are none.
+            if offset == 0, isEnd {
+                try database.execute(sql: "DELETE FROM message WHERE chat = ?", arguments: [chat])
+            }
+            return
+        }
+        let known = try stored(messages)
+        let first = try offset ?? place(of: known)
+        let before = try after.flatMap { id in
+            try Int.fetchOne(
+                database,
+                sql: "SELECT number FROM message WHERE chat = ? AND id = ?",
+                arguments: [chat, id]
+            )
+        }
+        let anchors = Self.anchors(known, after: before)
+        let own = "key NOT IN (\(known.compactMap { $0?.key }.map(String.init).joined(separator: ",")))"
+        try removeMissing(anchors, own, after: before, isStart: first == 0, isEnd: isEnd)
+        try moveOthers(anchors, own, after: before, places: first..<first + messages.count)
+        try insert(messages, known, first: first)
+        if isEnd { try replaceOwn() }
+    }
+
+    /// A stored message of the page that is not moved within the chat.
+    private struct Anchor {
+        /// In the page.
+        var index: Int
+        /// Its number so far.
+        var number: Int
+    }
+
+    /// The longest sequence of stored messages of the page whose order is the same as before. The others were moved.
+    private static func anchors(_ known: [Stored?], after: Int?) -> [Anchor] {
+        let all = known.enumerated().compactMap { index, stored in
+            stored.map { Anchor(index: index, number: $0.number) }
+        }.filter { $0.number > after ?? .min }
+        if zip(all, all.dropFirst()).allSatisfy({ $0.number < $1.number }) { return all }
+        var best: [(length: Int, previous: Int?)] = []
+        for anchor in all {
+            let previous = best.indices.filter { all[$0].number < anchor.number }.max {
+                best[$0].length < best[$1].length
+            }
+            best.append((1 + (previous.map { best[$0].length } ?? 0), previous))
+        }
+        var sequence: [Anchor] = []
+        var next = best.indices.max { best[$0].length < best[$1].length }
+        while let index = next {
+            sequence.append(all[index])
+            next = best[index].previous
+        }
+        return sequence.reversed()
+    }
+
+    private func stored(_ messages: [CompanionMessage]) throws -> [Stored?] {
+        let find = try database.cachedStatement(
+            sql: "SELECT key, number, role, text, createdAt, interrupted FROM message WHERE chat = ? AND id = ?"
+        )
+        return try messages.map { message in
+            try Row.fetchOne(find, arguments: [chat, message.id]).map {
+                Stored(
+                    key: $0[0],
+                    number: $0[1],
+                    role: $0[2],
+                    text: $0[3],
+                    createdAt: $0[4],
+                    interrupted: $0[5]
+                )
+            }
+        }
+    }
+
+    /// The number of the first message of a page whose offset is unknown: where its messages are already, else the end.
+    private func place(of known: [Stored?]) throws -> Int {
+        if let index = known.firstIndex(where: { $0 != nil }), let number = known[index]?.number {
+            return max(0, number - index)
+        }
+        let last = try Int.fetchOne(
+            database,
+            sql: "SELECT max(number) FROM message WHERE chat = ? AND isOwn = 0",
+            arguments: [chat]
+        )
+        return last.map { $0 + 1 } ?? 0
+    }
+
+    /// - Parameter own: A condition that excludes the messages of the page.
+    private func removeMissing(
+        _ anchors: [Anchor],
+        _ own: String,
+        after: Int?,
+        isStart: Bool,
+        isEnd: Bool
+    ) throws {
+        // Without a message in common, only a page that is the rest of the chat says that the others are gone.
+        guard let first = anchors.first, let last = anchors.last else {
+            guard isEnd, isStart || after != nil else { return }
+            return try remove(own, above: isStart ? .min : after ?? .max, below: .max)
+        }
+        try remove(own, above: isStart ? .min : after ?? first.number, below: isEnd ? .max : last.number)
+    }
+
+    private func remove(_ own: String, above low: Int, below high: Int) throws {
+        try database.execute(
+            sql: "DELETE FROM message WHERE chat = ? AND number > ? AND number < ? AND isOwn = 0 AND \(own)",
+            arguments: [chat, low, high]
+        )
+    }
+
+    /// Makes room for the page: all others move as their neighbour of the page does, and further if the room is needed.
+    private func moveOthers(_ anchors: [Anchor], _ own: String, after: Int?, places: Range<Int>) throws {
+        // Without a message in common, what is behind the place of the page stays behind it.
+        let low = anchors.first?.number ?? after.map { $0 + 1 } ?? places.lowerBound
+        let high = anchors.last?.number ?? low - 1
+        let neighbours = try Row.fetchOne(
+            database,
+            sql: """
+                SELECT (SELECT max(number) FROM message WHERE chat = ?1 AND number < ?2 AND \(own)),
+                       (SELECT min(number) FROM message WHERE chat = ?1 AND number > ?3 AND \(own))
+                """,
+            arguments: [chat, low, high]
+        )
+        var (before, behind) = (0, 0)
+        if let first = anchors.first, after != places.lowerBound - 1 {
+            before = places.lowerBound + first.index - first.number
+        }
+        if let last = anchors.last { behind = places.lowerBound + last.index - last.number }
+        if let previous = neighbours?[0] as Int? { before = min(before, places.lowerBound - 1 - previous) }
+        if let next = neighbours?[1] as Int? { behind = max(behind, places.upperBound - next) }
+        guard before != 0 || behind != 0 else { return }
+        try database.execute(
+            sql: """
+                UPDATE message SET number = number + iif(number < ?2, ?4, ?5)
+                WHERE chat = ?1 AND (number < ?2 OR number > ?3) AND \(own)
+                """,
+            arguments: [chat, low, high, before, behind]
+        )
+    }
+
+    private func insert(_ messages: [CompanionMessage], _ known: [Stored?], first: Int) throws {
+        let insert = try database.cachedStatement(
+            sql: """
+                INSERT INTO message (chat, number, id, role, text, createdAt, seenAt, interrupted)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        )
+        let number = try database.cachedStatement(sql: "UPDATE message SET number = ? WHERE key = ?")
+        let change = try database.cachedStatement(
+            sql: "UPDATE message SET number = ?, role = ?, text = ?, createdAt = ?, interrupted = ? WHERE key = ?"
+        )
+        for (index, message) in messages.enumerated() {
+            let (role, text) = (message.role.rawValue.storable, message.text.storable)
+            let (created, interrupted) = (message.createdAt?.milliseconds, message.interrupted == true)
+            guard let stored = known[index] else {
+                try insert.execute(
+                    arguments: [chat, first + index, message.id, role, text, created, now, interrupted]
+                )
+                continue
+            }
+            if !stored.text.isSame(as: text) || !stored.role.isSame(as: role) || stored.createdAt != created
+                || stored.interrupted != interrupted
+            {
+                try change.execute(arguments: [first + index, role, text, created, interrupted, stored.key])
+            } else if stored.number != first + index {
+                try number.execute(arguments: [first + index, stored.key])
+            }
+        }
+    }
+
+    /// Replaces what was written down during turns by the host's own messages. Tools go with their prompt.
+    private func replaceOwn() throws {
+        let own = try Row.fetchAll(
+            database,
+            sql: "SELECT key, role, text FROM message WHERE chat = ? AND isOwn = 1 ORDER BY number DESC",
+            arguments: [chat]
+        )
+        var taken: Set<Int64> = []
+        for row in own {
+            if row[1] == CompanionMessage.Role.user.rawValue {
+                let same = try Int64.fetchAll(
+                    database,
+                    sql: """
+                        SELECT key FROM message WHERE chat = ? AND isOwn = 0 AND role = 'user'
+                        ORDER BY trim(text) = trim(?) DESC, number DESC
+                        """,
+                    arguments: [chat, row[2] as String]
+                ).first { !taken.contains($0) }
+                if let same {
+                    taken.insert(same)
+                    try database.execute(
+                        sql: "UPDATE tool SET message = ? WHERE message = ?",
+                        arguments: [same, row[0] as Int64]
+                    )
+                }
+            }
+            try database.execute(sql: "DELETE FROM message WHERE key = ?", arguments: [row[0] as Int64])
+        }
+    }
+}

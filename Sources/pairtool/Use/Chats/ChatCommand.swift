@@ -90,17 +90,13 @@ struct ChatCommand: AsyncParsableCommand {
     private func runLoop(_ prompts: any PromptReader, _ completer: ChatCompleter, _ pictures: [TurnImage]) async throws
     {
         try await host.withSession(options, isPlain: rendering.plain) { session in
-            var conversation =
-                if let chat {
-                    try await Conversation.existing(chat, in: session, model: model, allowedTools: tools.allowedTools)
-                } else {
-                    try await Conversation.new(
-                        project: project,
-                        in: session,
-                        model: model,
-                        allowedTools: tools.allowedTools
-                    )
-                }
+            var conversation = try await Conversation.open(
+                chat,
+                project: project,
+                in: session,
+                model: model,
+                allowedTools: tools.allowedTools
+            )
             if !pictures.isEmpty { try conversation.checkTakesImages() }
             conversation.images = pictures
             var loop = ChatLoop(

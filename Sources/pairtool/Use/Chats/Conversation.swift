@@ -9,7 +9,6 @@ struct Conversation: Sendable {
     /// Empty until the chat is created.
     private(set) var chatID: String
     let title: String
-    let isNew: Bool
     /// The project in which to create the chat at the first prompt; nil once the chat exists.
     private var unmadeIn: MergedProject?
     /// The agent's working directory: always a path that the host listed.
@@ -24,42 +23,38 @@ struct Conversation: Sendable {
     /// The tools that the agent used in answers, in the order of their first use.
     private(set) var toolsSeen: [String] = []
 
-    /// An existing chat, by title or id.
-    static func existing(
-        _ word: String,
+    /// Opens a chat.
+    ///
+    /// - Parameters:
+    ///   - word: The title or id of an existing chat; nil for a new one.
+    ///   - project: The project of a new chat.
+    static func open(
+        _ word: String?,
+        project: String? = nil,
         in session: HostSession,
         model: String?,
         allowedTools: [String]?
     ) async throws -> Conversation {
+        guard let word else {
+            let project = try await session.projectForNewChat(project)
+            return Conversation(
+                session: session,
+                chatID: "",
+                title: "new chat in \(project.project.name)",
+                projectPath: project.project.localPath,
+                model: try await session.model(model),
+                allowedTools: allowedTools,
+                unmadeIn: project
+            )
+        }
         let item = try await session.chat(word)
         return Conversation(
             session: session,
             chatID: item.chat.id,
             title: item.chat.title,
-            isNew: false,
             projectPath: item.project.project.localPath,
             model: try await session.model(model),
             allowedTools: allowedTools
-        )
-    }
-
-    /// A new chat in a project.
-    static func new(
-        project: String?,
-        in session: HostSession,
-        model: String?,
-        allowedTools: [String]?
-    ) async throws -> Conversation {
-        let project = try await session.projectForNewChat(project)
-        return Conversation(
-            session: session,
-            chatID: "",
-            title: "new chat in \(project.project.name)",
-            isNew: true,
-            projectPath: project.project.localPath,
-            model: try await session.model(model),
-            allowedTools: allowedTools,
-            unmadeIn: project
         )
     }
 
@@ -67,7 +62,6 @@ struct Conversation: Sendable {
         session: HostSession,
         chatID: String,
         title: String,
-        isNew: Bool,
         projectPath: String,
         model: String?,
         allowedTools: [String]?,
@@ -77,11 +71,13 @@ struct Conversation: Sendable {
         self.session = session
         self.chatID = chatID
         self.title = title
-        self.isNew = isNew
         self.projectPath = projectPath.isEmpty ? nil : projectPath
         self.model = model
         self.allowedTools = allowedTools
     }
+
+    /// Whether the host has the chat.
+    var exists: Bool { unmadeIn == nil }
 
     /// Creates the chat if the host needs it before the first prompt.
     ///

@@ -79,15 +79,13 @@ struct SendCommand: AsyncParsableCommand {
         let prompt = try await promptText(options.output.context)
         let pictures = try await PromptPicture.read(images)
         try await host.withSession(options, isPlain: rendering.plain) { session in
-            var conversation =
-                new
-                ? try await Conversation.new(
-                    project: project,
-                    in: session,
-                    model: model,
-                    allowedTools: tools.allowedTools
-                )
-                : try await Conversation.existing(words[0], in: session, model: model, allowedTools: tools.allowedTools)
+            var conversation = try await Conversation.open(
+                new ? nil : words[0],
+                project: project,
+                in: session,
+                model: model,
+                allowedTools: tools.allowedTools
+            )
             conversation.images = pictures
             try await conversation.prepare(for: prompt)
             if new { session.output.say("Chat \(conversation.chatID)") }

@@ -52,7 +52,8 @@ extension ChatLoop {
     private mutating func begin(in project: String?) async throws {
         let before = conversation
         let next = try await run("Stopped.") {
-            try await Conversation.new(
+            try await Conversation.open(
+                nil,
                 project: project ?? before.projectPath,
                 in: before.session,
                 model: before.model,
@@ -77,7 +78,7 @@ extension ChatLoop {
         }
         let next = try await run("Stopped.") {
             let number = Int(word).flatMap { listed.indices.contains($0 - 1) ? $0 - 1 : nil }
-            return try await Conversation.existing(
+            return try await Conversation.open(
                 number.map { listed[$0].chat.id } ?? word,
                 in: session,
                 model: before.model,

@@ -73,7 +73,7 @@ struct ChatLoop {
     /// Runs until the input ends or the user quits.
     mutating func run() async throws {
         completer.use(session)
-        if !conversation.isNew, history > 0 { try await Self.showHistory(history, conversation, prompts) }
+        if conversation.exists, history > 0 { try await Self.showHistory(history, conversation, prompts) }
         sayTitle()
         // Ctrl-C stops the running operation; at the prompt it only clears the line. Other signals end the chat.
         let current = current

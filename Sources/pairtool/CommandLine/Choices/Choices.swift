@@ -43,19 +43,19 @@ struct Choices: Sendable {
             if let age = value.string.flatMap(Age.init) {
                 limits.age = age.seconds
             } else {
-                fault(path, "history.keep is no time: write it as \"90d\"")
+                fault(path, "history.keep is not a time span: write it as \"90d\"")
             }
         }
         if let value = table["max"] {
             if let size = value.string.flatMap(Self.bytes) {
                 limits.size = size
             } else {
-                fault(path, "history.max is no size: write it as \"500 MB\" or \"1 GB\"")
+                fault(path, "history.max is not a size: write it as \"500 MB\" or \"1 GB\"")
             }
         }
         history = limits
         guard let value = table["off"] else { return }
-        guard let isOff = value.bool else { return fault(path, "history.off is neither true nor false") }
+        guard let isOff = value.bool else { return fault(path, "history.off must be true or false") }
         if isOff { history = nil }
     }
 

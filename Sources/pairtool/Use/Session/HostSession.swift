@@ -31,9 +31,13 @@ struct HostSession: Sendable {
         let result: Result<R, any Error>
         do {
             result = .success(
-                try await host.family.behavior.open(host, output: output, configuration: configuration) { offer in
-                    let offer = recorder.map { offer.recorded(by: $0, deviceID: host.deviceID) } ?? offer
-                    return try await body(HostSession(host: host, offer: offer, output: output, recorder: recorder))
+                try await ActivityLog.noting(host.id, output.context) {
+                    try await host.family.behavior.open(host, output: output, configuration: configuration) { offer in
+                        let offer = recorder.map { offer.recorded(by: $0, deviceID: host.deviceID) } ?? offer
+                        return try await body(
+                            HostSession(host: host, offer: offer, output: output, recorder: recorder)
+                        )
+                    }
                 }
             )
         } catch let error as CompanionClientError {

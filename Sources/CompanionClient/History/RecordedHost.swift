@@ -8,6 +8,11 @@ extension HostClient {
     ///
     /// - Parameter deviceID: This device at the host. When the host forgets it, the history forgets the host.
     package func recorded(by recorder: HistoryRecorder, deviceID: String) -> HostClient {
+        if let keeper = turns as? any HistoryKeeping {
+            var host = keeper.keeping(in: recorder)
+            host.projects = host.projects.map { RecordedProjects(base: $0, recorder: recorder) }
+            return host
+        }
         var host = self
         host.projects = projects.map { RecordedProjects(base: $0, recorder: recorder) }
         host.chats = chats.map { RecordedChats(base: $0, recorder: recorder) }
@@ -18,6 +23,11 @@ extension HostClient {
         }
         return host
     }
+}
+
+/// Turns that write down themselves what is said, as their host returns no messages.
+protocol HistoryKeeping: TurnRunning {
+    func keeping(in recorder: HistoryRecorder) -> HostClient
 }
 
 struct RecordedProjects: ProjectBrowsing {

@@ -4,12 +4,15 @@ import LocalState
 import PairingAgent
 import TOMLKit
 
-/// What the user has chosen in `config.toml`. A file that is wrong or damaged never fails a command: what it says
-/// otherwise counts, and each fault is reported.
+/// What the user has chosen in `config.toml`. A file that is wrong or damaged never fails a command. While it has a
+/// fault, nothing is kept and nothing is removed: what the user meant is not known.
 struct Choices: Sendable {
     /// nil if nothing is to be kept.
     var history: HistoryLimits? = HistoryLimits()
     var faults: [CommandError] = []
+
+    /// Whether the user turned the history off.
+    var isHistoryOff: Bool { history == nil && faults.isEmpty }
 
     /// The most bytes of the file.
     private static let sizeLimit = 1 << 20
@@ -20,16 +23,17 @@ struct Choices: Sendable {
         var choices = Choices()
         do {
             guard let bytes = try PrivateFile.readRecord(path, limit: sizeLimit) else { return choices }
-            guard let text = String(validating: bytes, as: UTF8.self) else {
+            if let text = String(validating: bytes, as: UTF8.self) {
+                choices.take(try TOMLTable(string: text), path)
+            } else {
                 choices.fault(path, "is not UTF-8 text")
-                return choices
             }
-            choices.take(try TOMLTable(string: text), path)
         } catch let error as TOMLParseError {
             choices.fault(path, "line \(error.source.begin.line): \(error.description)")
         } catch {
             choices.faults.append(CommandError(describing: error))
         }
+        if !choices.faults.isEmpty { choices.history = nil }
         return choices
     }
 
@@ -43,19 +47,19 @@ struct Choices: Sendable {
             if let age = value.string.flatMap(Age.init) {
                 limits.age = age.seconds
             } else {
-                fault(path, "history.keep is no time: write it as \"90d\"")
+                fault(path, "history.keep is not a time span: write it as \"90d\"")
             }
         }
         if let value = table["max"] {
             if let size = value.string.flatMap(Self.bytes) {
                 limits.size = size
             } else {
-                fault(path, "history.max is no size: write it as \"500 MB\" or \"1 GB\"")
+                fault(path, "history.max is not a size: write it as \"500 MB\" or \"1 GB\"")
             }
         }
         history = limits
         guard let value = table["off"] else { return }
-        guard let isOff = value.bool else { return fault(path, "history.off is neither true nor false") }
+        guard let isOff = value.bool else { return fault(path, "history.off must be true or false") }
         if isOff { history = nil }
     }
 

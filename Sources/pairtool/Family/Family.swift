@@ -142,7 +142,7 @@ extension Family {
     ) async throws -> HostHealth? { nil }
 
     func check(fallbackURL: String) throws {
-        throw ValidationError("--fallback-url needs --family jarvis.")
+        throw ValidationError("Hosts of this family have no second base URL: leave out --fallback-url.")
     }
 
     func asksAboutKey(of target: PairingTarget) -> Bool { false }

@@ -86,7 +86,7 @@ struct PairingTargetFinder: Sendable {
         until isEnough: @escaping @Sendable (DiscoverySnapshot) -> Bool
     ) async throws -> DiscoverySnapshot {
         try await Countdown(context: output.context, expiresAt: expiresAt).run("Looking for hosts") {
-            try await DiscoverySnapshot.run(client: client, types: types, limit: limit) { isEnough($0) }
+            try await DiscoverySnapshot.run(client: client, types: types, limit: limit, until: isEnough)
         }
     }
 

@@ -6,7 +6,7 @@ extension HostFamily {
     ///
     /// - Parameter url: In the form that `pair --url` takes.
     func pairCommand(at url: String) -> String {
-        "pairtool pair " + (behavior.goesFirst ? "" : "--family \(rawValue) ") + "--url \(url)"
+        "pairtool pair " + (isUsual ? "" : "--family \(rawValue) ") + "--url \(url)"
     }
 }
 

@@ -56,8 +56,8 @@ struct LegacyConsent: Sendable {
     }
 
     private func warning(_ target: PairingTarget) -> String {
-        let speaks = target.family.behavior.speaksHTTP ? "plain HTTP" : "no encryption"
-        return "\(TerminalText.line(target.name)) uses \(speaks) and proves nothing (trust: legacy). Anyone on this "
+        let transport = target.family.behavior.legacyTransport
+        return "\(TerminalText.line(target.name)) uses \(transport) and proves nothing (trust: legacy). Anyone on this "
             + "network can read what you send, see the answers and use the host in your name."
     }
 }

@@ -16,8 +16,8 @@ struct HostHealth: Sendable {
     var trouble: String?
     /// The host's generation within its family, if it tells.
     var generation: String?
-    /// Whether its assistant can work; nil if the host does not tell.
-    var hasAssistant: Bool?
+    /// What its assistant needs; nil if pairtool does not ask hosts of the family.
+    var assistant: Assistant?
     /// What hosts of its generation cannot do, as text for users.
     var limits: String?
     /// This device's access to the host; nil if the host was not asked.
@@ -26,6 +26,18 @@ struct HostHealth: Sendable {
     var protocolVersions: [Int]?
     /// The host's clock minus ours; nil if the host does not send its time.
     var clockOffset: Duration?
+
+    /// What a host's assistant needs to work, and whether it is there; nil if the host does not tell.
+    enum Assistant: Sendable, Hashable {
+        case account(isSignedIn: Bool?)
+        case program(answers: Bool?)
+
+        var works: Bool? {
+            switch self {
+            case .account(let works), .program(let works): works
+            }
+        }
+    }
 
     /// This device's access to a host.
     struct Standing: Sendable {

@@ -73,7 +73,7 @@ import Testing
             #expect(result.state == .up && result.service == "aicli" && result.version == "1.0.0", "\(result)")
             #expect(server.requests.allSatisfy { $0.header("Authorization") == nil && $0.method == "GET" })
             let health = try await AICLIFamily().health(at: endpoint, speaksTLS: false, timeouts: .init())
-            #expect(health.generation == name && health.hasAssistant == true && health.trouble == nil)
+            #expect(health.generation == name && health.assistant == .program(answers: true) && health.trouble == nil)
             let rows = HostCapability.all(of: Self.host(.aicli, .legacy), health: health)
             #expect(rows.first { $0.capability == "prompts" }?.available == (name == "ws"))
             server.change { $0.isAssistantAvailable = false }

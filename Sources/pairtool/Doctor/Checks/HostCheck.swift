@@ -125,12 +125,12 @@ struct HostCheck: DoctorCheck {
 
     /// - Returns: nil if the assistant works, or if the host does not report it and does not need to.
     private static func signIn(_ host: PairedHost, _ health: HostHealth, _ values: [String: String]) -> Finding? {
-        switch (health.hasAssistant, host.family.behavior.needsAccount) {
-        case (true?, true): .ok(.signIn, about: host.name, "the assistant's account is signed in")
-        case (false?, true):
+        switch health.assistant {
+        case .account(true): .ok(.signIn, about: host.name, "the assistant's account is signed in")
+        case .account(false):
             .problem(.signIn, about: host.name, "the assistant's account is not signed in", .signIn, values)
-        case (nil, true): .skipped(.signIn, about: host.name, "the host does not say")
-        case (false?, false):
+        case .account(nil): .skipped(.signIn, about: host.name, "the host does not say")
+        case .program(false):
             .problem(
                 .signIn,
                 about: host.name,
@@ -138,7 +138,7 @@ struct HostCheck: DoctorCheck {
                 .startAssistant,
                 values
             )
-        default: nil
+        case .program, nil: nil
         }
     }
 

@@ -207,3 +207,12 @@ extension ServiceType {
         all.filter { $0.family?.behavior.codes.contains(code) == true }
     }
 }
+
+extension HostFamily {
+    /// The command that pairs with the family's host at an address.
+    ///
+    /// - Parameter url: In the form that `pair --url` takes.
+    func pairCommand(at url: String) -> String {
+        "pairtool pair " + (isUsual ? "" : "--family \(rawValue) ") + "--url \(url)"
+    }
+}

@@ -2,6 +2,7 @@ import ArgumentParser
 import CompanionClient
 import CompanionWire
 import Discovery
+import LocalState
 
 /// The value of `--url`: an address or an mDNS name, and whether TLS is required.
 struct HostURL: Sendable, Hashable {

@@ -1,12 +1,15 @@
 import Discovery
+import LocalState
 
 /// Which programs use the mDNS port, and whether it can be shared.
-struct PortCheck: DoctorCheck {
+package struct PortCheck: DoctorCheck {
     static let port = 5353
 
-    let name = CheckName.port
+    package let name = CheckName.port
 
-    func findings() async throws -> [Finding] {
+    package init() {}
+
+    package func findings() async throws -> [Finding] {
         let (owners, isShared) = try await BlockingCall.run {
             (PortOwner.current(ofUDP: Self.port), PortTrial.canShare(udp: UInt16(Self.port)))
         }

@@ -3,17 +3,21 @@ import Glibc
 import LocalState
 
 /// Whether the disks that the tool writes to have free space.
-struct DiskCheck: DoctorCheck {
-    let name = CheckName.disk
-    /// The directories that the tool writes to; they need not exist.
-    let directories: [String]
+package struct DiskCheck: DoctorCheck {
+    package let name = CheckName.disk
+    private let directories: [String]
+
+    /// - Parameter directories: The directories that the tool writes to; they need not exist.
+    package init(directories: [String]) {
+        self.directories = directories
+    }
 
     /// Below this many free bytes, the disk will soon be full.
     private static let little = 64 << 20
     /// Below this many free bytes, a record and its temporary copy may not fit.
     private static let nothing = 1 << 20
 
-    func findings() async throws -> [Finding] {
+    package func findings() async throws -> [Finding] {
         let directories = directories
         return try await BlockingCall.run {
             var findings: [Finding] = []

@@ -7,10 +7,10 @@ import Identity
 import LocalState
 import Testing
 
-@testable import pairtool
+@testable import Doctor
 
-/// What the doctor says of the tool's own files.
-@Suite struct DoctorFilesTests {
+/// What is said of the tool's own files.
+@Suite struct FileCheckTests {
     private static let host = "0123456789abcdef"
     /// Below the data directory; `UUID` is a conversation's.
     private static let records = [
@@ -35,10 +35,10 @@ import Testing
 
     @Test("A record that is damaged is a problem, whichever it is", arguments: records)
     func damage(record: String) async throws {
-        try await Sandbox.with { user in
-            let path = "\(user.directory)/data/pairtool/\(record)"
+        try await withTemporaryDirectory { data in
+            let path = "\(data)/\(record)"
             try write("{bad", to: path)
-            let findings = try await FileCheck(directory: user.directory + "/data/pairtool").findings()
+            let findings = try await FileCheck(directory: data).findings()
             #expect(findings.map(\.verdict) == [.problem], "\(findings)")
             #expect(findings.first?.subject == path && findings.first?.evidence.contains("damaged") == true)
             #expect(findings.first?.advice?.isEmpty == false)
@@ -47,10 +47,10 @@ import Testing
 
     @Test("A mode that lets others in does not hide the damage", arguments: records)
     func damageAndMode(record: String) async throws {
-        try await Sandbox.with { user in
-            let path = "\(user.directory)/data/pairtool/\(record)"
+        try await withTemporaryDirectory { data in
+            let path = "\(data)/\(record)"
             try write("{bad", to: path, mode: 0o644)
-            let findings = try await FileCheck(directory: user.directory + "/data/pairtool").findings()
+            let findings = try await FileCheck(directory: data).findings()
             #expect(findings.map(\.subject) == [path, path], "\(findings)")
             #expect(findings.first?.evidence == "other users may use it (mode 644)")
             #expect(findings.last?.evidence.contains("damaged") == true, "\(findings)")
@@ -62,19 +62,19 @@ import Testing
         .enabled(if: geteuid() == 0, "files of others are made by root")
     )
     func foreignRecord() async throws {
-        try await Sandbox.with { user in
-            let path = "\(user.directory)/data/pairtool/sessions.json"
+        try await withTemporaryDirectory { data in
+            let path = "\(data)/sessions.json"
             try write("{bad", to: path)
             try #require(chown(path, 65_534, 65_534) == 0)
-            let findings = try await FileCheck(directory: user.directory + "/data/pairtool").findings()
+            let findings = try await FileCheck(directory: data).findings()
             #expect(findings.map(\.evidence) == ["belongs to user 65534"], "\(findings)")
         }
     }
 
     @Test("A file of one's own that may not be read is to be opened, not moved away")
     func unreadableRecord() async throws {
-        try await Sandbox.with { user in
-            let path = user.directory + "/sessions.json"
+        try await withTemporaryDirectory { data in
+            let path = data + "/sessions.json"
             try write("{}", to: path)
             try #require(chmod(path, 0) == 0)
             let status = try #require(FileStatus(path))
@@ -86,8 +86,7 @@ import Testing
 
     @Test("Records that are whole are well")
     func whole() async throws {
-        try await Sandbox.with { user in
-            let data = user.directory + "/data/pairtool"
+        try await withTemporaryDirectory { data in
             _ = try SecureKeyStore(directory: data).identity()
             try HostSecretStore(directory: data).keep("token", hostID: Self.host)
             try PairedHostStore(directory: data).update { _ in }
@@ -106,24 +105,11 @@ import Testing
             #expect(findings.map(\.verdict) == [.ok], "\(findings)")
         }
     }
+}
 
-    @Test("Where the records of hosts are damaged, nobody is told to pair")
-    func unreadableHosts() async throws {
-        try await Sandbox.with { user in
-            try write("{bad", to: user.directory + "/data/pairtool/hosts.json")
-            let result = await user.run("doctor", "--json", "--interface", "lo", "--engine", "embedded")
-            let host = try #require(try result.json.first { $0["check"]?.string == "host" })
-            #expect(host["verdict"]?.string == "skipped" && host["advice"] == nil, "\(host)")
-            #expect(try result.json.contains { $0["subject"]?.string?.hasSuffix("/hosts.json") == true })
-        }
-    }
-
-    @Test("An interface that is not there is a mistake in the command line, not a trouble of the network")
-    func interface() async throws {
-        try await Sandbox.with { user in
-            let result = await user.run("doctor", "--interface", "nope0", "--engine", "embedded")
-            #expect(result.status == 2 && result.out.isEmpty, "\(result)")
-            #expect(result.err.contains("no network interface nope0"), "\(result)")
-        }
-    }
+/// Runs a body with the path of a fresh directory, which is gone afterwards.
+private func withTemporaryDirectory(_ body: (String) async throws -> Void) async throws {
+    let path = FileManager.default.temporaryDirectory.path + "/doctor-tests-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try await body(path)
 }

@@ -3,12 +3,16 @@ import Glibc
 import LocalState
 
 /// Whether keys and records are intact, and readable by this user only.
-struct FileCheck: DoctorCheck {
-    let name = CheckName.files
-    /// The tool's data directory.
-    let directory: String
+package struct FileCheck: DoctorCheck {
+    package let name = CheckName.files
+    private let directory: String
 
-    func findings() async throws -> [Finding] {
+    /// - Parameter directory: The tool's data directory.
+    package init(directory: String) {
+        self.directory = directory
+    }
+
+    package func findings() async throws -> [Finding] {
         let directory = directory
         return try await BlockingCall.run { Self.look(at: directory) }
     }

@@ -1,10 +1,12 @@
 import QRCodec
 
 /// Whether pictures are decoded in a sandbox with fewer rights than the rest of the program.
-struct PictureCheck: DoctorCheck {
-    let name = CheckName.pictures
+package struct PictureCheck: DoctorCheck {
+    package let name = CheckName.pictures
 
-    func findings() throws -> [Finding] {
+    package init() {}
+
+    package func findings() throws -> [Finding] {
         [Self.finding(try DecodingSandbox.enforcement())]
     }
 

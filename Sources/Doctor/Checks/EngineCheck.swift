@@ -1,14 +1,24 @@
-import DBus
-import Discovery
+package import DBus
+package import Discovery
 
 /// Whether the system bus and the Avahi daemon run, and which engine is used as a result.
-struct EngineCheck: DoctorCheck {
-    let name = CheckName.daemon
-    let choice: DiscoveryEngineChoice
-    let client: CompanionDiscoveryClient
-    let bus: DBusAddress
+package struct EngineCheck: DoctorCheck {
+    package let name = CheckName.daemon
+    private let choice: DiscoveryEngineChoice
+    private let client: CompanionDiscoveryClient
+    private let bus: DBusAddress
 
-    func findings() async throws -> [Finding] {
+    /// - Parameters:
+    ///   - choice: The engine that the user wants.
+    ///   - client: A client with that engine.
+    ///   - bus: The system bus.
+    package init(choice: DiscoveryEngineChoice, client: CompanionDiscoveryClient, bus: DBusAddress) {
+        self.choice = choice
+        self.client = client
+        self.bus = bus
+    }
+
+    package func findings() async throws -> [Finding] {
         let report = try await DaemonReport.ask(bus, limit: .milliseconds(1500))
         return [Self.finding(report), await engine(report)]
     }

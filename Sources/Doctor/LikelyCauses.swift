@@ -1,20 +1,18 @@
 import Discovery
 
 /// The most likely causes if no host was found, from the checks that are quick.
-enum LikelyCauses {
+package enum LikelyCauses {
     /// The time limit for all checks together. The multicast test takes about half of it.
     private static let limit = Duration.seconds(1)
 
     /// - Parameter interface: The interface that was searched; nil for all.
     /// - Returns: Up to three causes, the most likely first, each on a line with advice.
-    static func find(interface: String?) async throws -> [String] {
+    package static func find(interface: String?) async throws -> [String] {
         let checks: [any DoctorCheck] = [
             InterfaceCheck(only: interface), PortCheck(), FirewallCheck(only: interface),
             MulticastCheck(only: interface, limit: .milliseconds(600)),
         ]
-        var doctor = Doctor(checks: checks)
-        doctor.limit = limit
-        return rank(try await doctor.run())
+        return rank(try await CheckRunner(checks: checks, limit: limit).run())
             .map { finding in
                 let about = (finding.subject.map { "\($0): " } ?? "") + finding.evidence
                 return "\(finding.check.rawValue): \(about) → \(finding.advice ?? "")"

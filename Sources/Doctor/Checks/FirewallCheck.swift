@@ -6,13 +6,18 @@ import Subprocess
 import SystemPackage
 
 /// Whether a firewall on this machine drops mDNS. Reads its rules and changes nothing.
-struct FirewallCheck: DoctorCheck {
-    let name = CheckName.firewall
-    let only: String?
+package struct FirewallCheck: DoctorCheck {
+    package let name = CheckName.firewall
+    private let only: String?
     /// How long a program may take to list its rules.
     private static let limit = Duration.seconds(3)
 
-    func findings() async throws -> [Finding] {
+    /// - Parameter only: The interface that the user named; nil for all.
+    package init(only: String?) {
+        self.only = only
+    }
+
+    package func findings() async throws -> [Finding] {
         guard geteuid() == 0 else {
             return [.skipped(.firewall, "only root may read the rules of the firewall", .asRoot)]
         }

@@ -1,49 +1,58 @@
-import CompanionClient
-import CompanionWire
-import Discovery
-import Identity
+package import CompanionClient
+package import CompanionWire
+package import Identity
 
 /// The state of a paired host, and of this device's pairing with it.
-struct HostCheck: DoctorCheck {
-    let name = CheckName.host
-    let host: PairedHost
-    let output: Output
-    /// Finds the new address of a host that does not answer.
-    let client: CompanionDiscoveryClient
+package struct HostCheck: DoctorCheck {
+    package let name = CheckName.host
+    private let host: PairedHost
+    private let isAdvertised: Bool
+    private let usesToken: Bool
+    private let ask: @Sendable () async throws -> HostHealth
+    private let lookElsewhere: @Sendable () async throws -> CompanionEndpoint?
 
-    private static let timeouts = CompanionClientConfiguration.Timeouts(connect: .seconds(2), request: .seconds(4))
+    /// What is stored about the host cannot be used.
+    package struct UnusableRecord: Error {
+        let message: String
 
-    func findings() async throws -> [Finding] {
-        let family = host.family.behavior
+        package init(_ message: String) {
+            self.message = message
+        }
+    }
+
+    /// - Parameters:
+    ///   - isAdvertised: Whether hosts of its family advertise themselves.
+    ///   - usesToken: Whether this device paired with a token, which the host takes until it gets another one.
+    ///   - ask: Asks the host for its state. Throws `CompanionClientError` or ``UnusableRecord``.
+    ///   - lookElsewhere: Looks for another address in the advertisements of a host that does not answer.
+    package init(
+        host: PairedHost,
+        isAdvertised: Bool,
+        usesToken: Bool,
+        ask: @escaping @Sendable () async throws -> HostHealth,
+        lookElsewhere: @escaping @Sendable () async throws -> CompanionEndpoint?
+    ) {
+        self.host = host
+        self.isAdvertised = isAdvertised
+        self.usesToken = usesToken
+        self.ask = ask
+        self.lookElsewhere = lookElsewhere
+    }
+
+    package func findings() async throws -> [Finding] {
         do {
-            return Self.findings(host, try await family.health(of: host, output: output, timeouts: Self.timeouts))
-        } catch let error as CompanionClientError
-            where family.isFollowed && [.unreachable, .timedOut].contains(error.code)
-        {
-            let elsewhere = try await advertisedPlace()
-            return [elsewhere.map { Self.moved(host, to: $0) } ?? Self.unreachable(host, error)]
+            return findings(try await ask())
         } catch let error as CompanionClientError {
-            return [Self.unreachable(host, error)]
-        } catch let error as CommandError {
+            guard [.unreachable, .timedOut].contains(error.code), let place = try await lookElsewhere() else {
+                return [unreachable(error)]
+            }
+            return [moved(to: place)]
+        } catch let error as UnusableRecord {
             return [.problem(.host, about: host.name, error.message, .pairAgain)]
         }
     }
 
-    /// The host's new address according to advertisements; nil if they contain none. The address is not contacted.
-    private func advertisedPlace() async throws -> CompanionEndpoint? {
-        let id = host.id
-        let snapshot = try await DiscoverySnapshot.run(
-            client: client,
-            types: host.family.behavior.followedTypes,
-            limit: .seconds(3)
-        ) { snapshot in
-            snapshot.isSettled || snapshot.hosts.contains { $0.advertisedID == id && !$0.endpoints.isEmpty }
-        }
-        return snapshot.hosts.filter { $0.advertisedID == id }.flatMap(\.endpoints).map(\.endpoint)
-            .first { !host.covers($0) }
-    }
-
-    static func moved(_ host: PairedHost, to place: CompanionEndpoint) -> Finding {
+    private func moved(to place: CompanionEndpoint) -> Finding {
         .warning(
             .host,
             about: host.name,
@@ -53,7 +62,7 @@ struct HostCheck: DoctorCheck {
         )
     }
 
-    static func unreachable(_ host: PairedHost, _ error: CompanionClientError) -> Finding {
+    private func unreachable(_ error: CompanionClientError) -> Finding {
         let evidence = "at \(host.endpoint): \(error)"
         let values = ["HOST": host.name]
         return switch error.code {
@@ -65,14 +74,15 @@ struct HostCheck: DoctorCheck {
                 .host,
                 about: host.name,
                 evidence,
-                host.family.behavior.isAdvertised ? .reach : .reachDaemon,
+                isAdvertised ? .reach : .reachDaemon,
                 values
             )
         }
     }
 
-    static func findings(_ host: PairedHost, _ health: HostHealth) -> [Finding] {
-        let values = ["HOST": host.name, "URL": host.url, "FAMILY": host.family.rawValue]
+    private func findings(_ health: HostHealth) -> [Finding] {
+        let url = "\(host.spki == nil ? "http" : "https")://\(host.endpoint)"
+        let values = ["HOST": host.name, "URL": url, "FAMILY": host.family.rawValue]
         guard !health.isForeign else {
             let evidence = "at \(host.endpoint): \(health.service ?? "another service") answers"
             return [.problem(.host, about: host.name, evidence, .findPort)]
@@ -87,13 +97,13 @@ struct HostCheck: DoctorCheck {
                 .ok(.host, about: host.name, answers)
             }
         return [
-            place, version(host, health), signIn(host, health, values), pairing(host, health, values),
-            health.protocolVersions != nil ? clock(host, health.clockOffset) : nil,
+            place, version(health), signIn(health, values), pairing(health, values),
+            health.protocolVersions != nil ? Self.clock(host, health.clockOffset) : nil,
         ].compactMap(\.self)
     }
 
     /// - Returns: nil if the host reports no version.
-    private static func version(_ host: PairedHost, _ health: HostHealth) -> Finding? {
+    private func version(_ health: HostHealth) -> Finding? {
         let program = [health.service, health.version, health.generation.map { "(\($0))" }].compactMap(\.self)
         guard let versions = health.protocolVersions else {
             guard !program.isEmpty else { return nil }
@@ -124,13 +134,13 @@ struct HostCheck: DoctorCheck {
     }
 
     /// - Returns: nil if the assistant works, or if the host does not report it and does not need to.
-    private static func signIn(_ host: PairedHost, _ health: HostHealth, _ values: [String: String]) -> Finding? {
-        switch (health.hasAssistant, host.family.behavior.needsAccount) {
-        case (true?, true): .ok(.signIn, about: host.name, "the assistant's account is signed in")
-        case (false?, true):
+    private func signIn(_ health: HostHealth, _ values: [String: String]) -> Finding? {
+        switch health.assistant {
+        case .account(true): .ok(.signIn, about: host.name, "the assistant's account is signed in")
+        case .account(false):
             .problem(.signIn, about: host.name, "the assistant's account is not signed in", .signIn, values)
-        case (nil, true): .skipped(.signIn, about: host.name, "the host does not say")
-        case (false?, false):
+        case .account(nil): .skipped(.signIn, about: host.name, "the host does not say")
+        case .program(false):
             .problem(
                 .signIn,
                 about: host.name,
@@ -138,12 +148,12 @@ struct HostCheck: DoctorCheck {
                 .startAssistant,
                 values
             )
-        default: nil
+        case .program, nil: nil
         }
     }
 
     /// - Returns: nil if hosts of the family keep no list of devices, and there is no sign of a problem.
-    private static func pairing(_ host: PairedHost, _ health: HostHealth, _ values: [String: String]) -> Finding? {
+    private func pairing(_ health: HostHealth, _ values: [String: String]) -> Finding? {
         guard let standing = health.standing else { return nil }
         if let error = standing.failure {
             switch error.code {
@@ -154,7 +164,7 @@ struct HostCheck: DoctorCheck {
             default: return .problem(.pairing, about: host.name, "\(error)", .runAgain)
             }
         }
-        guard !host.family.behavior.codes.contains(.token) else {
+        guard !usesToken else {
             let evidence = "the host does not take this device's token any more"
             return standing.isConnected ? nil : .problem(.pairing, about: host.name, evidence, .newToken, values)
         }
@@ -178,7 +188,7 @@ struct HostCheck: DoctorCheck {
 
     static func clock(_ host: PairedHost, _ offset: Duration?) -> Finding {
         guard let offset else { return .skipped(.clock, about: host.name, "the host does not give its time") }
-        let span = TimeText.span(Double(offset.components.seconds))
+        let span = offset.span
         let evidence = "its clock is \(span) \(offset < .zero ? "behind" : "ahead of") this machine's"
         let limits = "(allowed: 60 s behind, 300 s ahead)"
         guard allowed.contains(offset) else {
@@ -191,12 +201,16 @@ struct HostCheck: DoctorCheck {
 }
 
 /// For when no host is paired, or the records cannot be read.
-struct NoHostCheck: DoctorCheck {
-    let name = CheckName.host
-    /// Whether the records cannot be read; ``FileCheck`` reports that.
-    var areUnreadable = false
+package struct NoHostCheck: DoctorCheck {
+    package let name = CheckName.host
+    private let areUnreadable: Bool
 
-    func findings() -> [Finding] {
+    /// - Parameter areUnreadable: Whether the records cannot be read; ``FileCheck`` reports that.
+    package init(areUnreadable: Bool = false) {
+        self.areUnreadable = areUnreadable
+    }
+
+    package func findings() -> [Finding] {
         areUnreadable
             ? [.skipped(.host, "the records of paired hosts cannot be read")]
             : [.skipped(.host, "no host is paired", .pair)]

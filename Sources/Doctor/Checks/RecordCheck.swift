@@ -49,7 +49,7 @@ struct RecordCheck {
             try load()
             return nil
         } catch {
-            return .problem(.files, about: path, CommandError(describing: error).message, advice, ["FILE": path])
+            return .problem(.files, about: path, "\(error)", advice, ["FILE": path])
         }
     }
 }

@@ -1,14 +1,22 @@
 import CompanionWire
 import Discovery
+import LocalState
 
 /// Whether this machine receives its own multicast packets and those of others.
-struct MulticastCheck: DoctorCheck {
-    let name = CheckName.multicast
-    let only: String?
-    /// How long to listen. Default: 2 s.
-    var limit = Duration.seconds(2)
+package struct MulticastCheck: DoctorCheck {
+    package let name = CheckName.multicast
+    private let only: String?
+    private let limit: Duration
 
-    func findings() async throws -> [Finding] {
+    /// - Parameters:
+    ///   - only: The interface that the user named; nil for all.
+    ///   - limit: How long to listen. Default: 2 s.
+    package init(only: String?, limit: Duration = .seconds(2)) {
+        self.only = only
+        self.limit = limit
+    }
+
+    package func findings() async throws -> [Finding] {
         let interfaces = InterfaceCheck.usable(NetworkInterface.all(), only: only)
         guard !interfaces.isEmpty else { return [.skipped(.multicast, "there is no interface to test")] }
         let limit = limit

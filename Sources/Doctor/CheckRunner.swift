@@ -1,26 +1,30 @@
 import CompanionClient
 
-/// One check of `pairtool doctor`.
-protocol DoctorCheck: Sendable {
+/// A check for what may keep hosts from being found or from answering.
+package protocol DoctorCheck: Sendable {
     /// The name to report if the check returns no findings of its own.
     var name: CheckName { get }
     func findings() async throws -> [Finding]
 }
 
 /// Runs checks concurrently and reports their findings in the order of the checks.
-struct Doctor: Sendable {
+package struct CheckRunner: Sendable {
     /// The number of checks that run at the same time. Each host is one check.
     private static let width = 12
 
-    let checks: [any DoctorCheck]
-    /// How long a single check may take. Default: 12 s.
-    var limit = Duration.seconds(12)
-    var clock: any Clock<Duration> = ContinuousClock()
+    private let checks: [any DoctorCheck]
+    private let limit: Duration
+
+    /// - Parameter limit: How long a single check may take. Default: 12 s.
+    package init(checks: [any DoctorCheck], limit: Duration = .seconds(12)) {
+        self.checks = checks
+        self.limit = limit
+    }
 
     /// - Parameter report: Called with a check's findings as soon as all checks before it are complete.
     /// - Returns: All findings.
     @discardableResult
-    func run(report: (Finding) -> Void = { _ in }) async throws -> [Finding] {
+    package func run(report: (Finding) -> Void = { _ in }) async throws -> [Finding] {
         try await withThrowingTaskGroup(of: (Int, [Finding]).self) { group in
             var waiting = Array(checks.enumerated().reversed())
             func start() {
@@ -46,14 +50,14 @@ struct Doctor: Sendable {
 
     private func examine(_ check: any DoctorCheck) async throws -> [Finding] {
         do {
-            let findings = try await withTimeLimit(limit, clock: clock) { try await check.findings() }
+            let findings = try await withTimeLimit(limit) { try await check.findings() }
             try Task.checkCancellation()
             return findings
                 ?? [.problem(check.name, "the check did not finish within \(limit.components.seconds) s", .runAgain)]
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            return [.problem(check.name, CommandError(describing: error).message, .runAgain)]
+            return [.problem(check.name, "\(error)", .runAgain)]
         }
     }
 }

@@ -1,24 +1,23 @@
 import CompanionWire
-import Discovery
+package import Discovery
 
 /// Which hosts advertise themselves, and under which service types.
-struct AdvertCheck: DoctorCheck {
-    let name = CheckName.adverts
-    let client: CompanionDiscoveryClient
-    /// Whether hosts are paired. Those have a check of their own, and hosts that were paired by address need not be
-    /// advertised.
-    let hasPairedHosts: Bool
-    /// How long to look at most. Default: 5 s.
-    var limit = Duration.seconds(5)
+package struct AdvertCheck: DoctorCheck {
+    package let name = CheckName.adverts
+    private let hasPairedHosts: Bool
+    private let look: @Sendable () async throws -> [DiscoveredHost]
 
-    func findings() async throws -> [Finding] {
-        let snapshot = try await DiscoverySnapshot.run(
-            client: client,
-            types: ServiceType.all,
-            limit: limit,
-            until: \.isSettled
-        )
-        return Self.findings(snapshot.hosts, hasPairedHosts: hasPairedHosts)
+    /// - Parameters:
+    ///   - hasPairedHosts: Whether hosts are paired. Those have a check of their own, and hosts that were paired by
+    ///     address need not be advertised.
+    ///   - look: Looks for hosts on the network.
+    package init(hasPairedHosts: Bool, look: @escaping @Sendable () async throws -> [DiscoveredHost]) {
+        self.hasPairedHosts = hasPairedHosts
+        self.look = look
+    }
+
+    package func findings() async throws -> [Finding] {
+        Self.findings(try await look(), hasPairedHosts: hasPairedHosts)
     }
 
     static func findings(_ hosts: [DiscoveredHost], hasPairedHosts: Bool) -> [Finding] {

@@ -1,7 +1,7 @@
 /// What `pairtool doctor` recommends. docs/troubleshooting.md contains each of these sentences.
 ///
 /// Words in braces are placeholders; the document shows them without the braces.
-enum Advice: String, Sendable, CaseIterable {
+package enum Advice: String, Sendable, CaseIterable {
     case installDaemon = "Nothing, unless other programs need it: sudo apt install avahi-daemon"
     case restartBus = "Restart the system bus and the daemon: sudo systemctl restart dbus avahi-daemon"
     case restartDaemon = """
@@ -79,7 +79,7 @@ enum Advice: String, Sendable, CaseIterable {
     case runAgain = "Run it again. For more details: PAIRTOOL_LOG=debug pairtool doctor"
 
     /// The sentence with its placeholders filled in.
-    func text(_ values: [String: String]) -> String {
+    package func text(_ values: [String: String]) -> String {
         var text = ""
         var rest = rawValue[...]
         while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {

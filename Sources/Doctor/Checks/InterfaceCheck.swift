@@ -2,12 +2,16 @@ import CompanionWire
 import Discovery
 
 /// The network interfaces, and which of them mDNS can use.
-struct InterfaceCheck: DoctorCheck {
-    let name = CheckName.interfaces
-    /// The interface that the user named; nil for all.
-    let only: String?
+package struct InterfaceCheck: DoctorCheck {
+    package let name = CheckName.interfaces
+    private let only: String?
 
-    func findings() -> [Finding] {
+    /// - Parameter only: The interface that the user named; nil for all.
+    package init(only: String?) {
+        self.only = only
+    }
+
+    package func findings() -> [Finding] {
         Self.findings(NetworkInterface.all(), only: only)
     }
 

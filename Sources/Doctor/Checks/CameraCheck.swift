@@ -4,11 +4,15 @@ import Glibc
 import LocalState
 
 /// Whether there is a camera that this user has access to.
-struct CameraCheck: DoctorCheck {
-    let name = CheckName.camera
-    var directory = "/dev"
+package struct CameraCheck: DoctorCheck {
+    package let name = CheckName.camera
+    private let directory: String
 
-    func findings() -> [Finding] {
+    package init(directory: String = "/dev") {
+        self.directory = directory
+    }
+
+    package func findings() -> [Finding] {
         let names = ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [])
             .filter { $0.begins(with: "video") && Int($0.dropFirst(5)) != nil }.sorted()
         let paths = names.map { "\(directory)/\($0)" }

@@ -1,5 +1,6 @@
 import CompanionTestSupport
 import CompanionWire
+import Doctor
 import FoundationEssentials
 import LocalState
 import Testing

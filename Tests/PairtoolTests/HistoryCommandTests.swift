@@ -184,7 +184,7 @@ import Testing
             try Data("no database at all".utf8).write(to: URL(filePath: path))
             let result = await user.run("chats")
             #expect(result.status == 0)
-            #expect(result.err.contains("damaged; going on without it"))
+            #expect(result.err.contains("damaged; continuing without it"))
             #expect(await user.run("search", "x", "--json").failed(with: "history.damaged"))
             #expect(await user.run("history", "clear").status == 0)
             #expect(await user.run("chats").err.isEmpty)
@@ -207,6 +207,16 @@ import Testing
             #expect(status.err.contains("history.max is not a size"))
             try choose("[history\n", user)
             #expect(await user.run("history").err.contains("config.toml: line 1"))
+            #expect(await user.run("history", "prune").err.contains("config.toml: line 1"))
+            let path = HistoryStore.path(state: user.directory + "/state/pairtool")
+            for unclear in ["off = true\nkeep = 90d\n", "off = \"true\"\n", "of = true\n", "max = \"5 gigs\"\n"] {
+                try HistoryStore.removeFiles(path)
+                try choose("[history]\n" + unclear, user)
+                let chats = await user.run("chats")
+                #expect(chats.status == 0)
+                #expect(chats.err.contains("config.toml: "))
+                #expect(!FileManager.default.fileExists(atPath: path), "kept in spite of \(unclear)")
+            }
             try choose("[history]\nkeep = \"90d\"\nmax = \"500 MB\"\n", user)
             #expect(await user.run("history").out.contains("for 90 d, at most 500 MB"))
         }

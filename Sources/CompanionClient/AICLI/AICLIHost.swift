@@ -83,7 +83,7 @@ extension AICLIHost: ProjectBrowsing, ChatBrowsing {
         limit: Int
     ) async throws -> CompanionMessagesPageResponse {
         if runner.messages.recorder == nil, noticed.use() {
-            notice?("The history is turned off, and an AICLI server returns no messages.")
+            notice?("No history is kept, and an AICLI server returns no messages.")
         }
         return try await runner.messages.page(chatID: chatID, cursor: cursor, limit: limit)
     }

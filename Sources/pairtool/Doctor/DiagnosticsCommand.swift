@@ -1,5 +1,6 @@
 import ArgumentParser
 import CompanionWire
+import Doctor
 import FoundationEssentials
 
 struct DiagnosticsCommand: AsyncParsableCommand {
@@ -45,7 +46,7 @@ struct DiagnosticsCommand: AsyncParsableCommand {
         }
         if screen.format == .text { screen.say("Running the checks of pairtool doctor …") }
         let checks = try DoctorCommand.checks(of: nil, discovery, screen)
-        let findings = try await Doctor(checks: checks).run()
+        let findings = try await CheckRunner(checks: checks).run()
         let report = try await DiagnosticsReport.collect(findings, screen)
         var content = report.text
         if screen.format == .json {

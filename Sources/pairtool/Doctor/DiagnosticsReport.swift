@@ -1,6 +1,7 @@
 import CompanionClient
 import CompanionWire
 import Discovery
+import Doctor
 import FoundationEssentials
 import Glibc
 import History
@@ -136,13 +137,11 @@ struct DiagnosticsReport: Encodable, Sendable {
     }
 
     private static func redacted(_ finding: Finding, _ redactor: Redactor) -> Finding {
-        Finding(
-            check: finding.check,
-            subject: finding.subject.map(redactor.text),
-            verdict: finding.verdict,
-            evidence: redactor.text(finding.evidence),
-            advice: finding.advice.map(redactor.text)
-        )
+        var finding = finding
+        finding.subject = finding.subject.map(redactor.text)
+        finding.evidence = redactor.text(finding.evidence)
+        finding.advice = finding.advice.map(redactor.text)
+        return finding
     }
 
     /// What the history has, and the names and folders of its projects.
@@ -182,7 +181,7 @@ struct DiagnosticsReport: Encodable, Sendable {
             environment[name] = context.environment[name].map { isSimple($0) ? $0 : "set" }
         }
         return Settings(
-            keepsHistory: choices.history != nil,
+            keepsHistory: !choices.isHistoryOff,
             keepSeconds: choices.history?.age,
             maxBytes: choices.history?.size,
             faults: choices.faults.count,

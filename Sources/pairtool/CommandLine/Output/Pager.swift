@@ -1,5 +1,6 @@
 import CompanionWire
 import Glibc
+import LocalState
 import NIOConcurrencyHelpers
 
 /// Shows output that does not fit the window in the user's pager.

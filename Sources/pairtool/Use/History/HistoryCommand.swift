@@ -46,12 +46,13 @@ struct HistoryCommand: AsyncParsableCommand {
             var oldest: Date?
             var newest: Date?
             var keepSeconds: Double?
-            var maxBytes: Int
+            var maxBytes: Int?
         }
 
         func run() async throws {
             let output = options.output
             try await output.withHistory { history in
+                let limits = history.choices.history
                 let status = try await history.store.status()
                 let row = Row(
                     path: history.store.path,
@@ -63,8 +64,8 @@ struct HistoryCommand: AsyncParsableCommand {
                     tools: status.tools,
                     oldest: status.oldest,
                     newest: status.newest,
-                    keepSeconds: history.limits.age,
-                    maxBytes: history.limits.size
+                    keepSeconds: limits?.age,
+                    maxBytes: limits?.size
                 )
                 let now = output.context.now()
                 output.result(row, id: history.store.path) {
@@ -78,12 +79,18 @@ struct HistoryCommand: AsyncParsableCommand {
                         messages  \(row.messages), oldest \(TimeText.ago(row.oldest, now: now)), newest \
                         \(TimeText.ago(row.newest, now: now))
                         tools     \(row.tools)
-                        kept      \(row.keepSeconds.map { "for \(TimeText.span($0))" } ?? "no age limit"), at most \(Self.size(row.maxBytes))
+                        kept      \(Self.limits(limits))
                         """,
                         indent: 10
                     )
                 }
             }
+        }
+
+        private static func limits(_ limits: HistoryLimits?) -> String {
+            guard let limits else { return "nothing more until config.toml is mended" }
+            let age = limits.age.map { "for \(TimeText.span($0))" } ?? "without an age limit"
+            return "\(age), at most \(size(limits.size))"
         }
 
         static func size(_ bytes: Int) -> String {
@@ -124,7 +131,8 @@ struct HistoryCommand: AsyncParsableCommand {
         func run() async throws {
             let output = options.output
             let count = try await output.withHistory { history in
-                var limits = history.limits
+                // With a fault in config.toml only what is asked for here is removed.
+                var limits = history.choices.history ?? HistoryLimits(size: .max)
                 if let olderThan { limits.age = olderThan.seconds }
                 return try await history.store.prune(limits, now: output.context.now())
             }

@@ -9,7 +9,7 @@ import PairingAgent
 /// The history, for commands about it: other than elsewhere, its failure is theirs.
 struct OpenedHistory: Sendable {
     let store: HistoryStore
-    let limits: HistoryLimits
+    let choices: Choices
     let output: Output
 
     /// Takes what families store of their hosts themselves.
@@ -17,8 +17,12 @@ struct OpenedHistory: Sendable {
     /// - Returns: Why something is missing.
     func keepStored() async -> CommandError? {
         let context = output.context
-        let history = LocalHistory(store, limits: limits) { output.warn(CommandError(describing: $0)) }
-        guard let hosts = try? PairedHostStore(directory: context.paths.data).load().hosts else { return nil }
+        let history = LocalHistory(store, limits: choices.history ?? HistoryLimits()) {
+            output.warn(CommandError(describing: $0))
+        }
+        guard choices.history != nil,
+            let hosts = try? PairedHostStore(directory: context.paths.data).load().hosts
+        else { return nil }
         var missing: CommandError?
         for host in hosts {
             do {
@@ -53,7 +57,7 @@ extension Output {
     func withHistory<R>(_ body: (OpenedHistory) async throws -> R) async throws -> R {
         let choices = Choices.load(context.paths)
         choices.faults.forEach(warn)
-        guard let limits = choices.history else {
+        guard !choices.isHistoryOff else {
             throw CommandError(
                 .failed,
                 "history.off",
@@ -61,7 +65,7 @@ extension Output {
                 next: "remove off = true from \(context.paths.config)/config.toml"
             )
         }
-        return try await withHistoryStore { try await body(OpenedHistory(store: $0, limits: limits, output: self)) }
+        return try await withHistoryStore { try await body(OpenedHistory(store: $0, choices: choices, output: self)) }
     }
 
     /// Runs a body with the history, whether or not the user wants one.

@@ -126,12 +126,22 @@ let modules: [Target] = [
         ],
         swiftSettings: strict
     ),
+    .target(
+        name: "Doctor",
+        dependencies: [
+            "CompanionClient", "CompanionHost", "CompanionWire", "DBus", "Discovery", "Identity", "LocalState",
+            "QRCodec",
+            .product(name: "Subprocess", package: "swift-subprocess"),
+            .product(name: "SystemPackage", package: "swift-system"),
+        ],
+        swiftSettings: strict
+    ),
     .target(name: "LineEditor", swiftSettings: strict),
     .executableTarget(
         name: "pairtool",
         dependencies: [
             "CConfinement", "CompanionClient", "CompanionHost", "CompanionWire", "DBus", "Desktop", "Discovery",
-            "History", "Identity", "LineEditor", "LocalState", "Markdown", "PairingAgent", "QRCodec",
+            "Doctor", "History", "Identity", "LineEditor", "LocalState", "Markdown", "PairingAgent", "QRCodec",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -270,10 +280,19 @@ let tests: [Target] = [
         swiftSettings: strict
     ),
     .testTarget(
+        name: "DoctorTests",
+        dependencies: [
+            "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire", "Discovery", "Doctor",
+            "Identity", "LocalState",
+        ],
+        swiftSettings: strict
+    ),
+    .testTarget(
         name: "PairtoolTests",
         dependencies: [
             "pairtool", "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire", "DBus",
-            "Discovery", "History", "Identity", "LocalState", "Markdown", "PairingAgent", "QRCodec", "TerminalScreen",
+            "Discovery", "Doctor", "History", "Identity", "LocalState", "Markdown", "PairingAgent", "QRCodec",
+            "TerminalScreen",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "Logging", package: "swift-log"),

@@ -146,11 +146,13 @@ struct PageWriter {
         if let last = anchors.last { behind = places.lowerBound + last.index - last.number }
         if let previous = neighbours?[0] as Int? { before = min(before, places.lowerBound - 1 - previous) }
         if let next = neighbours?[1] as Int? { behind = max(behind, places.upperBound - next) }
-        guard before != 0 || behind != 0 else { return }
+        // With one side alone, SQLite reads only the rows that move.
+        let moving = [before == 0 ? nil : "number < ?2", behind == 0 ? nil : "number > ?3"].compactMap(\.self)
+        guard !moving.isEmpty else { return }
         try database.execute(
             sql: """
                 UPDATE message SET number = number + iif(number < ?2, ?4, ?5)
-                WHERE chat = ?1 AND (number < ?2 OR number > ?3) AND \(own)
+                WHERE chat = ?1 AND (\(moving.joined(separator: " OR "))) AND \(own)
                 """,
             arguments: [chat, low, high, before, behind]
         )

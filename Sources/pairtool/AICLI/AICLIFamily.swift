@@ -161,7 +161,7 @@ extension HostHealth {
             place: "\(endpoint)",
             trouble: ["healthy", "ok", "running"].contains(health.status.lowercased()) ? nil : health.status,
             generation: health.generation.rawValue,
-            hasAssistant: health.assistantAvailable,
+            assistant: .program(answers: health.assistantAvailable),
             limits: health.generation.limits
         )
     }

@@ -1,6 +1,7 @@
 import CompanionWire
 import Dispatch
 import Glibc
+import LocalState
 import NIOConcurrencyHelpers
 
 /// Shows output that does not fit the window in the user's pager.

@@ -1,6 +1,7 @@
 import CompanionWire
 import FoundationEssentials
 import Glibc
+import LocalState
 import Markdown
 import NIOConcurrencyHelpers
 

@@ -1,3 +1,4 @@
+import CompanionClient
 import FoundationEssentials
 import Glibc
 
@@ -40,9 +41,6 @@ enum TimeText {
 
     /// The two largest units, such as `2 d 3 h` or `4 min 5 s`.
     static func span(_ seconds: Double) -> String {
-        let total = Int(seconds.magnitude.rounded())
-        let units = [("d", total / 86_400), ("h", total / 3600 % 24), ("min", total / 60 % 60), ("s", total % 60)]
-        let parts = units.drop { $0.1 == 0 }.prefix(2).filter { $0.1 > 0 }
-        return parts.isEmpty ? "0 s" : parts.map { "\($0.1) \($0.0)" }.joined(separator: " ")
+        Duration.seconds(seconds).span
     }
 }

@@ -53,7 +53,7 @@ struct ExportCommand: AsyncParsableCommand {
         let screen = options.output
         try await screen.withHistory { history in
             _ = await history.keepStored(screen)
-            let hostID: String? = if let host { try await history.host(host).id } else { nil }
+            let hostID: String? = if let host { try await history.store.host(host).id } else { nil }
             let chats = try choose(try await history.store.allChats(hostID: hostID))
             let sink: any TextSink
             let memory = BufferSink()

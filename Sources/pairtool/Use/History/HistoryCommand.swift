@@ -50,8 +50,8 @@ struct HistoryCommand: AsyncParsableCommand {
 
         func run() async throws {
             let output = options.output
-            let limits = Choices.load(output.context.paths).history
             try await output.withHistory { history in
+                let limits = history.choices.history
                 let status = try await history.store.status()
                 let row = Row(
                     path: history.store.path,
@@ -78,13 +78,18 @@ struct HistoryCommand: AsyncParsableCommand {
                         messages  \(row.messages), oldest \(TimeText.ago(row.oldest, now: now)), newest \
                         \(TimeText.ago(row.newest, now: now))
                         tools     \(row.tools)
-                        kept      \(row.keepSeconds.map { "for \(TimeText.span($0))" } ?? "without a limit of time"), at most \
-                        \(Self.size(row.maxBytes ?? 0))
+                        kept      \(Self.limits(history.choices.history))
                         """,
                         indent: 10
                     )
                 }
             }
+        }
+
+        private static func limits(_ limits: HistoryLimits?) -> String {
+            guard let limits else { return "nothing more until config.toml is mended" }
+            let age = limits.age.map { "for \(TimeText.span($0))" } ?? "without an age limit"
+            return "\(age), at most \(size(limits.size))"
         }
 
         static func size(_ bytes: Int) -> String {
@@ -124,10 +129,11 @@ struct HistoryCommand: AsyncParsableCommand {
 
         func run() async throws {
             let output = options.output
-            var limits = Choices.load(output.context.paths).history ?? HistoryLimits()
-            if let olderThan { limits.age = olderThan.seconds }
             let count = try await output.withHistory { history in
-                try await history.store.prune(limits, now: output.context.now())
+                // With a fault in config.toml only what is asked for here is removed.
+                var limits = history.choices.history ?? HistoryLimits(size: .max)
+                if let olderThan { limits.age = olderThan.seconds }
+                return try await history.store.prune(limits, now: output.context.now())
             }
             output.result(Row(removed: count), id: nil) {
                 count == 1 ? "Removed 1 message." : "Removed \(count) messages."
@@ -166,7 +172,7 @@ struct HistoryCommand: AsyncParsableCommand {
                 let store = try HistoryStore(path: path)
                 defer { store.close() }
                 if let host {
-                    let found = try await OpenedHistory(store: store, output: output).host(host)
+                    let found = try await store.host(host)
                     try await store.forget(hostID: found.id)
                     cleared = found
                 } else {

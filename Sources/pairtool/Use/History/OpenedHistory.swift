@@ -9,28 +9,18 @@ import PairingAgent
 /// The history, for commands about it: other than elsewhere, its failure is theirs.
 struct OpenedHistory: Sendable {
     let store: HistoryStore
+    let choices: Choices
     let output: Output
-
-    /// The host that a word names: by id, id prefix or name.
-    func host(_ word: String) async throws -> HistoryHost {
-        try NameMatch.find(
-            word,
-            in: try await store.hosts(),
-            kind: "host",
-            listing: "pairtool hosts",
-            ids: { [$0.id] },
-            names: { [$0.name] }
-        )
-    }
 
     /// Takes what families store of their hosts themselves.
     ///
     /// - Returns: Why something is missing.
     func keepStored(_ output: Output) async -> CommandError? {
         let context = output.context
-        guard let history = LocalHistory.ofUser(output),
+        guard let limits = choices.history,
             let hosts = try? PairedHostStore(directory: context.paths.data).load().hosts
         else { return nil }
+        let history = LocalHistory(limits, output)
         var missing: CommandError?
         for host in hosts {
             do {
@@ -45,6 +35,20 @@ struct OpenedHistory: Sendable {
     }
 }
 
+extension HistoryStore {
+    /// The host that a word names: by id, id prefix or name.
+    func host(_ word: String) async throws -> HistoryHost {
+        try NameMatch.find(
+            word,
+            in: try await hosts(),
+            kind: "host",
+            listing: "pairtool hosts",
+            ids: { [$0.id] },
+            names: { [$0.name] }
+        )
+    }
+}
+
 extension Output {
     /// Runs a body with the history.
     ///
@@ -52,7 +56,7 @@ extension Output {
     func withHistory<R>(_ body: (OpenedHistory) async throws -> R) async throws -> R {
         let choices = Choices.load(context.paths)
         choices.faults.forEach(warn)
-        guard choices.history != nil else {
+        guard !choices.isHistoryOff else {
             throw CommandError(
                 .failed,
                 "history.off",
@@ -62,6 +66,6 @@ extension Output {
         }
         let store = try HistoryStore(path: HistoryStore.path(state: context.paths.state))
         defer { store.close() }
-        return try await body(OpenedHistory(store: store, output: self))
+        return try await body(OpenedHistory(store: store, choices: choices, output: self))
     }
 }

@@ -93,7 +93,7 @@ struct SearchCommand: AsyncParsableCommand {
             let missing = await history.keepStored(output)
             var scope = SearchScope(project: project, since: since?.date(output.context.now()), role: role)
             scope.limit = limit
-            if let host { scope.hosts = [try await history.host(host).id] }
+            if let host { scope.hosts = [try await history.store.host(host).id] }
             let hits = try await history.store.search(SearchQuery(text), scope)
             guard !hits.isEmpty else {
                 let next = missing?.next ?? "read the chat first: pairtool messages CHAT --all"

@@ -181,6 +181,7 @@ let tests: [Target] = [
         // It is shown what thousands of documents look like.
         swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
     ),
+    .target(name: "SeededNumbers", path: "Tests/SeededNumbers", swiftSettings: strict),
     .executableTarget(
         name: "companion-fakes",
         dependencies: [
@@ -194,7 +195,7 @@ let tests: [Target] = [
     .testTarget(name: "CompanionWireTests", dependencies: ["CompanionWire"], swiftSettings: strict),
     .testTarget(
         name: "MarkdownTests",
-        dependencies: ["CompanionWire", "Markdown", "TerminalScreen"],
+        dependencies: ["CompanionWire", "Markdown", "SeededNumbers", "TerminalScreen"],
         exclude: ["Screens"],
         swiftSettings: strict
     ),
@@ -205,11 +206,15 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "QRCodecTests",
-        dependencies: ["CHEIF", "CTurboJPEG", "CWebP", "QRCodec"],
+        dependencies: ["CHEIF", "CTurboJPEG", "CWebP", "QRCodec", "SeededNumbers"],
         swiftSettings: strict,
         linkerSettings: [.linkedLibrary("heif")]
     ),
-    .testTarget(name: "LineEditorTests", dependencies: ["LineEditor"], swiftSettings: strict),
+    .testTarget(
+        name: "LineEditorTests",
+        dependencies: ["CompanionWire", "LineEditor", "SeededNumbers", "TerminalScreen"],
+        swiftSettings: strict
+    ),
     .testTarget(name: "DesktopTests", dependencies: ["Desktop", "QRCodec"], swiftSettings: strict),
     .testTarget(name: "LocalStateTests", dependencies: ["LocalState"], swiftSettings: strict),
     .testTarget(

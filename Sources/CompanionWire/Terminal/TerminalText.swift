@@ -5,7 +5,8 @@ package enum TerminalText {
         sanitize(text, keepsLines: false)
     }
 
-    /// Sanitises text of several lines: line feeds and tabs stay.
+    /// Sanitises text of several lines: line feeds and tabs stay, and the separators of lines and paragraphs become line
+    /// feeds.
     package static func block(_ text: String) -> String {
         sanitize(text, keepsLines: true)
     }
@@ -17,6 +18,7 @@ package enum TerminalText {
         for scalar in text.unicodeScalars {
             switch scalar {
             case "\n", "\t": result.append(keepsLines ? scalar : " ")
+            case "\u{2028}", "\u{2029}": result.append(keepsLines ? "\n" : " ")
             case "\r": if !keepsLines { result.append(" ") }
             case "\u{7F}": result.append("\u{2421}")
             case _ where scalar.value < 0x20:

@@ -1,5 +1,5 @@
 /// The text of a line with its cursor.
-package struct LineBuffer: Sendable, Equatable {
+struct LineBuffer: Sendable, Equatable {
     /// What the cursor moves over in one step.
     enum Cell: Sendable, Equatable {
         case character(Character)
@@ -23,22 +23,25 @@ package struct LineBuffer: Sendable, Equatable {
     /// From this size in bytes, or number of line feeds, a paste is shown abbreviated.
     private static let largePaste = (bytes: 2000, lines: 12)
 
+    /// The longest text, in bytes, that is shown whole where it is not typed: it comes from the history, or an editor.
+    private static let mostEdited = 16 << 10
+
     private(set) var cells: [Cell] = []
     /// The cell before which the cursor is.
     private(set) var cursor = 0
 
-    package init() {}
+    init() {}
 
-    /// A text, with the cursor behind it.
+    /// A text, with the cursor behind it. One that is too long to edit is like a large paste.
     init(_ text: String) {
-        insert(text)
+        if text.utf8.count > Self.mostEdited { paste(text) } else { insert(text) }
     }
 
-    package var text: String { Self.text(cells[...]) }
-    package var isEmpty: Bool { cells.isEmpty }
+    var text: String { Self.text(cells[...]) }
+    var isEmpty: Bool { cells.isEmpty }
 
     /// The position of the cursor in cells, and how many cells there are.
-    package var position: (cursor: Int, count: Int) { (cursor, cells.count) }
+    var position: (cursor: Int, count: Int) { (cursor, cells.count) }
 
     static func text(_ cells: ArraySlice<Cell>) -> String {
         cells.reduce(into: "") { $0 += $1.text }

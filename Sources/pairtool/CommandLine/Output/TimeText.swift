@@ -1,5 +1,6 @@
 import CompanionClient
 import FoundationEssentials
+import Glibc
 
 /// Formats times for display.
 enum TimeText {
@@ -15,6 +16,21 @@ enum TimeText {
         case ..<(60 * 86_400): "\(seconds / 86_400) d ago"
         default: date.formatted(Date.ISO8601FormatStyle().year().month().day())
         }
+    }
+
+    /// The time of day here, such as `14:03:22`, with the date if that is not today's.
+    static func clock(_ date: Date, now: Date) -> String {
+        tzset()
+        func parts(_ date: Date) -> tm {
+            var (seconds, parts) = (time_t(date.timeIntervalSince1970.rounded(.down)), tm())
+            localtime_r(&seconds, &parts)
+            return parts
+        }
+        func two(_ number: Int32) -> String { (number < 10 ? "0" : "") + "\(number)" }
+        let (then, today) = (parts(date), parts(now))
+        let time = "\(two(then.tm_hour)):\(two(then.tm_min)):\(two(then.tm_sec))"
+        guard (then.tm_year, then.tm_yday) != (today.tm_year, today.tm_yday) else { return time }
+        return "\(then.tm_year + 1900)-\(two(then.tm_mon + 1))-\(two(then.tm_mday)) \(time)"
     }
 
     /// The remaining time, such as `4:05`; `0:00` after the end.

@@ -1,7 +1,7 @@
 import CompanionWire
-import Dispatch
 package import FoundationEssentials
 import GRDB
+import LocalState
 
 extension HistoryStore {
     /// What an import has added. What was there before stays as it is.
@@ -26,17 +26,17 @@ extension HistoryStore {
         at now: Date,
         _ open: @escaping @Sendable () throws -> HistoryArchive.Reader
     ) async throws -> Imported {
-        try await Self.blocking {
+        try await BlockingCall.run {
             var check = ArchiveCheck()
             let next = try open()
             while let line = try next() { try check.take(line) }
             try check.end()
         }
-        let reading = try await Self.blocking { ArchiveReading(try open()) }
+        let reading = try await BlockingCall.run { ArchiveReading(try open()) }
         var writer = ArchiveImport(now: now.milliseconds)
         do {
             while true {
-                let lines = try await Self.blocking { try reading.next(Self.linesAtOnce, bytes: Self.bytesAtOnce) }
+                let lines = try await BlockingCall.run { try reading.next(Self.linesAtOnce, bytes: Self.bytesAtOnce) }
                 guard !lines.isEmpty else { return writer.imported }
                 let before = writer
                 writer = try await write { database in
@@ -53,14 +53,6 @@ extension HistoryStore {
                 remedy: error.remedy ?? "import the file again: what was imported is left alone",
                 underlying: error
             )
-        }
-    }
-
-    /// Runs a body that blocks, off the cooperative pool.
-    private static func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value
-    {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(with: Result(catching: body)) }
         }
     }
 }

@@ -1,4 +1,3 @@
-import Dispatch
 import FoundationEssentials
 import GRDB
 import Glibc
@@ -34,14 +33,11 @@ package final class HistoryStore: Sendable {
 
     /// Opens the database as ``init(path:)`` does, without blocking the thread.
     package static func open(path: String) async throws(HistoryError) -> HistoryStore {
-        let result: Result<HistoryStore, HistoryError> = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(
-                    returning: Result { () throws(HistoryError) in try HistoryStore(path: path) }
-                )
-            }
+        do {
+            return try await BlockingCall.run { try HistoryStore(path: path) }
+        } catch {
+            throw failure(error, path: path, "cannot be opened")
         }
-        return try result.get()
     }
 
     /// The database's path in the tool's state directory.
@@ -121,12 +117,7 @@ package final class HistoryStore: Sendable {
     }
 
     package func close() async {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                self.closeBlocking()
-                continuation.resume()
-            }
-        }
+        try? await BlockingCall.run { self.closeBlocking() }
     }
 
     package func closeBlocking() {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CompanionWire
+import LocalState
 
 /// Parses a command line, runs the command and reports how it ended.
 enum CommandRunner {

@@ -2,6 +2,7 @@ import ArgumentParser
 import CompanionWire
 import Doctor
 import FoundationEssentials
+import LocalState
 
 struct DiagnosticsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -122,7 +122,7 @@ struct DiagnosticsReport: Encodable, Sendable {
         var known: [(text: String, placeholder: String)] = []
         for (index, host) in hosts.enumerated() {
             let placeholder = "host-\(index + 1)"
-            let texts = [host.name, host.id, "\(host.endpoint)", "\(host.endpoint.address)", host.url]
+            let texts = [host.name, host.id, "\(host.endpoint)", "\(host.endpoint.address)", host.fallbackURL ?? ""]
             known += texts.map { ($0, placeholder) }
             known += [host.deviceID, host.deviceName ?? ""].map { ($0, "this-device") }
         }

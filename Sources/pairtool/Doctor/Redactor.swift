@@ -120,7 +120,7 @@ struct Redactor: Sendable {
         give gives gnu group h had has have health heard hello history home host hostname hostnamectl hosts how http
         i id identity if in init install int intercepting interface into invalid ip ipsec iptables ipv is isipv
         isolation it its itself jarvis join joined journalctl json just kb keep kernel key keys kib know lan
-        landlock large larger leads least leave left legacy let limit limited link linux list listens local lock log
+        landlock large larger leads least leave left legacy let limit limited link linux list listens lo local lock log
         long look loopback ls lumi machine machines macs make makes many map max may mb mdns messages method mib min
         mode models more move moved ms much multicast multicastdns mv name names need neither net network networks
         never new newer nft nftables no nobody none nor not nothing now ntp of off offset on once one only open

@@ -2,6 +2,7 @@ import ArgumentParser
 import CompanionWire
 import FoundationEssentials
 import History
+import LocalState
 
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import History
+import LocalState
 
 struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,4 +1,5 @@
 import CompanionTestSupport
+import CompanionWire
 import Testing
 
 @testable import pairtool

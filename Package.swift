@@ -251,7 +251,7 @@ let tests: [Target] = [
     .testTarget(
         name: "CompanionClientTests",
         dependencies: [
-            "CompanionClient", "CompanionTestSupport", "CompanionWire", "Identity", "LocalState",
+            "CompanionClient", "CompanionTestSupport", "CompanionWire", "History", "Identity", "LocalState",
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             .product(name: "NIOCore", package: "swift-nio"),

@@ -39,7 +39,6 @@ struct PageWriter {
         try removeMissing(anchors, own, after: before, isStart: first == 0, isEnd: isEnd)
         try moveOthers(anchors, own, after: before, places: first..<first + messages.count)
         try insert(messages, known, first: first)
-        if isEnd { try replaceOwn() }
     }
 
     /// A stored message of the page that is not moved within the chat.
@@ -189,7 +188,7 @@ struct PageWriter {
     }
 
     /// Replaces what was written down during turns by the host's own messages. Tools go with their prompt.
-    private func replaceOwn() throws {
+    func replaceOwn() throws {
         let own = try Row.fetchAll(
             database,
             sql: "SELECT key, role, text FROM message WHERE chat = ? AND isOwn = 1 ORDER BY number DESC",

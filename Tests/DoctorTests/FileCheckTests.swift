@@ -95,9 +95,9 @@ import Testing
                 url: ProviderURL("http://127.0.0.1:1", provider: .ollama),
                 for: .ollama
             )
-            try AICLIStore(data: data, hostID: Self.host).updateTranscript(chatID: "chat") {
-                $0.append(.user, "hello", at: Date(timeIntervalSince1970: 0))
-            }
+            try AICLIStore(data: data, hostID: Self.host).updateSessions { _ in }
+            // Of an earlier version.
+            try write(#"{"messages":[],"removed":0,"version":1}"#, to: "\(data)/aicli/\(Self.host)/chat-0.json")
             try LumiStore(data: data, hostID: Self.host).star(UUID(), true)
             _ = try HostCertificate(directory: data + "/host")
             try write("", to: data + "/host/host.sqlite")

@@ -122,6 +122,10 @@ import Testing
             let after = await user.run("export", "--all", "--format", "json").out.split(separator: "\n").dropFirst()
             #expect(before == after)
             #expect(await user.run("messages", "c-login", "--offline").status == 0)
+            #expect(await user.run("history", "clear").status == 0)
+            let whole = try String(contentsOf: URL(filePath: file), encoding: .utf8)
+            #expect(await user.run("import", "-", stdin: whole).status == 0)
+            #expect(try await user.run("history", "--json").json.first?["messages"] == count)
             let garbage = await user.run("import", "-", stdin: "{\"type\":\"archive\",\"version\":1}\nno\n")
             #expect(garbage.status == 1)
             #expect(garbage.err.contains("line 2"))
@@ -130,6 +134,41 @@ import Testing
                     "later pairtool"
                 )
             )
+        }
+    }
+
+    @Test("Lines of any length up to the limit are imported, wherever a file is read in pieces")
+    func longLines() async throws {
+        try await Sandbox.with { user in
+            var lines = [
+                #"{"type":"archive","version":1}"#, #"{"type":"host","id":"h","name":"Mac","family":"copilotforge"}"#,
+            ]
+            lines.append(#"{"type":"chat","id":"c","projectId":"p","title":"Plans"}"#)
+            for (number, count) in [1, 262_000, 262_144, 700_000, 3].enumerated() {
+                let text = String(repeating: "w", count: count)
+                lines.append(
+                    #"{"type":"message","id":"m\#(number)","number":\#(number),"role":"user","text":"\#(text)"}"#
+                )
+            }
+            // Without a line end at the end, and with empty lines.
+            let file = try user.file("chats.jsonl", Array(lines.joined(separator: "\n\n").utf8))
+            let result = await user.run("import", file, "--json")
+            #expect(try result.json.first?["messages"] == .number(5), "\(result)")
+            #expect(try await user.run("history", "--json").json.first?["messages"] == .number(5))
+        }
+    }
+
+    @Test("What the user cleared is not copied again from what was synced from a Lumi host, until it goes on")
+    func clearedLumi() async throws {
+        try await Sandbox.with { user in
+            let (store, sample) = try user.pullSample()
+            #expect(await user.run("search", "moon").status == 0)
+            #expect(await user.run("history", "clear").status == 0)
+            #expect(await user.run("search", "moon").status == 3)
+            let said = LumiMessage(id: UUID(), role: "user", content: "And the sun?", timestamp: Date())
+            let conversation = try #require(try store.conversation(sample.conversation))
+            try store.append([said], to: conversation)
+            #expect(await user.run("search", "sun").status == 0)
         }
     }
 

@@ -41,7 +41,8 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        let findings = try await CheckRunner(checks: try checks(output)).run { show($0, output) }
+        let checks = try Self.checks(of: host, discovery, output)
+        let findings = try await CheckRunner(checks: checks).run { show($0, output) }
         guard findings.contains(where: \.verdict.fails) else { return output.say("No problems found.") }
         let (problems, warnings) = (count(.problem, findings), count(.warning, findings))
         let total = "\(amount(problems, "problem")), \(amount(warnings, "warning"))"
@@ -49,13 +50,20 @@ struct DoctorCommand: AsyncParsableCommand {
         throw output.ended(by: CommandError(.failed, "doctor.not_well", total))
     }
 
-    private func checks(_ output: Output) throws -> [any DoctorCheck] {
+    /// All checks.
+    ///
+    /// - Parameter host: The only host to check; nil for all.
+    static func checks(
+        of host: String?,
+        _ discovery: DiscoveryOptions,
+        _ output: Output
+    ) throws -> [any DoctorCheck] {
         let context = output.context
         let client = try discovery.client(context: context)
         // A mistyped interface name is a usage error, not a network problem.
         try client.checkInterface()
         let only = discovery.interface(context: context)
-        let hosts = try hosts(output, client)
+        let hosts = try hosts(host, output, client)
         return [
             EngineCheck(
                 choice: try discovery.engine(context: context),
@@ -78,7 +86,11 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 
     /// One check for each paired host that was selected.
-    private func hosts(_ output: Output, _ client: CompanionDiscoveryClient) throws -> [any DoctorCheck] {
+    private static func hosts(
+        _ host: String?,
+        _ output: Output,
+        _ client: CompanionDiscoveryClient
+    ) throws -> [any DoctorCheck] {
         let store = PairedHostStore(directory: output.context.paths.data)
         if let host {
             return [check(try PairedHostSelection.select(host, in: try store.load()), output, client)]
@@ -88,14 +100,14 @@ struct DoctorCommand: AsyncParsableCommand {
         return hosts.map { check($0, output, client) }
     }
 
-    private func check(_ host: PairedHost, _ output: Output, _ client: CompanionDiscoveryClient) -> HostCheck {
+    private static func check(_ host: PairedHost, _ output: Output, _ client: CompanionDiscoveryClient) -> HostCheck {
         let family = host.family.behavior
         return HostCheck(
             host: host,
             isAdvertised: family.isAdvertised,
             usesToken: family.codes.contains(.token),
-            ask: { try await Self.health(of: host, output) },
-            lookElsewhere: { try await Self.advertisedPlace(of: host, client) }
+            ask: { try await health(of: host, output) },
+            lookElsewhere: { try await advertisedPlace(of: host, client) }
         )
     }
 

@@ -15,12 +15,14 @@ struct OpenedHistory: Sendable {
     /// Takes what families store of their hosts themselves.
     ///
     /// - Returns: Why something is missing.
-    func keepStored(_ output: Output) async -> CommandError? {
+    func keepStored() async -> CommandError? {
         let context = output.context
-        guard let limits = choices.history,
+        let history = LocalHistory(store, limits: choices.history ?? HistoryLimits()) {
+            output.warn(CommandError(describing: $0))
+        }
+        guard choices.history != nil,
             let hosts = try? PairedHostStore(directory: context.paths.data).load().hosts
         else { return nil }
-        let history = LocalHistory(limits, output)
         var missing: CommandError?
         for host in hosts {
             do {
@@ -30,7 +32,6 @@ struct OpenedHistory: Sendable {
                 missing = CommandError(describing: error)
             }
         }
-        await history.finish(at: context.now())
         return missing
     }
 }
@@ -64,8 +65,19 @@ extension Output {
                 next: "remove off = true from \(context.paths.config)/config.toml"
             )
         }
-        let store = try HistoryStore(path: HistoryStore.path(state: context.paths.state))
-        defer { store.close() }
-        return try await body(OpenedHistory(store: store, choices: choices, output: self))
+        return try await withHistoryStore { try await body(OpenedHistory(store: $0, choices: choices, output: self)) }
+    }
+
+    /// Runs a body with the history, whether or not the user wants one.
+    func withHistoryStore<R>(_ body: (HistoryStore) async throws -> R) async throws -> R {
+        let store = try await HistoryStore.open(path: HistoryStore.path(state: context.paths.state))
+        let result: Result<R, any Error>
+        do {
+            result = .success(try await body(store))
+        } catch {
+            result = .failure(error)
+        }
+        await store.close()
+        return try result.get()
     }
 }

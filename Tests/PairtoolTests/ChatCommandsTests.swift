@@ -206,6 +206,11 @@ import Testing
             #expect(try String(contentsOfFile: user.directory + "/old.md", encoding: .utf8) == "A")
             #expect(result.err.contains("old.md exists. Replace it? [y/N]"))
         }
+        try await chat("/new api", "plant\n# trees", "/save ~/new.md") { _, _, user in
+            // The first prompt is the title.
+            let text = try String(contentsOfFile: user.directory + "/new.md", encoding: .utf8)
+            #expect(text.hasPrefix("# plant\n\n## You, "), "\(text)")
+        }
     }
 
     @Test("A mistyped command gets the nearest one, and /edit needs a terminal")

@@ -237,6 +237,25 @@ import Testing
         }
     }
 
+    @Test("After a signal at the prompt, the line is as it was changed")
+    func interruptedPrompt() async throws {
+        try await withPairedMac { _, user in
+            try await user.atTerminal(Self.chat) { terminal in
+                try await terminal.shows("› ")
+                try await terminal.type("/hlep\r")
+                try await terminal.shows("There is no command /hlep.")
+                try await terminal.shows("› /hlep")
+                try await terminal.type(" me")
+                try await terminal.shows("› /hlep me")
+                try await terminal.signal(2)
+                try await terminal.shows("(Ctrl-D or /quit ends the chat)")
+                try await terminal.shows("› /hlep me")
+                try await terminal.type("\u{15}")
+                try await Self.end(terminal)
+            }
+        }
+    }
+
     @Test("A chat that is stopped by Ctrl-Z or a signal, and continued, has the line as it was")
     func stopped() async throws {
         try await withPairedMac { mac, user in

@@ -77,7 +77,8 @@ struct ChatCommand: AsyncParsableCommand {
 
     func run() async throws {
         let pictures = try await PromptPicture.read(images)
-        let typed = try await rendering.plain ? [] : TerminalBackground.ask(.current)
+        let isRendered = !rendering.plain && options.output.format == .text
+        let typed = try await isRendered ? TerminalBackground.ask(.current) : []
         let completer = ChatCompleter(context: .current)
         let (prompts, context) = CommandContext.current.promptReader(typed: typed, keepsHistory: !noHistory) {
             await completer.completion(of: $0.text)

@@ -67,15 +67,31 @@ package final class CompanionBridgeServer: Service {
         if configuration.adoptsOrphans { AgentProcesses.adoptOrphans() }
         self.configuration = configuration
         self.logger = logger
-        let agent: any Agent =
-            switch configuration.agent {
-            case .builtin: BuiltinAgent()
-            case .command(let command): try CommandAgent(command, logger: logger)
-            }
         let catalog = try ProjectCatalog(paths: configuration.projects)
         database = try HostDatabase(path: configuration.databasePath)
         sink = HostEventSink(live: LiveEventBroadcaster(clock: clock))
         let stateDirectory = Self.directory(of: configuration.databasePath)
+        let agent: any Agent =
+            switch configuration.agent {
+            case .builtin: BuiltinAgent()
+            case .command(let command): try CommandAgent(command, logger: logger)
+            case .acp(let launch):
+                try ACPAgent(
+                    launch,
+                    sessions: AgentSessions(database: database),
+                    clientVersion: configuration.version,
+                    logPath: configuration.agentLogPath ?? stateDirectory + "/agent.log",
+                    logger: logger,
+                    report: { [sink] in sink.send(.agent(message: $0.message, lines: $0.lines, log: $0.log)) }
+                )
+            }
+        let questions = try AgentQuestions(
+            database: database,
+            clock: clock,
+            timeout: configuration.questionTimeout,
+            events: sink,
+            logger: logger
+        )
         let maker = ProjectMaker(directory: configuration.projectsDirectory ?? stateDirectory + "/projects")
         let store = try CompanionHostStore(
             database: database,
@@ -114,6 +130,7 @@ package final class CompanionBridgeServer: Service {
         let log = try TurnEventLog(database: database, clock: clock, logger: logger)
         turns = TurnRunner(
             agent: agent,
+            ask: questions.ask,
             store: store,
             log: log,
             timeout: configuration.turnTimeout,
@@ -140,6 +157,7 @@ package final class CompanionBridgeServer: Service {
             lan: configuration.lan,
             pairing: pairing,
             control: control,
+            questions: questions,
             ports: { ports.withLockedValue { $0 } },
             audit: AuditLog(database: database)
         )

@@ -4,6 +4,8 @@ package enum HostAgentKind: Sendable, Hashable {
     case builtin
     /// A command, as its argument list: prompt on standard input, answer on standard output.
     case command([String])
+    /// An agent that speaks the Agent Client Protocol.
+    case acp(ACPLaunch)
 }
 
 /// Everything that a host is started with.
@@ -23,6 +25,10 @@ package struct CompanionHostConfiguration: Sendable {
     /// Where the database lives; its directory is made (mode 0700) when missing.
     package var databasePath: String
     package var agent: HostAgentKind
+    /// The file for what an agent writes to standard error. Default: nil, `agent.log` beside ``databasePath``.
+    package var agentLogPath: String?
+    /// How long a question of the agent waits for its answer, before it is answered with no. Default: 30 minutes.
+    package var questionTimeout: Duration
     /// Where the host's key and certificate are kept. Default: nil, the directory of ``databasePath``.
     package var keyDirectory: String?
     /// Where projects that devices make without a path get their directories, mode 0700. Default: nil, `projects`
@@ -60,6 +66,8 @@ package struct CompanionHostConfiguration: Sendable {
         projects: [String],
         databasePath: String,
         agent: HostAgentKind = .builtin,
+        agentLogPath: String? = nil,
+        questionTimeout: Duration = .seconds(1800),
         keyDirectory: String? = nil,
         projectsDirectory: String? = nil,
         address: String? = nil,
@@ -80,6 +88,8 @@ package struct CompanionHostConfiguration: Sendable {
         self.projects = projects
         self.databasePath = databasePath
         self.agent = agent
+        self.agentLogPath = agentLogPath
+        self.questionTimeout = questionTimeout
         self.keyDirectory = keyDirectory
         self.projectsDirectory = projectsDirectory
         self.address = address

@@ -7,7 +7,7 @@ package struct AdminRequest: Codable, Sendable, Hashable {
     package static let version = 1
 
     package enum Command: String, Codable, Sendable, Hashable, CaseIterable {
-        case pair, devices, revoke, permissions, unlock, status, audit
+        case pair, devices, revoke, permissions, unlock, status, audit, questions, answer
     }
 
     package var v = AdminRequest.version
@@ -24,6 +24,14 @@ package struct AdminRequest: Codable, Sendable, Hashable {
     package var device: String?
     /// `audit`: whether to check it as well.
     package var verify: Bool?
+    /// `questions`, `answer`: the id of one question; nil lists them.
+    package var question: String?
+    /// `questions`: whether those that were answered are listed as well.
+    package var all: Bool?
+    /// `answer`: whether the agent may do it.
+    package var approve: Bool?
+    /// `answer`: whether that goes for all later questions like it.
+    package var always: Bool?
 
     package init(_ command: Command) {
         self.command = command.rawValue
@@ -52,6 +60,9 @@ package struct AdminResponse: Codable, Sendable, Hashable {
     /// `audit`: the newest rows, the oldest of them first.
     package var audit: [AuditRow]?
     package var verdict: AuditVerdict?
+    /// `questions`: the newest, the oldest of them first, without their arguments; or the one that was named, with them.
+    /// `answer`: the one that was answered.
+    package var questions: [HostQuestion]?
 
     package init() {
         ok = true

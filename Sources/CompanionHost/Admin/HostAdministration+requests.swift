@@ -21,6 +21,8 @@ extension HostAdministration {
                 return await adminStatus()
             case .status: return await adminStatus()
             case .audit: return try await readAudit(verify: request.verify ?? false)
+            case .questions: return try await readQuestions(request)
+            case .answer: return try await answerQuestion(request)
             }
         } catch {
             let refusal = HostError(describing: error) ?? HostError(.internal, HostErrorText.internalError)
@@ -67,6 +69,30 @@ extension HostAdministration {
         var response = AdminResponse()
         response.audit = try await audit.rows(limit: Self.auditRows)
         if verify { response.verdict = try await audit.verify() }
+        return response
+    }
+
+    private func readQuestions(_ request: AdminRequest) async throws -> AdminResponse {
+        var response = AdminResponse()
+        if let id = request.question {
+            guard let question = try await questions.question(id: id) else {
+                return AdminResponse(error: .approvalUnknown, "The host knows no such question.")
+            }
+            response.questions = [question]
+        } else {
+            response.questions = try await questions.list(all: request.all ?? false)
+        }
+        return response
+    }
+
+    private func answerQuestion(_ request: AdminRequest) async throws -> AdminResponse {
+        guard let id = request.question, let approve = request.approve else {
+            return AdminResponse(error: .requestInvalid, "A question and an answer are needed.")
+        }
+        var response = AdminResponse()
+        response.questions = [
+            try await questions.decide(id, approve: approve, always: request.always ?? false, by: "The owner")
+        ]
         return response
     }
 

@@ -8,6 +8,7 @@ package struct HostAdministration: Sendable {
     let lan: Bool
     let pairing: CompanionPairingService
     let control: DeviceControl
+    let questions: AgentQuestions
     let ports: @Sendable () -> HostPorts?
     /// The audit, for reading.
     package let audit: AuditLog

@@ -2,11 +2,14 @@ package import CompanionWire
 
 /// What an agent is asked.
 package struct AgentTurn: Sendable {
+    /// The turn's id; empty where none is known.
+    package var id: String = ""
     package var chatID: String
     package var prompt: String
     /// Where it works: absolute, symbolic links resolved, inside a listed project.
     package var directory: String
-    /// Names of the tools that it may use; nil allows all.
+    /// Names of the tools that it may use; nil allows all. An agent that asks before it uses a tool is not bound by
+    /// them: its question is.
     package var allowedTools: Set<String>?
 }
 
@@ -16,8 +19,113 @@ package enum AgentEvent: Sendable, Hashable {
     case status(String)
     /// A piece of the answer.
     case text(String)
-    case toolStart(name: String, id: String)
-    case toolComplete(name: String, id: String, success: Bool, details: String?)
+    /// Something that people have to know of the conversation itself. It becomes a paragraph of the answer.
+    case notice(String)
+    /// A piece of what it thinks before it answers.
+    case thought(String)
+    /// What it is going to do, in place of an earlier plan.
+    case plan([AgentPlanStep])
+    /// A tool at work, or what has become of it.
+    case tool(AgentToolCall)
+    /// How freely it works from now on, in the agent's words.
+    case mode(String)
+    case usage(ContinueChatUsage)
+    /// It works, and says nothing.
+    case signOfLife
+}
+
+extension AgentEvent {
+    /// A tool of a name begins.
+    static func toolStart(name: String, id: String) -> AgentEvent {
+        .tool(AgentToolCall(id: id, title: name, status: .inProgress))
+    }
+
+    /// It has ended.
+    static func toolComplete(name: String, id: String, success: Bool, details: String?) -> AgentEvent {
+        .tool(AgentToolCall(id: id, title: name, status: success ? .completed : .failed, output: details))
+    }
+}
+
+/// A step of an agent's plan.
+package struct AgentPlanStep: Sendable, Hashable {
+    package enum Status: String, Sendable, Hashable {
+        case pending
+        case inProgress = "in_progress"
+        case completed
+    }
+
+    package var text: String
+    package var status: Status
+}
+
+/// A call of a tool, as far as it is.
+package struct AgentToolCall: Sendable, Hashable {
+    package enum Status: String, Sendable, Hashable {
+        case pending
+        case inProgress = "in_progress"
+        case completed, failed
+    }
+
+    package var id: String
+    /// What it does, for people.
+    package var title: String
+    /// What sort of tool it is, such as `read`, `edit` or `execute`; empty for none.
+    package var kind = ""
+    package var status = Status.pending
+    package var locations: [AgentLocation] = []
+    package var diffs: [AgentDiff] = []
+    /// What it gave, for people.
+    package var output: String?
+}
+
+/// A place in a file that an agent works at.
+package struct AgentLocation: Sendable, Hashable {
+    /// Absolute, or relative to the project.
+    package var path: String
+    /// From 1.
+    package var line: Int?
+}
+
+/// What an agent is asked before it can go on. Nothing is allowed by itself.
+package struct AgentQuestion: Sendable, Hashable {
+    package var call: AgentToolCall
+    /// What the tool would do, in full: a command, a difference, or arguments as JSON.
+    package var arguments: String
+    /// The answers as the agent gave them.
+    package var options: [AgentOption]
+
+    /// The answer of someone who allows nothing.
+    package var rejection: AgentDecision {
+        (options.first { $0.kind == .rejectOnce } ?? options.first { $0.kind == .rejectAlways })
+            .map { .option($0.id) } ?? .cancelled
+    }
+}
+
+/// One of the answers to a question.
+package struct AgentOption: Codable, Sendable, Hashable {
+    package enum Kind: String, Codable, Sendable, Hashable {
+        case allowOnce = "allow_once"
+        case allowAlways = "allow_always"
+        case rejectOnce = "reject_once"
+        case rejectAlways = "reject_always"
+        /// One that this version does not know.
+        case other
+
+        /// Whether the agent goes on with the tool.
+        package var allows: Bool { self == .allowOnce || self == .allowAlways }
+    }
+
+    package var id: String
+    package var name: String
+    package var kind: Kind
+}
+
+/// The answer to a question.
+package enum AgentDecision: Sendable, Hashable {
+    /// The id of an option.
+    case option(String)
+    /// None of them: the turn ends.
+    case cancelled
 }
 
 /// An agent could not answer.
@@ -25,6 +133,21 @@ package struct AgentError: Error, Sendable, CustomStringConvertible {
     /// What happened, for the person at the other end: no secrets, no paths outside of the project.
     package var message: String
     package var description: String { message }
+}
+
+/// How an agent and a turn's reader speak to each other.
+package struct AgentConversation: Sendable {
+    package let emit: @Sendable (AgentEvent) -> Void
+    /// Asks the person, and waits. Returns `cancelled` soon after its task was cancelled.
+    package let ask: @Sendable (AgentQuestion) async -> AgentDecision
+
+    package init(
+        emit: @escaping @Sendable (AgentEvent) -> Void,
+        ask: @escaping @Sendable (AgentQuestion) async -> AgentDecision
+    ) {
+        self.emit = emit
+        self.ask = ask
+    }
 }
 
 /// Whatever answers prompts.
@@ -35,9 +158,27 @@ package protocol Agent: Sendable {
     /// Whether it can work now. A host whose agent cannot answers like one without a signed-in user.
     func isAvailable() -> Bool
 
-    /// Answers a prompt. Returns when the answer is complete and everything that it started has ended; has to do so
-    /// soon after its task was cancelled.
+    /// Does what goes on between turns, until the task is cancelled, and ends what it has started. Turns are answered
+    /// only while this runs.
+    func run() async
+
+    /// What a turn's readers are told of an agent that was silent for too long.
+    ///
+    /// - Parameter limit: How long that is.
+    func silenceText(_ limit: Duration) -> String
+
+    /// Answers a prompt. Returns when the answer is complete and everything that it started for it has ended; has to do
+    /// so soon after its task was cancelled.
     ///
     /// - Throws: ``AgentError`` with a text for people; what was said before still counts.
-    func answer(_ turn: AgentTurn, emit: @escaping @Sendable (AgentEvent) -> Void) async throws
+    func answer(_ turn: AgentTurn, conversation: AgentConversation) async throws
+}
+
+extension Agent {
+    package func run() async {}
+
+    package func silenceText(_ limit: Duration) -> String {
+        let (seconds, attoseconds) = limit.components
+        return "Copilot response timed out after \(seconds * 1000 + attoseconds / 1_000_000_000_000_000)ms"
+    }
 }

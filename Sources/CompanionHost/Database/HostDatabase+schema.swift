@@ -54,8 +54,38 @@ extension HostDatabase {
         migrator.registerMigration("4") { database in
             try database.execute(sql: "ALTER TABLE deviceUsage ADD COLUMN projects INTEGER NOT NULL DEFAULT 0")
         }
+        migrator.registerMigration("agents") { database in try database.execute(sql: agents) }
         return migrator
     }
+
+    /// What agents keep over restarts, and what they have asked.
+    private static let agents = """
+        CREATE TABLE agentSession (
+            chat TEXT PRIMARY KEY NOT NULL,
+            agent TEXT NOT NULL,
+            session TEXT NOT NULL,
+            directory TEXT NOT NULL
+        ) WITHOUT ROWID;
+        -- `state`: open, approved, rejected, expired, cancelled, interrupted. `options`: JSON, as the agent gave them.
+        -- `option`: the id of the one that was chosen.
+        CREATE TABLE agentQuestion (
+            number INTEGER PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            chat TEXT NOT NULL,
+            turn TEXT NOT NULL,
+            title TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            arguments BLOB NOT NULL,
+            options BLOB NOT NULL,
+            askedAt TEXT NOT NULL,
+            expiresAt TEXT NOT NULL,
+            state TEXT NOT NULL,
+            option TEXT,
+            decidedBy TEXT,
+            decidedAt TEXT
+        );
+        CREATE INDEX questionState ON agentQuestion (state);
+        """
 
     /// What protocol v2 adds: permissions, sessions, signed commands, the budget for guesses, the audit, turns.
     private static let companionV2 = """

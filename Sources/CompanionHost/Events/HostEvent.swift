@@ -1,4 +1,5 @@
 package import CompanionWire
+package import FoundationEssentials
 
 /// Why a pairing challenge ended.
 package enum PairingChallengeEnd: String, Sendable, Hashable, CustomStringConvertible {
@@ -41,6 +42,13 @@ package enum HostEvent: Sendable, Hashable {
     case quotaReached(CompanionDevice, what: String)
     case turnStarted(chatID: String, turnID: String)
     case turnFinished(chatID: String, turnID: String, ok: Bool)
+    /// Something about the agent: what happened, and the way out; what it wrote to standard error last; the file with
+    /// all of that.
+    case agent(message: String, lines: [String], log: String?)
+    /// The agent waits for an answer; `title` is what it wants to do.
+    case questionAsked(id: String, chatID: String, title: String, expiresAt: Date)
+    /// It was answered, or needs no answer any more; `by` is a person, where one did it.
+    case questionEnded(id: String, chatID: String, outcome: String, by: String?)
 }
 
 /// Passes events on to the user interface and to devices.

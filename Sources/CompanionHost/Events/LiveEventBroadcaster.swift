@@ -89,7 +89,7 @@ extension LiveEventBroadcaster {
         case .chatCreated(let chat, _):
             publish(LiveEvent(.chatChanged, at: now, projectId: chat.projectId, chatId: chat.id))
         case .listening, .challenge, .challengeEnded, .pairingLocked, .pairingUnlocked, .permissionsChanged,
-            .quotaReached:
+            .quotaReached, .agent, .questionAsked, .questionEnded:
             break
         }
     }

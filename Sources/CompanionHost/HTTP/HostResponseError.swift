@@ -96,7 +96,7 @@ struct HostResponseError: HTTPResponseError {
         case .requestForbidden, .permissionDenied, .deviceUnknown, .deviceRevoked, .deviceExpired, .pairingWrongCode,
             .pairingWrongToken, .sessionWrongAudience, .commandWrongAudience:
             return .forbidden
-        case .requestNotFound, .turnUnknown: return .notFound
+        case .requestNotFound, .turnUnknown, .approvalUnknown: return .notFound
         case .pairingNotActive, .sessionReplayed, .commandReplayed, .commandConflict, .chatBusy: return .conflict
         case .pairingExpired: return .gone
         case .pairingLocked: return HTTPResponse.Status(code: 423, reasonPhrase: "Locked")

@@ -9,7 +9,10 @@ struct AnswerSink: Sendable {
     private struct State {
         var text = ""
         var isClosed = false
+        var frames = AgentFrames()
         var lastActivity = ContinuousClock.now
+        /// Questions that wait for a person.
+        var questions = 0
     }
 
     private let state = NIOLockedValueBox(State())
@@ -30,23 +33,36 @@ struct AnswerSink: Sendable {
         let isTooLong = state.withLockedValue { state in
             guard !state.isClosed else { return false }
             state.lastActivity = .now
-            if case .text(let text) = event {
-                guard state.text.utf8.count + text.utf8.count <= Self.maximumSize else {
-                    state.isClosed = true
-                    return true
+            for frame in state.frames.take(event) {
+                if case .text(let text) = frame {
+                    guard state.text.utf8.count + text.utf8.count <= Self.maximumSize else {
+                        state.isClosed = true
+                        return true
+                    }
+                    state.text += text
                 }
-                state.text += text
+                // Under the lock, so that frames and stored text have the same order.
+                publish(frame)
             }
-            // Under the lock, so that frames and stored text have the same order.
-            publish(event.frame)
             return false
         }
         if isTooLong { overflow() }
     }
 
-    /// How long the agent has been silent.
+    /// How long the agent has been silent. While it waits for a person, it is not.
     var silence: Duration {
-        state.withLockedValue { .now - $0.lastActivity }
+        state.withLockedValue { $0.questions > 0 ? .zero : .now - $0.lastActivity }
+    }
+
+    /// Runs what waits for a person.
+    func waiting<Value: Sendable>(_ body: () async -> Value) async -> Value {
+        state.withLockedValue { $0.questions += 1 }
+        let value = await body()
+        state.withLockedValue { state in
+            state.questions -= 1
+            state.lastActivity = .now
+        }
+        return value
     }
 
     /// Ends the answer.
@@ -56,18 +72,6 @@ struct AnswerSink: Sendable {
         state.withLockedValue { state in
             state.isClosed = true
             return state.text
-        }
-    }
-}
-
-extension AgentEvent {
-    var frame: ContinueChatEvent {
-        switch self {
-        case .status(let label): .status(label: label)
-        case .text(let text): .text(text)
-        case .toolStart(let name, let id): .toolStart(toolName: name, toolCallID: id)
-        case .toolComplete(let name, let id, let success, let details):
-            .toolComplete(toolName: name, toolCallID: id, success: success, details: details)
         }
     }
 }

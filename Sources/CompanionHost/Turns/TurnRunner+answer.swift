@@ -82,12 +82,17 @@ extension TurnRunner {
         let (overflows, overflow) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let sink = AnswerSink(publish: { [log] in log.publish($0, in: job.feed) }, overflow: { overflow.yield() })
         return await withTaskGroup(of: Ending.self) { group in
-            group.addTask { [agent] in
+            group.addTask { [agent, ask] in
                 do {
-                    try await agent.answer(job.turn, emit: sink.emit)
+                    let conversation = AgentConversation(emit: sink.emit) { question in
+                        await sink.waiting { await ask(question, job.turn, sink.emit) }
+                    }
+                    try await agent.answer(job.turn, conversation: conversation)
                     return .finished
                 } catch let error as AgentError {
                     return .failed(error.message)
+                } catch is CancellationError {
+                    return .shuttingDown
                 } catch {
                     return Task.isCancelled ? .shuttingDown : .failed("The agent failed")
                 }
@@ -143,10 +148,7 @@ extension TurnRunner {
         switch ending {
         case .finished: return .done
         case .failed(let message): return .error(message)
-        case .timedOut:
-            let (seconds, attoseconds) = timeout.components
-            let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
-            return .error("Copilot response timed out after \(milliseconds)ms")
+        case .timedOut: return .error(agent.silenceText(timeout))
         case .tooLong: return .error("The answer is over \(AnswerSink.maximumSize >> 20) MiB: the rest was cut off")
         case .deviceGone: return .error(Self.deviceGoneText)
         case .cancelled: return .error(Self.cancelledText)

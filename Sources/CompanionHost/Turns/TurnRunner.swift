@@ -54,7 +54,11 @@ package final class TurnRunner: Sendable {
         }
     }
 
+    /// Puts an agent's question to whoever may answer it, and tells the turn's readers.
+    typealias Ask = @Sendable (AgentQuestion, AgentTurn, @Sendable (AgentEvent) -> Void) async -> AgentDecision
+
     let agent: any Agent
+    let ask: Ask
     let store: CompanionHostStore
     let log: TurnEventLog
     let timeout: Duration
@@ -76,6 +80,7 @@ package final class TurnRunner: Sendable {
 
     init(
         agent: any Agent,
+        ask: @escaping Ask = { question, _, _ in question.rejection },
         store: CompanionHostStore,
         log: TurnEventLog,
         timeout: Duration,
@@ -92,6 +97,7 @@ package final class TurnRunner: Sendable {
         self.clock = clock
         watches = TurnWatches()
         self.agent = agent
+        self.ask = ask
         self.store = store
         self.log = log
         self.timeout = timeout
@@ -120,6 +126,8 @@ package final class TurnRunner: Sendable {
         id: String = UUID().uuidString.lowercased()
     ) async throws -> String {
         let (requests, request) = AsyncStream.makeStream(of: Ending.self, bufferingPolicy: .bufferingOldest(1))
+        var turn = turn
+        turn.id = id
         let job = Job(
             turn: turn,
             project: project,
@@ -192,10 +200,10 @@ package final class TurnRunner: Sendable {
     /// Runs turns until the host ends; running ones are then stored with what they have.
     package func run() async {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.runJobs() }
             group.addTask { await self.watchDevices() }
-            // The jobs: the others are watched until they are cancelled.
-            await group.next()
+            group.addTask { await cancelWhenGracefulShutdown { await self.agent.run() } }
+            // Until the jobs have ended: some of the others end of themselves, some when they are cancelled.
+            await self.runJobs()
             group.cancelAll()
         }
         await log.drain()

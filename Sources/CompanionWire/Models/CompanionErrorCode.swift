@@ -60,6 +60,10 @@ package struct CompanionErrorCode: RawRepresentable, Codable, Sendable, Hashable
     package static let requestForbidden = CompanionErrorCode("request.forbidden")
     package static let requestTooLarge = CompanionErrorCode("request.too_large")
     package static let chatBusy = CompanionErrorCode("chat.busy")
+    /// There is no such question of an agent.
+    package static let approvalUnknown = CompanionErrorCode("approval.unknown")
+    /// The question was answered already, or its time is over.
+    package static let approvalDecided = CompanionErrorCode("approval.decided")
     package static let turnUnknown = CompanionErrorCode("turn.unknown")
     package static let `internal` = CompanionErrorCode("internal")
 }

@@ -22,6 +22,12 @@ struct HostEventRow: Encodable {
     var turnId: String?
     var ok: Bool?
     var message: String?
+    var lines: [String]?
+    var log: String?
+    var questionId: String?
+    var title: String?
+    var outcome: String?
+    var by: String?
 
     init(event: String, message: String) {
         self.event = event
@@ -96,6 +102,23 @@ struct HostEventRow: Encodable {
             chatId = chatID
             turnId = turnID
             self.ok = ok
+        case .agent(let message, let lines, let log):
+            event = "agent"
+            self.message = message
+            self.lines = lines
+            self.log = log
+        case .questionAsked(let id, let chatID, let title, let end):
+            event = "question_asked"
+            questionId = id
+            chatId = chatID
+            self.title = title
+            expiresAt = end
+        case .questionEnded(let id, let chatID, let outcome, let by):
+            event = "question_ended"
+            questionId = id
+            chatId = chatID
+            self.outcome = outcome
+            self.by = by
         }
     }
 }

@@ -14,12 +14,13 @@ struct HostRunCommand: AsyncParsableCommand {
         abstract: "Serve projects and an assistant, and show the code to pair with (the default).",
         discussion: """
             Listens on this machine only, unless --lan is given. The built-in agent explores the files of the \
-            projects, read-only and without a model. Any other command can be the agent: it gets the prompt on \
-            standard input and prints the answer.
+            projects, read-only and without a model. --agent runs a coding agent, such as claude or copilot \
+            (pairtool host agents). Any other command can be the agent: it gets the prompt on standard input and \
+            prints the answer, or speaks the Agent Client Protocol with --acp.
 
             Examples:
               pairtool host
-              pairtool host --lan --project ~/src/garden
+              pairtool host --lan --project ~/src/garden --agent claude
               pairtool host --project . --agent-command "my-agent --flag"
             """
     )
@@ -49,17 +50,20 @@ struct HostRunCommand: AsyncParsableCommand {
     @OptionGroup var grant: GrantOptions
     @OptionGroup var quota: QuotaOptions
 
-    @Option(help: "The agent that answers.")
-    var agent: AgentChoice = .builtin
-
-    @Option(help: "Run this command, with its arguments, instead of the built-in agent.")
-    var agentCommand: String?
+    @OptionGroup(title: "Agent options") var agent: AgentOptions
 
     @Option(
-        help: "End a turn after the agent was silent for this many seconds. Default: 120.",
+        help: "Answer an agent's question with no after this time: 90s, 30m or 12h. Default: 30m.",
+        transform: SpanArgument.init(commandLine:)
+    )
+    var questionTimeout: SpanArgument?
+
+    @Option(
+        help:
+            "End a turn after the agent was silent for this many seconds. Default: 120, or 900 for agents of the Agent Client Protocol.",
         transform: Seconds.init(commandLine:)
     )
-    var turnTimeout = Seconds(120)
+    var turnTimeout: Seconds?
 
     @Option(
         help: "Also write each QR code to this PNG file (mode 0600). The host removes it at the end.",
@@ -74,16 +78,9 @@ struct HostRunCommand: AsyncParsableCommand {
     @OptionGroup(title: "Discovery options") var discovery: DiscoveryOptions
     @OptionGroup var options: OutputOptions
 
-    enum AgentChoice: String, ExpressibleByArgument, CaseIterable {
-        case builtin
-    }
-
     func validate() throws {
         guard (0...65535).contains(port) else { throw ValidationError("--port must be 0 to 65535.") }
         guard (0...65535).contains(tlsPort ?? 0) else { throw ValidationError("--tls-port must be 0 to 65535.") }
-        if let agentCommand, ShellWords.split(agentCommand)?.isEmpty != false {
-            throw ValidationError("--agent-command is empty or has an unclosed quote.")
-        }
         if let name { try NameRule.check(name) }
         guard projects.allSatisfy({ !$0.utf8.isEmpty }) else {
             throw ValidationError("--project needs a directory. (“.” is the current one.)")
@@ -113,6 +110,10 @@ struct HostRunCommand: AsyncParsableCommand {
         // The host's id is derived from its key, so it stays the same when the name, port or address changes.
         let identity = try SecureKeyStore(directory: directory).identity()
         let name = name?.trimmingWhitespace() ?? MachineName.current
+        let agentKind = try agent.kind(environment: context.environment)
+        if agent.allowBypass {
+            output.say("The agent may work in modes in which it asks nothing (--allow-bypass).")
+        }
         let server = try CompanionBridgeServer(
             configuration: CompanionHostConfiguration(
                 name: name,
@@ -122,12 +123,14 @@ struct HostRunCommand: AsyncParsableCommand {
                 lan: lan,
                 projects: try absoluteProjects(),
                 databasePath: directory + "/host.sqlite",
-                agent: agentCommand.flatMap(ShellWords.split).map(HostAgentKind.command) ?? .builtin,
+                agent: agentKind,
+                agentLogPath: context.paths.state + "/agent.log",
+                questionTimeout: .milliseconds(Int64((questionTimeout?.seconds ?? 1800) * 1000)),
                 grant: PairingGrant(permissions: grant.permissions),
                 version: Version.text,
                 challengesOnDemand: isUnseen(output),
                 quota: quota.quota,
-                turnTimeout: turnTimeout.duration,
+                turnTimeout: (turnTimeout ?? Seconds(agent.speaksACP ? 900 : 120)).duration,
                 adoptsOrphans: true
             ),
             logger: LoggingSetup.logger("host", usual: .warning, context: context)

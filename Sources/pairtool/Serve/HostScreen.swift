@@ -167,6 +167,26 @@ actor HostScreen {
         case .turnStarted(let chatID, _): line("A turn started in chat \(chatID.prefix(8)).")
         case .turnFinished(let chatID, _, let ok):
             line("The turn in chat \(chatID.prefix(8)) \(ok ? "is done" : "failed").")
+        case .agent(let message, let lines, let log):
+            line("\(message).")
+            for text in lines { line("  \(text)") }
+            if let log, !lines.isEmpty { line("All that it wrote there: \(log)") }
+        case .questionAsked(let id, let chatID, let title, _):
+            line(
+                "The agent asks in chat \(chatID.prefix(8)): \(title). To answer: pairtool host approvals show \(id.prefix(8))"
+            )
+        case .questionEnded(let id, let chatID, let outcome, let by):
+            line(Self.ended(question: id, chat: chatID, outcome: outcome, by: by))
+        }
+    }
+
+    private static func ended(question: String, chat: String, outcome: String, by person: String?) -> String {
+        let what = "The question \(question.prefix(8)) in chat \(chat.prefix(8))"
+        switch outcome {
+        case "interrupted": return "\(what) was open when the host ended: the agent that asked is gone."
+        case "expired": return "\(what) was not answered in time: rejected."
+        case "cancelled": return "\(what) needs no answer any more."
+        default: return "\(what) was \(outcome)\(person.map { ": \($0)" } ?? "")."
         }
     }
 

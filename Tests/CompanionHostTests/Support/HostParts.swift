@@ -22,9 +22,9 @@ struct TestAgent: Agent {
         return true
     }
 
-    func answer(_ turn: AgentTurn, emit: @escaping @Sendable (AgentEvent) -> Void) async throws {
+    func answer(_ turn: AgentTurn, conversation: AgentConversation) async throws {
         prompts.withLockedValue { $0.append(turn.prompt) }
-        try await body(turn, emit)
+        try await body(turn, conversation.emit)
     }
 }
 

@@ -22,7 +22,8 @@ package struct BuiltinAgent: Agent {
 
     package func isAvailable() -> Bool { true }
 
-    package func answer(_ turn: AgentTurn, emit: @escaping @Sendable (AgentEvent) -> Void) async throws {
+    package func answer(_ turn: AgentTurn, conversation: AgentConversation) async throws {
+        let emit = conversation.emit
         let command = BuiltinCommand(prompt: turn.prompt)
         if case .help = command {
             emit(.text(BuiltinText.help))

@@ -1,6 +1,4 @@
 package import CompanionWire
-import Glibc
-import LocalState
 package import Logging
 import NIOConcurrencyHelpers
 import Subprocess
@@ -27,16 +25,7 @@ package struct CommandAgent: Agent {
 
     /// - Throws: ``CompanionHostError/Code/agentNotFound``.
     package init(_ command: [String], logger: Logger) throws(CompanionHostError) {
-        guard let name = command.first, !name.isEmpty else {
-            throw CompanionHostError(.agentNotFound, "The agent's command is empty.")
-        }
-        guard let path = Self.find(name) else {
-            throw CompanionHostError(
-                .agentNotFound,
-                "The agent's command \(name) does not exist, or may not be run. Give its full path, or install it."
-            )
-        }
-        self.path = path
+        path = try AgentProgram.found(command.first)
         self.logger = logger
         arguments = Array(command.dropFirst())
         let label = path.parts("/").last.map(String.init) ?? path
@@ -44,17 +33,17 @@ package struct CommandAgent: Agent {
     }
 
     package func isAvailable() -> Bool {
-        Self.isExecutable(path)
+        AgentProgram.isExecutable(path)
     }
 
-    package func answer(_ turn: AgentTurn, emit: @escaping @Sendable (AgentEvent) -> Void) async throws {
+    package func answer(_ turn: AgentTurn, conversation: AgentConversation) async throws {
         var options = PlatformOptions()
         // A session, and with it a process group, of its own: it can be ended as a whole and has no terminal.
         options.createSession = true
         options.teardownSequence = [.gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: Self.grace)]
         let processes = AgentProcesses()
         try await withTaskCancellationHandler {
-            try await run(turn, options: options, processes: processes, emit: emit)
+            try await run(turn, options: options, processes: processes, emit: conversation.emit)
         } onCancel: {
             processes.end(within: Self.grace)
         }
@@ -169,20 +158,5 @@ package struct CommandAgent: Agent {
                 errors.withLockedValue { $0 = log.lastLines }
             }
         }
-    }
-
-    private static func find(_ name: String) -> String? {
-        if name.has("/") {
-            guard isExecutable(name), let resolved = realpath(name, nil) else { return nil }
-            defer { free(resolved) }
-            // The name stays as it is given, made absolute: programs look at the name that they are called by.
-            return name.begins(with: "/") ? name : String(cString: resolved)
-        }
-        let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
-        return path.parts(":").lazy.map { "\($0)/\(name)" }.first { $0.begins(with: "/") && isExecutable($0) }
-    }
-
-    private static func isExecutable(_ path: String) -> Bool {
-        FileStatus(path)?.kind == .file && access(path, X_OK) == 0
     }
 }

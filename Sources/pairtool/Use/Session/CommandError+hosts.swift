@@ -194,6 +194,8 @@ extension CommandError {
             switch error.reason {
             case .pairingLocked?: (.pairingLocked, "pairtool host unlock")
             case .deviceUnknown?: (.nothingFound, "pairtool host devices")
+            case .approvalUnknown?: (.nothingFound, "pairtool host approvals")
+            case .approvalDecided?: (.failed, "pairtool host approvals list --all")
             case .versionUnsupported?: (.versionMismatch, "end the host and start it with this pairtool")
             case .hostStorageFailed?: (.failed, "free some space on its disk, then run the command again")
             default: (.failed, nil)

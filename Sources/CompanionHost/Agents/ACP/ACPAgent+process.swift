@@ -1,0 +1,156 @@
+import CompanionWire
+import Logging
+import NIOConcurrencyHelpers
+import Subprocess
+import SystemPackage
+
+extension ACPAgent {
+    /// How long the process may take to end after its input was closed and SIGTERM, before SIGKILL.
+    static let grace = Duration.seconds(2)
+
+    /// Runs the agent's processes until the task is cancelled.
+    package func run() async {
+        await withDiscardingTaskGroup { group in
+            for await start in starts { group.addTask { await run(start) } }
+            group.cancelAll()
+        }
+        starter.finish()
+        for await start in starts { start.connection.end(ACPEnd.shutdown) }
+    }
+
+    private func run(_ start: Start) async {
+        let processes = AgentProcesses()
+        // The process gets some time to end; the guard stays until that is over.
+        let guardian = Task { [logger] in await AgentGuard.run(over: processes, logger: logger) }
+        defer { guardian.cancel() }
+        let lines = NIOLockedValueBox<[String]>([])
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await begin(start.connection) }
+            let reason: any Error
+            do {
+                let status = try await withTaskCancellationHandler {
+                    try await spawn(start, processes, lines)
+                } onCancel: {
+                    processes.end(within: Self.grace)
+                }
+                reason = ACPEnd.exited(Self.text(of: status))
+            } catch {
+                logger.error("agent failed", metadata: .failure(error, code: .hostAgentUnavailable))
+                reason = ACPEnd.notStarted
+            }
+            start.connection.end(Task.isCancelled ? ACPEnd.shutdown : reason)
+        }
+        let left = await processes.ended(within: Self.grace)
+        if left > 0 {
+            logger.error(
+                "processes of the agent cannot be ended",
+                metadata: .event("host", outcome: "failed", ["processes": "\(left)"])
+            )
+        }
+        tell(start.connection.reason, lines.withLockedValue { $0 })
+    }
+
+    /// Tells the owner of an end that nobody wanted.
+    private func tell(_ reason: (any Error)?, _ lines: [String]) {
+        switch reason {
+        case ACPEnd.asked?, ACPEnd.shutdown?, nil: return
+        case let reason?:
+            report(AgentReport(message: "\(describe(reason))", lines: lines, log: logPath))
+            logger.warning("agent", metadata: .event("host", outcome: "ended", ["reason": "\(reason)"]))
+        }
+    }
+
+    private static func text(of status: TerminationStatus) -> String {
+        switch status {
+        case .exited(0): ""
+        case .exited(let code): " with status \(code)"
+        case .signaled(let signal): " by signal \(signal)"
+        }
+    }
+
+    private func spawn(
+        _ start: Start,
+        _ processes: AgentProcesses,
+        _ lines: NIOLockedValueBox<[String]>
+    ) async throws -> TerminationStatus {
+        var options = PlatformOptions()
+        // A session, and with it a process group, of its own: it can be ended as a whole and has no terminal.
+        options.createSession = true
+        options.teardownSequence = [.gracefulShutDown(toProcessGroup: true, allowedDurationToNextStep: Self.grace)]
+        var variables = launch.environment.variables()
+        variables[AgentProcesses.variable] = processes.mark
+        let outcome = try await Subprocess.run(
+            .path(FilePath(path)),
+            arguments: Arguments(Array(launch.command.dropFirst())),
+            environment: .custom(
+                Dictionary(uniqueKeysWithValues: variables.map { (Environment.Key(stringLiteral: $0), $1) })
+            ),
+            workingDirectory: FilePath(start.directory),
+            platformOptions: options,
+            input: .inputWriter,
+            output: .sequence,
+            error: .sequence
+        ) { execution in
+            processes.lead(execution.processIdentifier.value)
+            await converse(execution, start.connection, processes, lines)
+        }
+        return outcome.terminationStatus
+    }
+
+    private func converse(
+        _ execution: Execution<CustomWriteInput, SequenceOutput, SequenceOutput>,
+        _ connection: ACPConnection,
+        _ processes: AgentProcesses,
+        _ lines: NIOLockedValueBox<[String]>
+    ) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await bytes in connection.output {
+                    // A process that does not read ends soon, or is ended for its silence.
+                    guard (try? await execution.standardInputWriter.write(bytes)) != nil else { break }
+                }
+                try? await execution.standardInputWriter.finish()
+                // The end of its input is the end for most agents.
+                try? execution.send(signal: .terminate, toProcessGroup: true)
+                processes.end(within: Self.grace)
+            }
+            group.addTask {
+                do {
+                    for try await buffer in execution.standardOutput {
+                        buffer.withUnsafeBytes { connection.receive($0) }
+                    }
+                } catch {
+                    logger.debug("agent's output broke off", metadata: .failure(error))
+                }
+                connection.outputEnded()
+            }
+            group.addTask {
+                var log = AgentLogFile(path: logPath)
+                do {
+                    for try await buffer in execution.standardError {
+                        buffer.withUnsafeBytes { log.write($0) }
+                    }
+                } catch {
+                    logger.debug("agent's standard error broke off", metadata: .failure(error))
+                }
+                log.close()
+                lines.withLockedValue { $0 = log.lastLines }
+            }
+        }
+    }
+
+    /// The first words.
+    private func begin(_ connection: ACPConnection) async {
+        do {
+            let answer = try await connection.call(.initialize(version: clientVersion), within: connection.limits.start)
+            if let method = launch.signInMethod {
+                _ = try await connection.call(.authenticate(method: method), within: connection.limits.start)
+            }
+            connection.isReady(ACPAgentInfo(answer))
+        } catch is CancellationError {
+            connection.end(ACPEnd.shutdown)
+        } catch {
+            connection.end(error)
+        }
+    }
+}

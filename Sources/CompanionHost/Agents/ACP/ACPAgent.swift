@@ -1,0 +1,258 @@
+package import CompanionWire
+package import Logging
+import NIOConcurrencyHelpers
+
+/// An agent that speaks the Agent Client Protocol: one process for the host, started when it is needed, with a session
+/// for each chat, which the agent remembers.
+package struct ACPAgent: Agent {
+    let launch: ACPLaunch
+    let path: String
+    let clientVersion: String
+    let logPath: String
+    let logger: Logger
+    let report: @Sendable (AgentReport) -> Void
+    private let sessions: any AgentSessionStore
+    private let limits: ACPConnection.Limits
+    private let current = NIOLockedValueBox<ACPConnection?>(nil)
+    let starts: AsyncStream<Start>
+    let starter: AsyncStream<Start>.Continuation
+    package let models: [CompanionModel]
+
+    /// A process that is to be started.
+    struct Start: Sendable {
+        var connection: ACPConnection
+        /// Of the turn that needs it.
+        var directory: String
+    }
+
+    /// - Parameters:
+    ///   - sessions: Which session a chat goes on in.
+    ///   - clientVersion: What the agent is told of this program.
+    ///   - logPath: The file for what the agent writes to standard error.
+    ///   - report: Called with what the owner of the host has to know.
+    /// - Throws: ``CompanionHostError/Code/agentNotFound``.
+    package init(
+        _ launch: ACPLaunch,
+        sessions: any AgentSessionStore,
+        clientVersion: String,
+        logPath: String,
+        logger: Logger,
+        report: @escaping @Sendable (AgentReport) -> Void
+    ) throws(CompanionHostError) {
+        try self.init(
+            launch,
+            sessions: sessions,
+            limits: ACPConnection.Limits(),
+            clientVersion: clientVersion,
+            logPath: logPath,
+            logger: logger,
+            report: report
+        )
+    }
+
+    init(
+        _ launch: ACPLaunch,
+        sessions: any AgentSessionStore,
+        limits: ACPConnection.Limits,
+        clientVersion: String = "",
+        logPath: String,
+        logger: Logger,
+        report: @escaping @Sendable (AgentReport) -> Void = { _ in }
+    ) throws(CompanionHostError) {
+        path = try AgentProgram.found(launch.command.first)
+        self.launch = launch
+        self.sessions = sessions
+        self.limits = limits
+        self.clientVersion = clientVersion
+        self.logPath = logPath
+        self.logger = logger
+        self.report = report
+        (starts, starter) = AsyncStream.makeStream()
+        models = [CompanionModel(id: launch.id, name: launch.name)]
+    }
+
+    package func isAvailable() -> Bool {
+        AgentProgram.isExecutable(path)
+    }
+
+    package func silenceText(_ limit: Duration) -> String {
+        "\(launch.name) gave no sign of life for \(limit.components.seconds) s: the turn was ended. "
+            + "More time for it: pairtool host --turn-timeout"
+    }
+
+    package func answer(_ turn: AgentTurn, conversation: AgentConversation) async throws {
+        let connection = try use(in: turn.directory)
+        defer { connection.release() }
+        do {
+            if !connection.hasStarted { conversation.emit(.status("Starting \(launch.name)")) }
+            let info = try await connection.ready()
+            let session = try await session(of: turn, info: info, connection: connection, emit: conversation.emit)
+            try await makeAsk(session, connection)
+            if let event = try mode(of: session, connection) { conversation.emit(event) }
+            let prompt = ACPTurn(
+                maximumUpdates: limits.updates,
+                emit: conversation.emit,
+                checkMode: { () throws(AgentError) in try mode(of: session, connection) },
+                stop: { connection.cancel(session: session) }
+            )
+            try await prompt.run {
+                try await connection.prompt(turn.prompt, session: session, listener: prompt.listener)
+            } ask: { question in
+                await conversation.ask(question)
+            } decide: { key, decision in
+                connection.decide(key, decision)
+            }
+        } catch {
+            if Task.isCancelled || error as? ACPEnd == .shutdown { throw CancellationError() }
+            let described = describe(error)
+            if let refusal = error as? ACPRefusal, refusal.code == ACPRefusal.signInRequired {
+                report(AgentReport(message: "\(described)"))
+            }
+            throw described
+        }
+    }
+
+    /// The process, which is started where there is none.
+    private func use(in directory: String) throws(AgentError) -> ACPConnection {
+        let (connection, isNew) = current.withLockedValue { current in
+            if let current, current.take() { return (current, false) }
+            let connection = ACPConnection(limits: limits)
+            _ = connection.take()
+            current = connection
+            return (connection, true)
+        }
+        if isNew, case .terminated = starter.yield(Start(connection: connection, directory: directory)) {
+            connection.end(ACPEnd.shutdown)
+        }
+        return connection
+    }
+}
+
+extension ACPAgent {
+    /// The agent's session of a chat: the one that it has, the one of an earlier process, or a new one.
+    private func session(
+        of turn: AgentTurn,
+        info: ACPAgentInfo,
+        connection: ACPConnection,
+        emit: @Sendable (AgentEvent) -> Void
+    ) async throws -> String {
+        let known = connection.session(ofChat: turn.chatID)
+        if let known, known.directory.isSame(as: turn.directory) { return known.id }
+        let stored: AgentSessionRecord?
+        do {
+            stored = try await sessions.session(chatID: turn.chatID)
+        } catch {
+            throw AgentError(message: "The host could not read which session of the agent this chat has")
+        }
+        var lost: String?
+        if let stored {
+            if !stored.agent.isSame(as: launch.sessionOwner) {
+                lost = "Another agent answered here before"
+            } else if !stored.directory.isSame(as: turn.directory) {
+                lost = "The chat works in another directory now"
+            } else if try await takeUp(stored, info: info, connection: connection, emit: emit) {
+                return stored.sessionID
+            } else {
+                lost = "\(launch.name) could not take up its session again"
+            }
+        }
+        let answer = try await connection.call(.newSession(directory: turn.directory), within: limits.session)
+        guard let id = answer["sessionId"]?.string, !id.isEmpty else {
+            throw AgentError(message: "\(launch.name) began no session")
+        }
+        connection.keep(.init(id: id, directory: turn.directory), ofChat: turn.chatID, modes: ACPModes(answer))
+        let record = AgentSessionRecord(
+            chatID: turn.chatID,
+            agent: launch.sessionOwner,
+            sessionID: id,
+            directory: turn.directory
+        )
+        do {
+            try await sessions.keep(record)
+        } catch {
+            // The chat goes on; only a restart would have it begin anew.
+            logger.warning("agent's session not stored", metadata: .failure(error, ["chat": "\(turn.chatID)"]))
+        }
+        if let lost { emit(.notice("\(lost): a new session begins here, which does not know what was said before.")) }
+        return id
+    }
+
+    /// - Returns: false when the agent cannot.
+    private func takeUp(
+        _ record: AgentSessionRecord,
+        info: ACPAgentInfo,
+        connection: ACPConnection,
+        emit: @Sendable (AgentEvent) -> Void
+    ) async throws -> Bool {
+        var ways: [ACPCall] = []
+        if info.resumes { ways.append(.resumeSession(record.sessionID, directory: record.directory)) }
+        if info.loads { ways.append(.loadSession(record.sessionID, directory: record.directory)) }
+        if !ways.isEmpty { emit(.status("Taking up the session")) }
+        for way in ways {
+            do {
+                let answer = try await connection.call(way, within: limits.session)
+                let session = ACPConnection.Session(id: record.sessionID, directory: record.directory)
+                connection.keep(session, ofChat: record.chatID, modes: ACPModes(answer))
+                return true
+            } catch let refusal as ACPRefusal where refusal.code != ACPRefusal.signInRequired {
+                logger.info("agent's session not taken up", metadata: .failure(refusal, ["chat": "\(record.chatID)"]))
+            }
+        }
+        return false
+    }
+
+    /// Leaves a mode in which the agent asks nothing, where that is not allowed and there is another one.
+    private func makeAsk(_ session: String, _ connection: ACPConnection) async throws {
+        guard !launch.allowsBypass, let modes = connection.modes(ofSession: session),
+            modes.asksNothing(in: modes.current, more: launch.bypassModes),
+            let mode = modes.askingMode(more: launch.bypassModes)
+        else { return }
+        _ = try await connection.call(
+            .setMode(mode, session: session, setter: modes.setter),
+            within: limits.session
+        )
+        connection.setMode(mode, ofSession: session)
+    }
+
+    /// What readers are told of the mode; nil for an agent without modes.
+    private func mode(of session: String, _ connection: ACPConnection) throws(AgentError) -> AgentEvent? {
+        guard let modes = connection.modes(ofSession: session) else { return nil }
+        let name = modes.name(of: modes.current)
+        guard modes.asksNothing(in: modes.current, more: launch.bypassModes) else { return .mode(name) }
+        guard launch.allowsBypass else {
+            let message =
+                "\(launch.name) is in the mode “\(name)”, in which it asks nothing. Its host does not allow that"
+            report(AgentReport(message: "\(message). To allow it: pairtool host --allow-bypass"))
+            throw AgentError(message: message)
+        }
+        return .mode("\(name) (asks nothing)")
+    }
+
+    /// An error for people.
+    func describe(_ error: any Error) -> any Error {
+        let name = launch.name
+        let again = "The next prompt starts it again"
+        let text: String
+        switch error {
+        case let refusal as ACPRefusal where refusal.code == ACPRefusal.signInRequired:
+            text =
+                "\(name) asks to sign in. At the host\(launch.signInHint.map { ": \($0)" } ?? ", sign in with it"). Then send the prompt again"
+        case let refusal as ACPRefusal:
+            let reason = refusal.message.isEmpty ? "error \(refusal.code)" : refusal.message.scalars(atMost: 500)
+            text = "\(name) could not do this: \(reason)"
+        case ACPEnd.exited(let how): text = "\(name) ended\(how). \(again)"
+        case ACPEnd.notStarted: text = "\(name) could not be started"
+        case ACPEnd.silent(let limit): text = "\(name) did not answer within \(limit.components.seconds) s. \(again)"
+        case ACPEnd.shutdown, ACPEnd.asked: text = "The host ended \(name)"
+        case ACPFault.garbage:
+            text = "\(name) does not speak the Agent Client Protocol: it was ended. Check its command line at the host"
+        case ACPFault.flood:
+            text = "\(name) sent a message of over \(ACPClient.maximumLine >> 20) MiB: it was ended. \(again)"
+        case ACPFault.version(let version):
+            text =
+                "\(name) speaks version \(version) of the Agent Client Protocol, this host version \(ACPClient.protocolVersion): update pairtool or the agent"
+        default: return error
+        }
+        return AgentError(message: text)
+    }
+}

@@ -1,0 +1,261 @@
+import CompanionWire
+
+/// Why nothing more can be made of what an agent writes.
+enum ACPFault: Error, Sendable, Hashable {
+    /// Too many lines that are no messages.
+    case garbage
+    /// A line beyond ``ACPClient/maximumLine``.
+    case flood
+    /// It speaks another version of the protocol.
+    case version(Int64)
+}
+
+/// A request of ours.
+enum ACPCall: Sendable, Hashable {
+    case initialize(version: String)
+    case authenticate(method: String)
+    case newSession(directory: String)
+    case loadSession(String, directory: String)
+    case resumeSession(String, directory: String)
+    case setMode(String, session: String, setter: ACPModes.Setter)
+    case prompt(String, session: String)
+}
+
+/// The client's side of the Agent Client Protocol, version 1, over bytes: no input, no output, no time.
+///
+/// Bytes of the agent go in by ``receive(_:)``, which tells what they mean; what is to be written collects in
+/// ``takeOutput()``. It offers neither files nor terminals to the agent.
+struct ACPClient: Sendable {
+    static let protocolVersion: Int64 = 1
+    /// Bytes of a line: agents send whole files as diffs.
+    static let maximumLine = 32 << 20
+    /// Lines in a row that may be no messages: a program may print a greeting, or a warning.
+    static let maximumGarbage = 200
+    /// Questions of one session that may be open.
+    static let maximumQuestions = 64
+
+    enum Event: Sendable {
+        case answer(Int, Result<ACPValue, ACPRefusal>)
+        case update(session: String, ACPUpdate)
+        /// Something of a session that is being loaded came: a sign of life.
+        case replay(session: String)
+        case question(ACPQuestion)
+        /// A question needs no answer any more.
+        case withdrawn(Int)
+        case fault(ACPFault)
+    }
+
+    private struct OpenQuestion {
+        var id: ACPID
+        var session: ByteText
+        var options: [AgentOption]
+    }
+
+    private struct Prompt {
+        var call: Int
+        var isCancelled = false
+    }
+
+    private var lines: ACPLines
+    private var output: [UInt8] = []
+    private var calls: [Int: ACPCall] = [:]
+    private var nextCall = 0
+    private var questions: [Int: OpenQuestion] = [:]
+    private var nextQuestion = 0
+    private var prompts: [ByteText: Prompt] = [:]
+    /// Lines in a row that were no messages.
+    private var garbageInARow = 0
+    /// Lines that were no messages, in all.
+    private(set) var garbage = 0
+    private(set) var hasFailed = false
+
+    init(maximumLine: Int = Self.maximumLine) {
+        lines = ACPLines(limit: maximumLine)
+    }
+
+    /// What is to be written to the agent, once.
+    mutating func takeOutput() -> [UInt8] {
+        defer { output = [] }
+        return output
+    }
+
+    // MARK: To the agent
+
+    /// Asks the agent.
+    ///
+    /// - Returns: The number under which it is answered.
+    mutating func call(_ call: ACPCall) -> Int {
+        let number = nextCall
+        nextCall += 1
+        calls[number] = call
+        if case .prompt(_, let session) = call { prompts[ByteText(session)] = Prompt(call: number) }
+        let (method, parameters) = call.message
+        write(.request(.integer(Int64(number)), method: method, parameters: parameters))
+        return number
+    }
+
+    /// Ends the prompt of a session: its open questions are answered `cancelled`, as are those that still come. The
+    /// prompt's answer is yet to come, and updates until then. Twice is no error.
+    ///
+    /// - Returns: The questions that need no answer any more.
+    mutating func cancel(session: String) -> [Int] {
+        let session = ByteText(session)
+        guard prompts[session]?.isCancelled == false else { return [] }
+        prompts[session]?.isCancelled = true
+        write(.notification(method: "session/cancel", parameters: ["sessionId": .string(session.text)]))
+        return withdraw(session)
+    }
+
+    /// Answers a question.
+    ///
+    /// - Returns: Whether it was open, and has such an option.
+    mutating func decide(_ key: Int, _ decision: AgentDecision) -> Bool {
+        guard let question = questions[key] else { return false }
+        if case .option(let id) = decision, !question.options.contains(where: { $0.id.isSame(as: id) }) { return false }
+        questions[key] = nil
+        answer(question.id, decision)
+        return true
+    }
+
+    private mutating func withdraw(_ session: ByteText) -> [Int] {
+        let open = questions.filter { $0.value.session == session }.sorted { $0.key < $1.key }
+        for (key, question) in open {
+            questions[key] = nil
+            answer(question.id, .cancelled)
+        }
+        return open.map(\.key)
+    }
+
+    private mutating func answer(_ id: ACPID, _ decision: AgentDecision) {
+        let outcome: ACPValue =
+            switch decision {
+            case .option(let option): ["outcome": "selected", "optionId": .string(option)]
+            case .cancelled: ["outcome": "cancelled"]
+            }
+        write(.answer(id, .success(["outcome": outcome])))
+    }
+
+    private mutating func write(_ message: ACPMessage) {
+        output += message.line
+    }
+
+    // MARK: From the agent
+
+    /// Takes bytes of the agent's standard output, in pieces of any size.
+    mutating func receive(_ bytes: UnsafeRawBufferPointer) -> [Event] {
+        guard !hasFailed else { return [] }
+        var events: [Event] = []
+        var lines = lines
+        self.lines = ACPLines(limit: 0)
+        let isWhole = lines.take(bytes) { line in
+            events += take(line)
+            return !hasFailed
+        }
+        self.lines = lines
+        if !isWhole { events.append(fail(.flood)) }
+        return events
+    }
+
+    private mutating func fail(_ fault: ACPFault) -> Event {
+        hasFailed = true
+        return .fault(fault)
+    }
+
+    private mutating func take(_ line: [UInt8]) -> [Event] {
+        guard let message = ACPMessage(line) else {
+            garbage += 1
+            garbageInARow += 1
+            return garbageInARow > Self.maximumGarbage ? [fail(.garbage)] : []
+        }
+        garbageInARow = 0
+        switch message {
+        case .answer(let id, let result): return answered(id, result)
+        case .notification("session/update", let parameters): return updated(parameters)
+        case .notification: return []
+        case .request(let id, "session/request_permission", let parameters): return asked(id, parameters)
+        case .request(let id, let method, _):
+            let refusal = ACPRefusal(code: ACPRefusal.unknownMethod, message: "Method not found: \(method)")
+            write(.answer(id, .failure(refusal)))
+            return []
+        }
+    }
+
+    private mutating func answered(_ id: ACPID, _ result: Result<ACPValue, ACPRefusal>) -> [Event] {
+        // An answer to nothing, or a second one, is left alone.
+        guard case .integer(let number) = id, let call = calls.removeValue(forKey: Int(number)) else { return [] }
+        var events: [Event] = []
+        switch call {
+        case .initialize:
+            if case .success(let value) = result, let version = value["protocolVersion"]?.integer,
+                version != Self.protocolVersion
+            {
+                events.append(fail(.version(version)))
+            }
+        case .prompt(_, let session):
+            prompts[ByteText(session)] = nil
+            events += withdraw(ByteText(session)).map(Event.withdrawn)
+        default: break
+        }
+        return events + [.answer(Int(number), result)]
+    }
+
+    private func updated(_ parameters: ACPValue) -> [Event] {
+        guard let session = parameters["sessionId"]?.string, let update = parameters["update"] else { return [] }
+        let isLoading = calls.values.contains { call in
+            if case .loadSession(let loaded, _) = call { loaded.isSame(as: session) } else { false }
+        }
+        return isLoading ? [.replay(session: session)] : [.update(session: session, ACPUpdate(update))]
+    }
+
+    private mutating func asked(_ id: ACPID, _ parameters: ACPValue) -> [Event] {
+        guard let question = ACPQuestion(key: nextQuestion, parameters) else {
+            let refusal = ACPRefusal(code: ACPRefusal.invalidParameters, message: "sessionId or toolCall is missing")
+            write(.answer(id, .failure(refusal)))
+            return []
+        }
+        let session = ByteText(question.session)
+        let open = questions.values.count { $0.session == session }
+        // Nobody is there to answer outside of a prompt, and after its cancellation all is answered like this.
+        guard prompts[session]?.isCancelled == false, !question.options.isEmpty, open < Self.maximumQuestions else {
+            answer(id, .cancelled)
+            return []
+        }
+        nextQuestion += 1
+        questions[question.key] = OpenQuestion(id: id, session: session, options: question.options)
+        return [.question(question)]
+    }
+}
+
+extension ACPCall {
+    fileprivate var message: (method: String, parameters: ACPValue) {
+        switch self {
+        case .initialize(let version):
+            return (
+                "initialize",
+                [
+                    "protocolVersion": .integer(ACPClient.protocolVersion), "clientCapabilities": [:],
+                    "clientInfo": ["name": "pairtool", "title": "pairtool", "version": .string(version)],
+                ]
+            )
+        case .authenticate(let method): return ("authenticate", ["methodId": .string(method)])
+        case .newSession(let directory):
+            return ("session/new", ["cwd": .string(directory), "mcpServers": []])
+        case .loadSession(let session, let directory):
+            return ("session/load", ["sessionId": .string(session), "cwd": .string(directory), "mcpServers": []])
+        case .resumeSession(let session, let directory):
+            return ("session/resume", ["sessionId": .string(session), "cwd": .string(directory), "mcpServers": []])
+        case .setMode(let mode, let session, .mode):
+            return ("session/set_mode", ["sessionId": .string(session), "modeId": .string(mode)])
+        case .setMode(let mode, let session, .option(let option)):
+            return (
+                "session/set_config_option",
+                ["sessionId": .string(session), "configId": .string(option), "value": .string(mode)]
+            )
+        case .prompt(let text, let session):
+            return (
+                "session/prompt",
+                ["sessionId": .string(session), "prompt": [["type": "text", "text": .string(text)]]]
+            )
+        }
+    }
+}

@@ -1,0 +1,355 @@
+import CompanionWire
+import Dispatch
+import NIOConcurrencyHelpers
+
+/// The conversation with one process of an agent: calls of ours that wait, and who listens to a session.
+///
+/// Bytes come in by ``receive(_:)``, from one task; those to be written are in ``output``. It ends when the process
+/// does, or when it makes no sense any more.
+final class ACPConnection: Sendable {
+    /// Who listens to a session while a prompt runs. Called in the order of the agent's messages.
+    struct Listener: Sendable {
+        var update: @Sendable (ACPUpdate) -> Void
+        var question: @Sendable (ACPQuestion) -> Void
+        var withdrawn: @Sendable (Int) -> Void
+    }
+
+    /// A session of the agent, as it was begun or taken up.
+    struct Session: Sendable, Hashable {
+        var id: String
+        var directory: String
+    }
+
+    /// How long the process may take, and how much it may say.
+    struct Limits: Sendable {
+        /// From its start to its answer to `initialize`: some are downloaded first.
+        var start = Duration.seconds(60)
+        /// To begin a session or to take one up; each sign of life begins it anew.
+        var session = Duration.seconds(120)
+        /// To end a prompt that was cancelled.
+        var cancel = Duration.seconds(10)
+        /// Updates of a turn besides text and thoughts.
+        var updates = 100_000
+    }
+
+    private struct Waiting {
+        var continuation: CheckedContinuation<ACPValue, any Error>
+        /// The session of a prompt.
+        var prompt: ByteText?
+        /// When it was begun, or gave a sign of life.
+        var since = ContinuousClock.now
+    }
+
+    private struct State {
+        var client = ACPClient()
+        var calls: [Int: Waiting] = [:]
+        var listeners: [ByteText: Listener] = [:]
+        var modes: [ByteText: ACPModes] = [:]
+        var sessions: [ByteText: Session] = [:]
+        var info: ACPAgentInfo?
+        var readers: [Int: CheckedContinuation<ACPAgentInfo, any Error>] = [:]
+        var nextReader = 0
+        var end: (any Error)?
+        /// Turns that need the process.
+        var users = 0
+        var isRetired = false
+    }
+
+    let limits: Limits
+    /// What is to be written to the agent. Ends when the process is to end.
+    let output: AsyncStream<[UInt8]>
+    private let source: AsyncStream<[UInt8]>.Continuation
+    private let state = NIOLockedValueBox(State())
+
+    init(limits: Limits) {
+        self.limits = limits
+        (output, source) = AsyncStream.makeStream()
+    }
+
+    // MARK: Its life
+
+    /// Lets a turn use the process.
+    ///
+    /// - Returns: false when it takes no more turns.
+    func take() -> Bool {
+        state.withLockedValue { state in
+            guard state.end == nil, !state.isRetired else { return false }
+            state.users += 1
+            return true
+        }
+    }
+
+    func release() {
+        let isOver = state.withLockedValue { state in
+            state.users -= 1
+            return state.users == 0 && state.isRetired
+        }
+        if isOver { end(ACPEnd.asked) }
+    }
+
+    /// Takes no more turns. The process ends when those that run have ended.
+    func retire() {
+        let isOver = state.withLockedValue { state in
+            state.isRetired = true
+            return state.users == 0
+        }
+        if isOver { end(ACPEnd.asked) }
+    }
+
+    /// The agent writes nothing any more: no more turns, and nothing more for it to read. Whoever waits is told the
+    /// reason once it is known, by ``end(_:)``.
+    func outputEnded() {
+        state.withLockedValue { $0.isRetired = true }
+        source.finish()
+    }
+
+    /// The agent has answered `initialize`.
+    func isReady(_ info: ACPAgentInfo) {
+        let readers = state.withLockedValue { state in
+            state.info = info
+            defer { state.readers = [:] }
+            return state.readers.values
+        }
+        for reader in readers { reader.resume(returning: info) }
+    }
+
+    /// Whether the agent has answered `initialize`.
+    var hasStarted: Bool { state.withLockedValue { $0.info != nil } }
+
+    /// Returns when the agent has answered `initialize`.
+    func ready() async throws -> ACPAgentInfo {
+        let number = state.withLockedValue { state in
+            state.nextReader += 1
+            return state.nextReader
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let outcome: Result<ACPAgentInfo, any Error>? = state.withLockedValue { state in
+                    if let end = state.end { return .failure(end) }
+                    if let info = state.info { return .success(info) }
+                    if Task.isCancelled { return .failure(CancellationError()) }
+                    state.readers[number] = continuation
+                    return nil
+                }
+                if let outcome { continuation.resume(with: outcome) }
+            }
+        } onCancel: {
+            state.withLockedValue { $0.readers.removeValue(forKey: number) }?.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Ends the conversation: whoever waits is told the reason. The first reason counts.
+    func end(_ reason: any Error) {
+        let (calls, readers) = state.withLockedValue { state in
+            guard state.end == nil else { return ([Waiting](), [CheckedContinuation<ACPAgentInfo, any Error>]()) }
+            state.end = reason
+            defer {
+                state.calls = [:]
+                state.readers = [:]
+                state.listeners = [:]
+            }
+            return (Array(state.calls.values), Array(state.readers.values))
+        }
+        source.finish()
+        for call in calls { call.continuation.resume(throwing: reason) }
+        for reader in readers { reader.resume(throwing: reason) }
+    }
+
+    /// Why the conversation has ended; nil while it goes on.
+    var reason: (any Error)? { state.withLockedValue { $0.end } }
+
+    // MARK: Sessions
+
+    func session(ofChat chat: String) -> Session? {
+        state.withLockedValue { $0.sessions[ByteText(chat)] }
+    }
+
+    func keep(_ session: Session, ofChat chat: String, modes: ACPModes?) {
+        state.withLockedValue { state in
+            state.sessions[ByteText(chat)] = session
+            if let modes { state.modes[ByteText(session.id)] = modes }
+        }
+    }
+
+    func forgetSession(ofChat chat: String) {
+        state.withLockedValue { _ = $0.sessions.removeValue(forKey: ByteText(chat)) }
+    }
+
+    func modes(ofSession session: String) -> ACPModes? {
+        state.withLockedValue { $0.modes[ByteText(session)] }
+    }
+
+    /// The agent was told of another mode, and took it.
+    func setMode(_ mode: String, ofSession session: String) {
+        state.withLockedValue { $0.modes[ByteText(session)]?.current = mode }
+    }
+
+    // MARK: Calls
+
+    /// Asks the agent, and waits for its answer.
+    ///
+    /// - Parameter limit: How long it may take.
+    /// - Throws: ``ACPRefusal``; ``ACPEnd``; `CancellationError`.
+    func call(_ call: ACPCall, within limit: Duration) async throws -> ACPValue {
+        try Task.checkCancellation()
+        let place = NIOLockedValueBox<Int?>(nil)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                guard let number = begin(call, continuation) else { return }
+                place.withLockedValue { $0 = number }
+                if Task.isCancelled { fail(number, CancellationError()) }
+                expire(number, within: limit)
+            }
+        } onCancel: {
+            if let number = place.withLockedValue({ $0 }) { fail(number, CancellationError()) }
+        }
+    }
+
+    /// Sends a prompt, and waits for the end of its answer. When its task is cancelled, the agent is told so, and has
+    /// ``Limits/cancel`` to come to an end; after that the process takes no more turns.
+    ///
+    /// - Throws: ``ACPRefusal``; ``ACPEnd``; `CancellationError` for an agent that did not end a cancelled prompt.
+    func prompt(_ text: String, session: String, listener: Listener) async throws -> ACPValue {
+        let key = ByteText(session)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                state.withLockedValue { $0.listeners[key] = listener }
+                guard begin(.prompt(text, session: session), prompt: key, continuation) != nil else { return }
+                if Task.isCancelled { cancel(session: session) }
+            }
+        } onCancel: {
+            cancel(session: session)
+        }
+    }
+
+    /// Ends the prompt of a session before its time.
+    func cancel(session: String) {
+        let key = ByteText(session)
+        let (listener, withdrawn, number) = state.withLockedValue { state -> (Listener?, [Int], Int?) in
+            guard let call = state.calls.first(where: { $0.value.prompt == key }) else { return (nil, [], nil) }
+            let withdrawn = state.client.cancel(session: session)
+            flush(&state)
+            return (state.listeners[key], withdrawn, call.key)
+        }
+        guard let number else { return }
+        for question in withdrawn { listener?.withdrawn(question) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Int(limits.cancel / .milliseconds(1)))) {
+            // It may have come to its end by now.
+            if self.fail(number, CancellationError()) { self.retire() }
+        }
+    }
+
+    /// Answers a question.
+    ///
+    /// - Returns: Whether the agent still waited.
+    @discardableResult
+    func decide(_ question: Int, _ decision: AgentDecision) -> Bool {
+        state.withLockedValue { state in
+            defer { flush(&state) }
+            return state.client.decide(question, decision)
+        }
+    }
+
+    /// - Returns: nil when the conversation is over; the continuation is resumed then.
+    private func begin(
+        _ call: ACPCall,
+        prompt: ByteText? = nil,
+        _ continuation: CheckedContinuation<ACPValue, any Error>
+    ) -> Int? {
+        let (number, end) = state.withLockedValue { state -> (Int?, (any Error)?) in
+            if let end = state.end { return (nil, end) }
+            let number = state.client.call(call)
+            state.calls[number] = Waiting(continuation: continuation, prompt: prompt)
+            flush(&state)
+            return (number, nil)
+        }
+        if let end { continuation.resume(throwing: end) }
+        return number
+    }
+
+    /// - Returns: Whether it still waited.
+    @discardableResult
+    private func fail(_ number: Int, _ error: any Error) -> Bool {
+        let call = state.withLockedValue { state in
+            let call = state.calls.removeValue(forKey: number)
+            if let session = call?.prompt { state.listeners[session] = nil }
+            return call
+        }
+        call?.continuation.resume(throwing: error)
+        return call != nil
+    }
+
+    private func expire(_ number: Int, within limit: Duration) {
+        guard let since = state.withLockedValue({ $0.calls[number]?.since }) else { return }
+        let rest = limit - (.now - since)
+        guard rest > .zero else {
+            fail(number, ACPEnd.silent(limit))
+            return
+        }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Int(rest / .milliseconds(1)) + 1)) {
+            self.expire(number, within: limit)
+        }
+    }
+
+    /// Under the lock, so that what is written has the order of the calls.
+    private func flush(_ state: inout State) {
+        let bytes = state.client.takeOutput()
+        if !bytes.isEmpty { source.yield(bytes) }
+    }
+
+    // MARK: From the agent
+
+    /// Takes what the agent has written. To be called by one task.
+    func receive(_ bytes: UnsafeRawBufferPointer) {
+        let events = state.withLockedValue { state in
+            defer { flush(&state) }
+            return state.client.receive(bytes)
+        }
+        for event in events { handle(event) }
+    }
+
+    private func handle(_ event: ACPClient.Event) {
+        switch event {
+        case .answer(let number, let result):
+            let call = state.withLockedValue { state in
+                let call = state.calls.removeValue(forKey: number)
+                if let session = call?.prompt { state.listeners[session] = nil }
+                return call
+            }
+            call?.continuation.resume(with: result.mapError { $0 as any Error })
+        case .update(let session, let update):
+            let listener = state.withLockedValue { state in
+                switch update {
+                case .mode(let id): state.modes[ByteText(session)]?.current = id
+                case .modes(let modes): state.modes[ByteText(session)] = modes
+                default: break
+                }
+                return state.listeners[ByteText(session)]
+            }
+            listener?.update(update)
+        case .replay:
+            state.withLockedValue { state in
+                for number in state.calls.keys { state.calls[number]?.since = .now }
+            }
+        case .question(let question):
+            let listener = state.withLockedValue { $0.listeners[ByteText(question.session)] }
+            if let listener { listener.question(question) } else { decide(question.key, .cancelled) }
+        case .withdrawn(let key):
+            // Keys are unique among all sessions.
+            for listener in state.withLockedValue({ Array($0.listeners.values) }) { listener.withdrawn(key) }
+        case .fault(let fault): end(fault)
+        }
+    }
+}
+
+/// Why a conversation with an agent's process has ended.
+enum ACPEnd: Error, Sendable, Hashable {
+    /// The host wanted it.
+    case asked
+    /// The process ended.
+    case exited(String)
+    case notStarted
+    /// It did not answer for this long.
+    case silent(Duration)
+    case shutdown
+}

@@ -1,0 +1,133 @@
+import CompanionWire
+import FoundationEssentials
+
+/// What an agent's updates of one turn mean for its readers.
+struct ACPConversation: Sendable {
+    /// Scalars of the title of a tool.
+    static let titleLength = 200
+    /// Bytes of what a question shows of its arguments.
+    static let argumentsSize = 1 << 20
+    /// Bytes of what a tool gave that are kept.
+    static let outputSize = 16 << 10
+
+    private struct Call: Sendable {
+        var shown: AgentToolCall
+        var input: ACPValue?
+    }
+
+    private var calls: [ByteText: Call] = [:]
+    private var hasText = false
+    /// What it says behind a tool is another paragraph.
+    private var needsGap = false
+    private var lastUsage: Int64?
+    /// Updates that were neither text nor thoughts.
+    private(set) var updates = 0
+
+    mutating func take(_ update: ACPUpdate) -> [AgentEvent] {
+        switch update {
+        case .agentMessage, .agentThought: break
+        default: updates += 1
+        }
+        switch update {
+        case .agentMessage(let content):
+            let text = content.text
+            guard !text.isEmpty else { return [.signOfLife] }
+            let gap = needsGap && !text.begins(with: "\n") ? "\n\n" : ""
+            needsGap = false
+            hasText = true
+            return [.text(gap + text)]
+        case .agentThought(let content): return [.thought(content.text)]
+        case .tool(let change): return [.tool(merge(change))]
+        case .plan(let steps): return [.plan(steps)]
+        case .usage(let used, _):
+            lastUsage = used
+            return [.signOfLife]
+        // The driver knows what the mode is called.
+        case .mode, .modes, .userMessage, .other: return [.signOfLife]
+        }
+    }
+
+    /// What there is to say at the end of a prompt.
+    func finish(_ answer: ACPValue) -> [AgentEvent] {
+        let counts = answer["usage"]
+        let usage = ContinueChatUsage(
+            inputTokens: counts?["inputTokens"]?.integer.map(Int.init),
+            outputTokens: counts?["outputTokens"]?.integer.map(Int.init),
+            totalTokens: (counts?["totalTokens"]?.integer ?? lastUsage).map(Int.init)
+        )
+        return usage == ContinueChatUsage() ? [] : [.usage(usage)]
+    }
+
+    /// A question as people see it.
+    mutating func question(_ question: ACPQuestion) -> AgentQuestion {
+        let call = merge(question.call)
+        return AgentQuestion(
+            call: call,
+            arguments: Self.arguments(of: call, input: calls[ByteText(call.id)]?.input),
+            options: question.options
+        )
+    }
+
+    private mutating func merge(_ change: ACPToolCall) -> AgentToolCall {
+        let id = ByteText(change.id)
+        if calls[id] == nil {
+            calls[id] = Call(shown: AgentToolCall(id: change.id, title: ""))
+            needsGap = hasText
+        }
+        if let input = change.input { calls[id]?.input = input }
+        var call = calls[id]?.shown ?? AgentToolCall(id: change.id, title: "")
+        if let title = change.title { call.title = Self.line(title) }
+        if let kind = change.kind { call.kind = Self.line(kind) }
+        if let status = change.status { call.status = status }
+        if let locations = change.locations { call.locations = locations }
+        if let diffs = change.diffs { call.diffs = diffs }
+        if let output = change.output { call.output = Self.cut(output, to: Self.outputSize) }
+        if call.title.isEmpty { call.title = call.kind.isEmpty ? "tool" : call.kind }
+        if call.status == .completed || call.status == .failed {
+            // Only its text is of use from now on: diffs may be large.
+            var ended = call
+            ended.diffs = []
+            calls[id] = Call(shown: ended)
+        } else {
+            calls[id]?.shown = call
+        }
+        return call
+    }
+
+    private static func line(_ text: String) -> String {
+        let scalars = text.unicodeScalars.lazy.map { $0.properties.isWhitespace ? " " : $0 }
+        return String(String.UnicodeScalarView(scalars.prefix(titleLength))).trimmingWhitespace()
+    }
+
+    /// - Returns: The text, or its beginning with a sentence that says how much is missing.
+    private static func cut(_ text: String, to size: Int) -> String {
+        let missing = text.utf8.count - size
+        guard missing > 0 else { return text }
+        return String(decoding: text.utf8.prefix(size), as: UTF8.self) + "\n… (\(missing) more bytes)"
+    }
+
+    /// What a tool would do, in full.
+    private static func arguments(of call: AgentToolCall, input: ACPValue?) -> String {
+        if !call.diffs.isEmpty {
+            return cut(call.diffs.map(\.unified).joined(separator: "\n"), to: argumentsSize)
+        }
+        guard case .object(var members)? = input else {
+            let text = input?.string ?? call.output ?? ""
+            return cut(text, to: argumentsSize)
+        }
+        var text = ""
+        let command = members["command"] ?? members["cmd"]
+        if let command = command?.string ?? command?.array?.compactMap(\.string).joined(separator: " ") {
+            text = command + "\n"
+            members["command"] = nil
+            members["cmd"] = nil
+        }
+        if !members.isEmpty {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            let json = (try? encoder.encode(ACPValue.object(members))) ?? Data()
+            text += String(decoding: json, as: UTF8.self) + "\n"
+        }
+        return cut(text, to: argumentsSize)
+    }
+}

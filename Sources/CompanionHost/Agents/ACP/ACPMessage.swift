@@ -1,0 +1,93 @@
+import CompanionWire
+
+/// The id of a request. Both sides number their own requests, so the same id means two things.
+enum ACPID: Sendable, Hashable {
+    case integer(Int64)
+    case string(ByteText)
+
+    init?(_ value: ACPValue?) {
+        if let number = value?.integer {
+            self = .integer(number)
+        } else if let text = value?.string {
+            self = .string(ByteText(text))
+        } else {
+            return nil
+        }
+    }
+
+    var value: ACPValue {
+        switch self {
+        case .integer(let number): .integer(number)
+        case .string(let text): .string(text.text)
+        }
+    }
+}
+
+/// Why the other side did not do what was asked (JSON-RPC 2.0, Error object).
+struct ACPRefusal: Error, Sendable, Hashable {
+    static let signInRequired: Int64 = -32000
+    static let unknownMethod: Int64 = -32601
+    static let invalidParameters: Int64 = -32602
+
+    var code: Int64
+    var message: String
+
+    init(code: Int64, message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    init(_ value: ACPValue) {
+        code = value["code"]?.integer ?? 0
+        // Some agents say "Internal error" and give the reason in `data`.
+        let details = value["data"]?["details"]?.string ?? value["data"]?["message"]?.string ?? value["data"]?.string
+        let message = value["message"]?.string ?? ""
+        self.message = [message, details ?? ""].filter { !$0.isEmpty }.joined(separator: ": ")
+    }
+}
+
+/// A message of JSON-RPC 2.0. What has a `method` asks, what has none answers.
+enum ACPMessage: Sendable {
+    case request(ACPID, method: String, parameters: ACPValue)
+    case notification(method: String, parameters: ACPValue)
+    case answer(ACPID, Result<ACPValue, ACPRefusal>)
+
+    /// nil for a line that is no such message.
+    init?(_ line: [UInt8]) {
+        guard let value = ACPValue(parsing: line), value.isObject else { return nil }
+        let id = ACPID(value["id"])
+        if let method = value["method"]?.string {
+            let parameters = value["params"] ?? .null
+            self =
+                id.map { .request($0, method: method, parameters: parameters) }
+                ?? .notification(method: method, parameters: parameters)
+        } else if let id, let error = value["error"], error != .null {
+            self = .answer(id, .failure(ACPRefusal(error)))
+        } else if let id {
+            self = .answer(id, .success(value["result"] ?? .null))
+        } else {
+            return nil
+        }
+    }
+
+    /// The message as a line, with its end.
+    var line: [UInt8] {
+        var members: [String: ACPValue] = ["jsonrpc": "2.0"]
+        switch self {
+        case .request(let id, let method, let parameters):
+            members["id"] = id.value
+            members["method"] = .string(method)
+            members["params"] = parameters
+        case .notification(let method, let parameters):
+            members["method"] = .string(method)
+            members["params"] = parameters
+        case .answer(let id, .success(let result)):
+            members["id"] = id.value
+            members["result"] = result
+        case .answer(let id, .failure(let refusal)):
+            members["id"] = id.value
+            members["error"] = ["code": .integer(refusal.code), "message": .string(refusal.message)]
+        }
+        return ACPValue.object(members).json + [UInt8(ascii: "\n")]
+    }
+}

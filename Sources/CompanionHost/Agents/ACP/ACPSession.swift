@@ -1,0 +1,138 @@
+import CompanionWire
+
+/// What an agent said of itself.
+struct ACPAgentInfo: Sendable, Hashable {
+    struct SignInMethod: Sendable, Hashable {
+        var id: String
+        var name: String
+    }
+
+    var name: String?
+    var version: String?
+    /// Whether it takes up a session with all that was said before (`session/load`).
+    var loads: Bool
+    /// Whether it takes up a session without saying it all again (`session/resume`).
+    var resumes: Bool
+    var signInMethods: [SignInMethod]
+
+    init(_ value: ACPValue) {
+        name = value["agentInfo"]?["title"]?.string ?? value["agentInfo"]?["name"]?.string
+        version = value["agentInfo"]?["version"]?.string
+        let capabilities = value["agentCapabilities"]
+        loads = capabilities?["loadSession"]?.bool ?? false
+        // An object, which may be empty; null and its absence mean no.
+        resumes = capabilities?["sessionCapabilities"]?["resume"]?.isObject ?? false
+        signInMethods = (value["authMethods"]?.array ?? []).compactMap { method in
+            guard let id = method["id"]?.string else { return nil }
+            return SignInMethod(id: id, name: method["name"]?.string ?? id)
+        }
+    }
+}
+
+/// How freely an agent works in a session.
+struct ACPModes: Sendable, Hashable {
+    struct Mode: Sendable, Hashable {
+        var id: String
+        var name: String
+    }
+
+    /// By which request it is changed.
+    enum Setter: Sendable, Hashable {
+        /// `session/set_mode`
+        case mode
+        /// `session/set_config_option`, with the id of the option.
+        case option(String)
+    }
+
+    var current: String
+    var available: [Mode]
+    var setter: Setter
+
+    /// From the answer that begins a session, or from an update of its options. Newer agents have an option of the
+    /// category `mode`, older ones `modes`.
+    init?(_ value: ACPValue) {
+        let options = value["configOptions"]?.array ?? []
+        let isOfModes = { (option: ACPValue) in option["category"]?.string == "mode" || option["id"]?.string == "mode" }
+        if let option = options.first(where: isOfModes), let id = option["id"]?.string,
+            let current = option["currentValue"]?.string
+        {
+            self.current = current
+            // Options may be in groups.
+            let choices = (option["options"]?.array ?? []).flatMap { $0["options"]?.array ?? [$0] }
+            available = choices.compactMap { Mode($0, id: "value") }
+            setter = .option(id)
+        } else if let modes = value["modes"], let current = modes["currentModeId"]?.string {
+            self.current = current
+            available = (modes["availableModes"]?.array ?? []).compactMap { Mode($0, id: "id") }
+            setter = .mode
+        } else {
+            return nil
+        }
+    }
+
+    /// What people call a mode.
+    func name(of id: String) -> String {
+        available.first { $0.id.isSame(as: id) }?.name ?? id
+    }
+}
+
+extension ACPModes.Mode {
+    fileprivate init?(_ value: ACPValue, id: String) {
+        guard let id = value[id]?.string else { return nil }
+        self.init(id: id, name: value["name"]?.string ?? id)
+    }
+}
+
+extension ACPModes {
+    /// Modes in which agents do everything without a question, as far as they are known.
+    private static let bypassing: Set<String> = [
+        "bypasspermissions", "bypass", "yolo", "fullaccess", "dangerfullaccess", "autopilot", "allowall",
+        "unrestricted",
+        "autoapprove", "acceptall", "neverask",
+    ]
+    /// Modes in which agents ask before they change something, the best first.
+    private static let asking = ["default", "ask", "approve", "manual", "suggest", "agent", "build"]
+
+    /// The letters of an id; of one that is a link, those of its last part.
+    private static func letters(_ id: String) -> String {
+        let last = id.parts("#").last.map(String.init) ?? id
+        return String(
+            decoding: last.utf8.filter { ($0 | 0x20) >= 0x61 && ($0 | 0x20) <= 0x7a }.map { $0 | 0x20 },
+            as: UTF8.self
+        )
+    }
+
+    /// Whether the agent asks nothing in a mode.
+    ///
+    /// - Parameter more: What else is such a mode of this agent.
+    func asksNothing(in id: String, more: Set<String>) -> Bool {
+        // By its id and by its name: either may be in the words of the field.
+        [letters(id: id), Self.letters(name(of: id))].contains { Self.bypassing.contains($0) || more.contains($0) }
+    }
+
+    private func letters(id: String) -> String { Self.letters(id) }
+
+    /// A mode in which the agent asks.
+    func askingMode(more: Set<String>) -> String? {
+        Self.asking.lazy.compactMap { wanted in available.first { Self.letters($0.id) == wanted } }
+            .first { !asksNothing(in: $0.id, more: more) }?.id
+    }
+}
+
+/// Why a prompt's answer ended.
+enum ACPStopReason: Sendable, Hashable {
+    case endTurn, maxTokens, maxTurnRequests, refusal, cancelled
+    /// One that this version does not know.
+    case other(String)
+
+    init(_ value: ACPValue) {
+        switch value["stopReason"]?.string {
+        case "end_turn", nil: self = .endTurn
+        case "max_tokens": self = .maxTokens
+        case "max_turn_requests": self = .maxTurnRequests
+        case "refusal": self = .refusal
+        case "cancelled": self = .cancelled
+        case let other?: self = .other(other)
+        }
+    }
+}

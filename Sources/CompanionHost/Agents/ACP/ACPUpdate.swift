@@ -1,0 +1,140 @@
+import CompanionWire
+
+/// What an agent tells of a session while it works (`session/update`).
+enum ACPUpdate: Sendable, Hashable {
+    case userMessage(ACPContent)
+    case agentMessage(ACPContent)
+    case agentThought(ACPContent)
+    /// A new call, or what has changed of one.
+    case tool(ACPToolCall)
+    case plan([AgentPlanStep])
+    case mode(String)
+    case modes(ACPModes)
+    /// Tokens in the agent's context, and how many fit.
+    case usage(used: Int64, size: Int64?)
+    /// A kind that shows nothing, or that this version does not know.
+    case other(String)
+
+    init(_ value: ACPValue) {
+        let kind = value["sessionUpdate"]?.string ?? ""
+        let content = value["content"].map(ACPContent.init) ?? .none
+        self =
+            switch kind {
+            case "user_message_chunk": .userMessage(content)
+            case "agent_message_chunk": .agentMessage(content)
+            case "agent_thought_chunk": .agentThought(content)
+            case "tool_call", "tool_call_update": ACPToolCall(value).map(Self.tool) ?? .other(kind)
+            case "plan": .plan((value["entries"]?.array ?? []).compactMap(AgentPlanStep.init))
+            case "current_mode_update":
+                (value["currentModeId"] ?? value["modeId"])?.string.map(Self.mode) ?? .other(kind)
+            case "config_option_update": ACPModes(value).map(Self.modes) ?? .other(kind)
+            case "usage_update":
+                value["used"]?.integer.map { .usage(used: $0, size: value["size"]?.integer) } ?? .other(kind)
+            default: .other(kind)
+            }
+    }
+}
+
+/// A piece of a message (a content block).
+enum ACPContent: Sendable, Hashable {
+    case text(String)
+    /// A picture or a sound, with the bytes of its base64.
+    case media(type: String, size: Int)
+    case link(name: String, uri: String)
+    case none
+
+    init(_ value: ACPValue) {
+        switch value["type"]?.string {
+        case "text": self = .text(value["text"]?.string ?? "")
+        case "image", "audio":
+            self = .media(
+                type: value["mimeType"]?.string ?? value["type"]?.string ?? "",
+                size: (value["data"]?.string?.utf8.count ?? 0) / 4 * 3
+            )
+        case "resource_link":
+            let uri = value["uri"]?.string ?? ""
+            self = .link(name: value["title"]?.string ?? value["name"]?.string ?? uri, uri: uri)
+        case "resource":
+            if let text = value["resource"]?["text"]?.string {
+                self = .text(text)
+            } else {
+                let uri = value["resource"]?["uri"]?.string ?? ""
+                self = .link(name: uri, uri: uri)
+            }
+        default: self = .none
+        }
+    }
+
+    /// The piece as text of an answer.
+    var text: String {
+        switch self {
+        case .text(let text): text
+        case .media(let type, let size): "[\(type), \(max(size >> 10, 1)) KiB]"
+        case .link(let name, let uri): name.isSame(as: uri) ? uri : "\(name) (\(uri))"
+        case .none: ""
+        }
+    }
+}
+
+/// A call of a tool, or what has changed of it: what is nil stays as it was.
+struct ACPToolCall: Sendable, Hashable {
+    var id: String
+    var title: String?
+    var kind: String?
+    var status: AgentToolCall.Status?
+    var locations: [AgentLocation]?
+    var diffs: [AgentDiff]?
+    var output: String?
+    var input: ACPValue?
+
+    init?(_ value: ACPValue) {
+        guard let id = value["toolCallId"]?.string else { return nil }
+        self.id = id
+        title = value["title"]?.string
+        kind = value["kind"]?.string
+        status = value["status"]?.string.flatMap(AgentToolCall.Status.init)
+        locations = value["locations"]?.array?.compactMap { location in
+            location["path"]?.string.map { AgentLocation(path: $0, line: location["line"]?.integer.map(Int.init)) }
+        }
+        if let content = value["content"]?.array {
+            diffs = content.compactMap { item in
+                guard item["type"]?.string == "diff", let path = item["path"]?.string else { return nil }
+                return AgentDiff(path: path, old: item["oldText"]?.string, new: item["newText"]?.string ?? "")
+            }
+            output = content.compactMap { item in
+                item["type"]?.string == "content" ? item["content"].map { ACPContent($0).text } : nil
+            }.joined(separator: "\n")
+        }
+        if let input = value["rawInput"], input != .null { self.input = input }
+    }
+}
+
+extension AgentPlanStep {
+    fileprivate init?(_ value: ACPValue) {
+        guard let text = value["content"]?.string else { return nil }
+        self.init(text: text, status: Status(rawValue: value["status"]?.string ?? "") ?? .pending)
+    }
+}
+
+/// A request of the agent for permission.
+struct ACPQuestion: Sendable, Hashable {
+    /// Which of the open questions it is; not the agent's id, which it may use again.
+    var key: Int
+    var session: String
+    var call: ACPToolCall
+    var options: [AgentOption]
+
+    init?(key: Int, _ value: ACPValue) {
+        guard let session = value["sessionId"]?.string, let call = value["toolCall"].flatMap(ACPToolCall.init) else {
+            return nil
+        }
+        self.key = key
+        self.session = session
+        self.call = call
+        options = (value["options"]?.array ?? []).compactMap { option in
+            guard let id = option["optionId"]?.string else { return nil }
+            let kind = AgentOption.Kind(rawValue: option["kind"]?.string ?? "") ?? .other
+            return AgentOption(id: id, name: option["name"]?.string ?? id, kind: kind)
+        }
+    }
+}

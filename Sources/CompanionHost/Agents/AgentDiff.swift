@@ -1,0 +1,112 @@
+import CompanionWire
+
+/// A change of a file by an agent.
+package struct AgentDiff: Sendable, Hashable {
+    package var path: String
+    /// nil for a new file.
+    package var old: String?
+    package var new: String
+
+    package init(path: String, old: String?, new: String) {
+        self.path = path
+        self.old = old
+        self.new = new
+    }
+}
+
+extension AgentDiff {
+    /// Lines around a change that are shown with it.
+    private static let context = 3
+    /// Changed lines up to which the shortest difference is looked for.
+    private static let comparedLines = 3000
+
+    /// A line of the difference, with its mark.
+    private struct Line {
+        var mark: Unicode.Scalar
+        var text: Substring
+    }
+
+    /// How many lines are new, and how many went.
+    package var counts: (added: Int, removed: Int) {
+        let lines = lines
+        return (lines.count { $0.mark == "+" }, lines.count { $0.mark == "-" })
+    }
+
+    /// The change as `diff -u` shows it.
+    package var unified: String {
+        let lines = lines
+        var text = "--- \(old == nil ? "/dev/null" : path)\n+++ \(path)\n"
+        var shown = lines.map { $0.mark != " " }
+        for index in lines.indices where lines[index].mark != " " {
+            for near in max(index - Self.context, 0)...min(index + Self.context, lines.count - 1) { shown[near] = true }
+        }
+        var oldLine = 1
+        var newLine = 1
+        var index = 0
+        while index < lines.count {
+            guard shown[index] else {
+                oldLine += 1
+                newLine += 1
+                index += 1
+                continue
+            }
+            let end = shown[index...].firstIndex(of: false) ?? lines.count
+            let hunk = lines[index..<end]
+            let removed = hunk.count { $0.mark != "+" }
+            let added = hunk.count { $0.mark != "-" }
+            text +=
+                "@@ -\(removed == 0 ? oldLine - 1 : oldLine),\(removed) +\(added == 0 ? newLine - 1 : newLine),\(added) @@\n"
+            for line in hunk { text += "\(line.mark)\(line.text)\n" }
+            oldLine += removed
+            newLine += added
+            index = end
+        }
+        return text
+    }
+
+    private var lines: [Line] {
+        let old = Self.split(old ?? "")
+        let new = Self.split(new)
+        var start = 0
+        while start < min(old.count, new.count), old[start].isSame(as: new[start]) { start += 1 }
+        var end = 0
+        while end < min(old.count, new.count) - start, old[old.count - 1 - end].isSame(as: new[new.count - 1 - end]) {
+            end += 1
+        }
+        let same = { (lines: ArraySlice<Substring>) in lines.map { Line(mark: " ", text: $0) } }
+        return same(old[..<start])
+            + Self.changed(Array(old[start..<(old.count - end)]), Array(new[start..<(new.count - end)]))
+            + same(old[(old.count - end)...])
+    }
+
+    private static func changed(_ old: [Substring], _ new: [Substring]) -> [Line] {
+        var gone = Set(old.indices)
+        var come = Set(new.indices)
+        if old.count + new.count <= comparedLines {
+            let difference = new.difference(from: old) { $0.isSame(as: $1) }
+            gone = Set(difference.removals.map { if case .remove(let offset, _, _) = $0 { offset } else { 0 } })
+            come = Set(difference.insertions.map { if case .insert(let offset, _, _) = $0 { offset } else { 0 } })
+        }
+        var lines: [Line] = []
+        var (left, right) = (0, 0)
+        while left < old.count || right < new.count {
+            if left < old.count, gone.contains(left) {
+                lines.append(Line(mark: "-", text: old[left]))
+                left += 1
+            } else if right < new.count, come.contains(right) {
+                lines.append(Line(mark: "+", text: new[right]))
+                right += 1
+            } else {
+                lines.append(Line(mark: " ", text: old[left]))
+                left += 1
+                right += 1
+            }
+        }
+        return lines
+    }
+
+    private static func split(_ text: String) -> [Substring] {
+        guard !text.utf8.isEmpty else { return [] }
+        return (text.dropping(suffix: "\n") ?? text[...]).parts("\n", omittingEmpty: false)
+    }
+}

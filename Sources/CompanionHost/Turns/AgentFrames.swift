@@ -1,0 +1,87 @@
+import CompanionWire
+
+/// Makes frames of what an agent says, as clients of both versions show them.
+struct AgentFrames: Sendable {
+    /// What was said of each tool that has not ended.
+    private var tools: [ByteText: String] = [:]
+    private var isThinking = false
+    private var lastLabel: String?
+    private var mode: String?
+    /// Whether the answer's text has a line to be ended.
+    private var isInLine = false
+
+    mutating func take(_ event: AgentEvent) -> [ContinueChatEvent] {
+        switch event {
+        case .thought:
+            // Folded: clients show that it thinks, not each of the pieces.
+            guard !isThinking else { return [] }
+            isThinking = true
+            return status("Thinking")
+        case .signOfLife: return []
+        default: isThinking = false
+        }
+        switch event {
+        case .thought, .signOfLife: return []
+        case .status(let label): return status(label)
+        case .text(let text):
+            if !text.isEmpty { isInLine = !text.ends(with: "\n") }
+            return [.text(text)]
+        case .notice(let text):
+            defer { isInLine = false }
+            return [.text("\(isInLine ? "\n\n" : "")> \(text)\n\n")]
+        case .plan(let steps): return plan(steps)
+        case .tool(let call): return tool(call)
+        case .mode(let name):
+            guard mode?.isSame(as: name) != true else { return [] }
+            mode = name
+            return status("Mode: \(name)")
+        case .usage(let usage): return [.usage(usage)]
+        }
+    }
+
+    /// The same twice in a row is said once.
+    private mutating func status(_ label: String) -> [ContinueChatEvent] {
+        guard lastLabel?.isSame(as: label) != true else { return [] }
+        lastLabel = label
+        return [.status(label: label)]
+    }
+
+    private mutating func plan(_ steps: [AgentPlanStep]) -> [ContinueChatEvent] {
+        guard !steps.isEmpty else { return [] }
+        let done = steps.count { $0.status == .completed }
+        let next = steps.first { $0.status == .inProgress } ?? steps.first { $0.status == .pending }
+        let step = next.map { ": \($0.text)" } ?? ""
+        return status("Plan, \(done) of \(steps.count) done\(step)")
+    }
+
+    private mutating func tool(_ call: AgentToolCall) -> [ContinueChatEvent] {
+        let id = ByteText(call.id)
+        var frames: [ContinueChatEvent] = []
+        lastLabel = nil
+        if tools[id] == nil { frames.append(.toolStart(toolName: call.title, toolCallID: call.id)) }
+        let name = tools[id] ?? call.title
+        switch call.status {
+        case .completed, .failed:
+            tools[id] = nil
+            let isDone = call.status == .completed
+            frames.append(
+                .toolComplete(toolName: name, toolCallID: call.id, success: isDone, details: Self.details(of: call))
+            )
+        case .pending, .inProgress: tools[id] = name
+        }
+        return frames
+    }
+
+    /// What became of a tool, in a line or two: where it worked, what it changed, what it gave.
+    private static func details(of call: AgentToolCall) -> String? {
+        var parts = call.diffs.map { diff in
+            let (added, removed) = diff.counts
+            return "\(diff.path) +\(added) −\(removed)"
+        }
+        if parts.isEmpty {
+            parts = call.locations.map { $0.path + ($0.line.map { ":\($0)" } ?? "") }
+        }
+        if let output = call.output, !output.isEmpty { parts.append(output) }
+        return parts.isEmpty ? nil : parts.joined(separator: "; ")
+    }
+}

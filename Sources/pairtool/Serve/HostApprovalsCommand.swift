@@ -1,0 +1,234 @@
+import ArgumentParser
+import CompanionHost
+import CompanionWire
+import FoundationEssentials
+
+struct HostApprovalsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "approvals",
+        abstract: "List what the running host's agent asks, and approve or reject it.",
+        discussion: """
+            An agent that wants to use a tool waits for your answer. Without one, the answer is no after 30 minutes \
+            (pairtool host --question-timeout). Name a question by its id, or by at least four characters of it.
+
+            Examples:
+              pairtool host approvals
+              pairtool host approvals show 7b0e
+              pairtool host approvals approve 7b0e
+            """,
+        subcommands: [List.self, HostApprovalShowCommand.self, HostApproveCommand.self, HostRejectCommand.self],
+        defaultSubcommand: List.self
+    )
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List the questions that wait for an answer, oldest first.",
+            discussion: """
+                Examples:
+                  pairtool host approvals list
+                  pairtool host approvals list --all --json
+                """
+        )
+
+        @Flag(help: "Also list the questions that need no answer any more.")
+        var all = false
+
+        @OptionGroup var options: OutputOptions
+
+        func run() async throws {
+            let output = options.output
+            let questions = try await output.hostQuestions(all: all)
+            guard !questions.isEmpty else {
+                throw CommandError(.nothingFound, "approvals.none", "the agent of your host waits for no answer")
+            }
+            let now = output.context.now()
+            output.list(
+                questions.map(HostApprovalRow.init),
+                columns: [
+                    TableColumn("ID", rank: 0) { String($0.id.prefix(8)) },
+                    TableColumn("WANTS TO", shrinks: true, rank: 0) { $0.title },
+                    TableColumn("KIND", rank: 2) { $0.kind.isEmpty ? "–" : $0.kind },
+                    TableColumn("ASKED", rank: 3) { TimeText.ago($0.askedAt, now: now) },
+                    TableColumn("STATE", rank: 1) { $0.stateText(now: now) },
+                ],
+                id: \.id
+            )
+            if output.format == .text { output.say("Next: pairtool host approvals show ID") }
+        }
+    }
+}
+
+struct HostApprovalShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show a question of the agent: the command, or the whole difference.",
+        discussion: """
+            Examples:
+              pairtool host approvals show 7b0e
+              pairtool host approvals show 7b0e --json
+            """
+    )
+
+    @Argument(help: "The question, by id prefix.")
+    var id: String
+
+    @Flag(help: "Do not use a pager for long output.")
+    var noPager = false
+
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let output = options.output
+        let row = HostApprovalRow(try await output.hostQuestion(id))
+        try await Pager.with(output, isWanted: !noPager) { output in
+            output.result(row, id: row.id) { row.text(now: output.context.now()) }
+        }
+    }
+}
+
+struct HostApproveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "approve",
+        abstract: "Allow what the agent asks, once.",
+        discussion: """
+            Examples:
+              pairtool host approvals approve 7b0e
+              pairtool host approvals approve 7b0e --always
+            """
+    )
+
+    @Argument(help: "The question, by id prefix.")
+    var id: String
+
+    @Flag(help: "Allow it from now on, if the agent offers that.")
+    var always = false
+
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        try await options.output.answer(id, approve: true, always: always)
+    }
+}
+
+struct HostRejectCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reject",
+        abstract: "Refuse what the agent asks, once.",
+        discussion: """
+            Examples:
+              pairtool host approvals reject 7b0e
+              pairtool host approvals reject 7b0e --always
+            """
+    )
+
+    @Argument(help: "The question, by id prefix.")
+    var id: String
+
+    @Flag(help: "Refuse it from now on, if the agent offers that.")
+    var always = false
+
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        try await options.output.answer(id, approve: false, always: always)
+    }
+}
+
+extension Output {
+    fileprivate func hostQuestions(all: Bool) async throws -> [HostQuestion] {
+        var request = AdminRequest(.questions)
+        request.all = all
+        return try await ask(request).questions ?? []
+    }
+
+    /// The question that the user named, with all that it is about.
+    fileprivate func hostQuestion(_ word: String) async throws -> HostQuestion {
+        let found = try NameMatch.find(
+            word,
+            in: try await hostQuestions(all: true),
+            kind: "question",
+            listing: "pairtool host approvals",
+            ids: { [$0.id] },
+            names: { _ in [] }
+        )
+        var request = AdminRequest(.questions)
+        request.question = found.id
+        guard let question = try await ask(request).questions?.first else { throw CommandError.strangeAnswer }
+        return question
+    }
+
+    fileprivate func answer(_ word: String, approve: Bool, always: Bool) async throws {
+        var request = AdminRequest(.answer)
+        request.question = try await hostQuestion(word).id
+        request.approve = approve
+        request.always = always
+        guard let question = try await ask(request).questions?.first else { throw CommandError.strangeAnswer }
+        let row = HostApprovalRow(question)
+        result(row, id: row.id) {
+            TerminalText.line("\(approve ? "Approved" : "Rejected"): \(row.title) (“\(row.chosen ?? "")”).")
+        }
+    }
+}
+
+/// A question of the agent, in JSON.
+struct HostApprovalRow: Encodable {
+    var id: String
+    var chatId: String
+    var turnId: String
+    var title: String
+    var kind: String
+    var arguments: String?
+    var options: [AgentOption]
+    var askedAt: Date
+    var expiresAt: Date
+    var state: String
+    /// The id of the option that was chosen.
+    var option: String?
+    var decidedBy: String?
+    var decidedAt: Date?
+
+    init(_ question: HostQuestion) {
+        id = question.id
+        chatId = question.chatId
+        turnId = question.turnId
+        title = question.title
+        kind = question.kind
+        arguments = question.arguments
+        options = question.options
+        askedAt = question.askedAt
+        expiresAt = question.expiresAt
+        state = question.state.rawValue
+        option = question.option
+        decidedBy = question.decidedBy
+        decidedAt = question.decidedAt
+    }
+
+    /// The chosen answer, in the agent's words.
+    var chosen: String? {
+        options.first { $0.id.isSame(as: option ?? "") }?.name
+    }
+
+    func stateText(now: Date) -> String {
+        switch state {
+        case "open": "\(TimeText.span(max(expiresAt.timeIntervalSince(now), 0))) left"
+        case "interrupted": "host restarted"
+        default: state
+        }
+    }
+
+    func text(now: Date) -> String {
+        var lines = [
+            "wants to  \(title)\(kind.isEmpty ? "" : " (\(kind))")",
+            "chat      \(chatId)",
+            "asked     \(TimeText.ago(askedAt, now: now))",
+            "state     \(stateText(now: now))" + (decidedBy.map { ": \($0) chose “\(chosen ?? "")”" } ?? ""),
+            "answers   \(options.map(\.name).joined(separator: ", "))",
+        ].map(TerminalText.line)
+        if let arguments, !arguments.isEmpty { lines += ["", TerminalText.block(arguments)] }
+        if state == "open" {
+            lines += ["", "To answer: pairtool host approvals approve \(id.prefix(8)), or reject \(id.prefix(8))"]
+        }
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,117 @@
+import CompanionWire
+import FoundationEssentials
+import Testing
+
+@testable import CompanionHost
+
+/// An agent of the Agent Client Protocol behind a whole host.
+@Suite("A host with an agent of the Agent Client Protocol", .timeLimit(.minutes(5)))
+struct ACPHostTests {
+    private func withHost<R: Sendable>(
+        _ options: String...,
+        in directory: String,
+        timeout: Duration = .seconds(60),
+        _ body: (TestHost) async throws -> R
+    ) async throws -> R {
+        let command = try FakeACPAgent.command(in: directory) + options
+        return try await CompanionHostTests.withHost(in: directory) {
+            $0.agent = .acp(ACPLaunch(id: "fake", name: "Fake", command: command))
+            $0.turnTimeout = timeout
+        } _: { (host: TestHost) async throws in
+            try await host.pair()
+            return try await body(host)
+        }
+    }
+
+    @Test("Clients of version 1 get what they understand, and the chat keeps the answer")
+    func frames() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withHost("modes", in: directory) { (host: TestHost) async throws in
+                let models = try await host.get("/models").decoded(CompanionModelsResponse.self).models.elements
+                #expect(models.map(\.id) == ["fake"] && models.map(\.name) == ["Fake"])
+                let reply = try await host.ask("think", model: "fake")
+                #expect(
+                    reply.frames == [
+                        .status(label: "Starting Fake"), .status(label: "Mode: Ask first"), .status(label: "Thinking"),
+                        .status(label: "Plan, 1 of 2 done: Do it"),
+                        .toolStart(toolName: "Read a file", toolCallID: "t"),
+                        .toolComplete(
+                            toolName: "Read a file",
+                            toolCallID: "t",
+                            success: true,
+                            details: "a.txt:3; 2 lines"
+                        ),
+                        .text("Done."),
+                        .usage(ContinueChatUsage(inputTokens: 5, outputTokens: 6, totalTokens: 11)), .done,
+                    ]
+                )
+            }
+        }
+    }
+
+    @Test(
+        "The session goes on after a restart, or a line in the chat says that a new one began",
+        arguments: [true, false]
+    )
+    func restart(loads: Bool) async throws {
+        try await withTemporaryDirectory { directory in
+            try await withHost(loads ? "load" : "none", in: directory) { (host: TestHost) async throws in
+                #expect(try await host.ask("say one", model: "fake").answer == "one")
+            }
+            try await withHost(loads ? "load" : "none", in: directory) { (host: TestHost) async throws in
+                let notice = """
+                    > Fake could not take up its session again: a new session begins here, which does not know what was said before.
+
+
+                    """
+                #expect(try await host.ask("recall", model: "fake").answer == (loads ? "say one" : notice))
+                let page = try await host.get("/companion/chats/chat-1/messages").decoded(
+                    CompanionMessagesPageResponse.self
+                )
+                #expect(page.messages.elements.last?.text == (loads ? "say one" : notice))
+            }
+        }
+    }
+
+    @Test("The owner approves a question, while the limit of silence does not count")
+    func approve() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withHost(in: directory, timeout: .seconds(1)) { (host: TestHost) async throws in
+                async let reply = host.ask("ask", model: "fake")
+                let id = try await host.event { event in
+                    if case .questionAsked(let id, _, _, _) = event { id } else { nil }
+                }
+                // Longer than the agent may be silent.
+                try await Task.sleep(for: .milliseconds(1500))
+                var request = AdminRequest(.answer)
+                request.question = id
+                request.approve = true
+                let answer = await host.server.administration.answer(request)
+                #expect(answer.questions?.first?.state == .approved)
+                let again = await host.server.administration.answer(request)
+                #expect(again.error?.code == .approvalDecided)
+                #expect(again.error?.message == "The owner was first: the question was approved")
+                let frames = try await reply.frames
+                #expect(try await reply.answer == "chosen: y")
+                #expect(frames.contains(.status(label: "The host's owner is asked: Run it")))
+                #expect(frames.contains(.status(label: "The owner said “Yes”")))
+            }
+        }
+    }
+
+    @Test("An agent that says nothing for too long has its own words")
+    func silence() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withHost(in: directory, timeout: .seconds(1)) { (host: TestHost) async throws in
+                let reply = try await host.ask("wait", model: "fake")
+                #expect(
+                    reply.frames.last
+                        == .error(
+                            "Fake gave no sign of life for 1 s: the turn was ended. More time for it: pairtool host --turn-timeout"
+                        )
+                )
+                #expect(try await host.ask("say on", model: "fake").answer == "on", "its prompt was cancelled")
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import FoundationEssentials
+
+/// A program that speaks the Agent Client Protocol and does what its prompts say: for what real agents do not do on
+/// request. It needs Python 3.
+enum FakeACPAgent {
+    /// Writes the program.
+    ///
+    /// - Returns: How it is started.
+    static func command(in directory: String, _ options: String...) throws -> [String] {
+        let path = directory + "/fake-agent.py"
+        try Data(source.utf8).write(to: URL(filePath: path))
+        return ["/usr/bin/env", "python3", path, directory] + options
+    }
+
+    /// Options: `load`, `resume`, `string-ids`, `sign-in`, `modes`, `yolo`, `stuck-yolo`, `greets`, `silent`, `version-2`,
+    /// `no-start`, `gibberish`.
+    private static let source = #"""
+        import json, os, queue, subprocess, sys, threading, time
+        state, options = sys.argv[1], set(sys.argv[2:])
+        if "no-start" in options:
+            print("it cannot start\nfor a reason", file=sys.stderr); sys.exit(7)
+        if "greets" in options: print("Welcome to the fake agent!\n", flush=True)
+        lock = threading.Lock(); answers = {}; cancelled = {}; signed_in = False; count = 0
+        def send(message):
+            with lock: sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n"); sys.stdout.flush()
+        def update(session, name, **more): send({"method": "session/update", "params": {"sessionId": session, "update": {"sessionUpdate": name, **more}}})
+        def say(session, text): update(session, "agent_message_chunk", content={"type": "text", "text": text})
+        def ask(session, call, options=None):
+            global count
+            with lock: count += 1; number = count - 1
+            number = f"srv_{number}" if "string-ids" in sys.argv else number
+            answers[number] = queue.Queue()
+            options = options or [("y", "Yes", "allow_once"), ("Y", "Always", "allow_always"), ("n", "No", "reject_once"), ("N", "Never", "reject_always")]
+            send({"id": number, "method": "session/request_permission", "params": {"sessionId": session, "toolCall": call,
+                "options": [{"optionId": o, "name": n, "kind": k} for o, n, k in options]}})
+            return answers[number].get()["result"]["outcome"]
+        def memory(session): return f"{state}/memory-{session}"
+        def turn(id, session, text):
+            past = open(memory(session)).read() if os.path.exists(memory(session)) else ""
+            open(memory(session), "a").write(text + "\n")
+            word, _, rest = text.partition(" ")
+            reason = "end_turn"
+            if word == "say": say(session, rest)
+            elif word == "recall": say(session, "|".join(past.split("\n")[:-1]))
+            elif word == "where": say(session, sessions.get(session, "?"))
+            elif word == "env": say(session, json.dumps({k: v for k, v in os.environ.items() if k != "PAIRTOOL_AGENT_RUN"}))
+            elif word == "think":
+                update(session, "agent_thought_chunk", content={"type": "text", "text": "Let me "})
+                update(session, "agent_thought_chunk", content={"type": "text", "text": "see."})
+                update(session, "plan", entries=[{"content": "Look", "priority": "high", "status": "completed"}, {"content": "Do it", "priority": "low", "status": "in_progress"}])
+                update(session, "tool_call", toolCallId="t", title="Read a\nfile", kind="read", status="pending", locations=[{"path": "a.txt", "line": 3}])
+                update(session, "tool_call_update", toolCallId="t", status="in_progress")
+                update(session, "tool_call_update", toolCallId="t", status="completed", content=[{"type": "content", "content": {"type": "text", "text": "2 lines"}}])
+                update(session, "usage_update", used=1234, size=8000)
+                say(session, "Done.")
+            elif word == "ask":
+                outcome = ask(session, {"toolCallId": "t", "title": "Run it", "kind": "execute", "rawInput": {"command": "rm -r build", "cwd": "/x"}})
+                chosen = outcome.get("optionId", outcome["outcome"])
+                update(session, "tool_call_update", toolCallId="t", status="completed" if chosen in "yY" else "failed")
+                say(session, "chosen: " + chosen)
+            elif word == "withdraw":
+                threading.Thread(target=ask, args=(session, {"toolCallId": "t", "title": "Run it"}), daemon=True).start()
+                while not answers: time.sleep(0.01)
+                time.sleep(0.05)
+            elif word == "wait":
+                say(session, "waiting")
+                event = cancelled.setdefault(session, threading.Event()); event.wait()
+                say(session, ", stopped"); reason = "cancelled"
+            elif word == "wait-asking":
+                say(session, "asking")
+                outcome = ask(session, {"toolCallId": "t", "title": "Run it"})
+                open(f"{state}/outcome", "w").write(json.dumps(outcome)); reason = "cancelled"
+            elif word == "deaf":
+                say(session, "deaf"); open(f"{state}/deaf", "w").write(str(os.getpid())); time.sleep(1000)
+            elif word == "die":
+                say(session, "partly"); print("secret reason", file=sys.stderr, flush=True); os._exit(3)
+            elif word == "kill-me": os.kill(os.getpid(), 9)
+            elif word == "leave":
+                subprocess.Popen(["sh", "-c", f"echo $$ >{state}/left.new; mv {state}/left.new {state}/left; while :; do sleep 1000; done"], start_new_session=True)
+                while not os.path.exists(f"{state}/left"): time.sleep(0.01)
+                say(session, "left")
+            elif word == "garbage":
+                with lock:
+                    for _ in range(1000): sys.stdout.write("this is no message\n")
+                    sys.stdout.flush()
+                time.sleep(1000)
+            elif word == "flood":
+                with lock:
+                    for _ in range(40): sys.stdout.write("x" * (1 << 20))
+                    sys.stdout.flush()
+                time.sleep(1000)
+            elif word == "updates":
+                while not cancelled.setdefault(session, threading.Event()).is_set():
+                    for _ in range(500): update(session, "available_commands_update", availableCommands=[])
+                reason = "cancelled"
+            elif word == "refuse": reason = "refusal"
+            elif word == "tokens": say(session, "cut"); reason = "max_tokens"
+            elif word == "stop": reason = "cancelled"
+            elif word == "error": return send({"id": id, "error": {"code": -32603, "message": "Internal error", "data": {"details": "no luck"}}})
+            elif word == "sign-out": return send({"id": id, "error": {"code": -32000, "message": "Authentication required"}})
+            elif word == "go-yolo":
+                update(session, "current_mode_update", currentModeId="yolo"); say(session, "free")
+                event = cancelled.setdefault(session, threading.Event()); event.wait(5); reason = "cancelled" if event.is_set() else "end_turn"
+            elif word == "files":
+                global count
+                answers["f"] = queue.Queue()
+                send({"id": "f", "method": "fs/read_text_file", "params": {"sessionId": session, "path": "/etc/hostname"}})
+                say(session, str(answers["f"].get()["error"]["code"]))
+            elif word == "large":
+                update(session, "tool_call", toolCallId="t", title="Edit", kind="edit", status="completed", content=[{"type": "diff", "path": "a", "oldText": None, "newText": "line\n" * 1600000}])
+                say(session, "large")
+            send({"id": id, "result": {"stopReason": reason, "usage": {"inputTokens": 5, "outputTokens": 6, "totalTokens": 11}, "extra": 1}})
+        def modes():
+            if not options & {"modes", "yolo", "stuck-yolo"}: return {}
+            current = "ask" if "modes" in options else "yolo"
+            available = [{"id": "yolo", "name": "YOLO"}] + ([] if "stuck-yolo" in options else [{"id": "ask", "name": "Ask first"}])
+            return {"modes": {"currentModeId": current, "availableModes": available}}
+        sessions = {}
+        for line in sys.stdin:
+            message = json.loads(line); method = message.get("method"); id = message.get("id"); p = message.get("params") or {}
+            session = p.get("sessionId")
+            if method is None:
+                if id in answers: answers[id].put(message)
+            elif method == "initialize":
+                if "silent" in options: continue
+                if "gibberish" in options:
+                    while True: print("usage: fake-agent [-h]", flush=True)
+                send({"id": id, "result": {"protocolVersion": 2 if "version-2" in options else 1, "agentInfo": {"name": "fake", "version": "1.0"},
+                    "agentCapabilities": {"loadSession": "load" in options, "sessionCapabilities": {"resume": {}} if "resume" in options else {}},
+                    "authMethods": [{"id": "key", "name": "A key"}]}})
+            elif method == "authenticate": signed_in = True; send({"id": id, "result": {}})
+            elif method == "session/new":
+                if "sign-in" in options and not signed_in: send({"id": id, "error": {"code": -32000, "message": "Authentication required"}}); continue
+                name = f"s-{os.getpid()}-{len(sessions)}"; sessions[name] = p["cwd"]
+                send({"id": id, "result": {"sessionId": name, **modes()}})
+            elif method in ("session/load", "session/resume"):
+                if not os.path.exists(memory(session)): send({"id": id, "error": {"code": -32002, "message": "no such session"}}); continue
+                sessions[session] = p["cwd"]
+                if method == "session/load": say(session, "replayed")
+                send({"id": id, "result": {**modes()}})
+            elif method == "session/set_mode":
+                open(f"{state}/mode", "w").write(p["modeId"]); send({"id": id, "result": {}})
+            elif method == "session/prompt":
+                cancelled.pop(session, None)
+                threading.Thread(target=turn, args=(id, session, p["prompt"][0]["text"]), daemon=True).start()
+            elif method == "session/cancel": cancelled.setdefault(session, threading.Event()).set()
+            elif id is not None: send({"id": id, "error": {"code": -32601, "message": "unknown"}})
+        """#
+}

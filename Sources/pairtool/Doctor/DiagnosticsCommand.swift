@@ -55,7 +55,7 @@ struct DiagnosticsCommand: AsyncParsableCommand {
             content = TerminalText.json(String(decoding: data, as: UTF8.self)) + "\n"
         }
         if screen.format != .quiet {
-            try await Pager.with(screen, isWanted: true) { $0.context.stdout.write(content) }
+            try await Pager.with(screen, isWanted: true) { output, _ in output.context.stdout.write(content) }
         }
         guard let output else { return }
         if !yes {

@@ -81,7 +81,7 @@ struct HostApprovalShowCommand: AsyncParsableCommand {
     func run() async throws {
         let output = options.output
         let row = HostApprovalRow(try await output.hostQuestion(id))
-        try await Pager.with(output, isWanted: !noPager) { output in
+        try await Pager.with(output, isWanted: !noPager) { output, _ in
             output.result(row, id: row.id) { row.text(now: output.context.now()) }
         }
     }

@@ -126,12 +126,22 @@ let modules: [Target] = [
         ],
         swiftSettings: strict
     ),
+    .target(
+        name: "Doctor",
+        dependencies: [
+            "CompanionClient", "CompanionHost", "CompanionWire", "DBus", "Discovery", "Identity", "LocalState",
+            "QRCodec",
+            .product(name: "Subprocess", package: "swift-subprocess"),
+            .product(name: "SystemPackage", package: "swift-system"),
+        ],
+        swiftSettings: strict
+    ),
     .target(name: "LineEditor", swiftSettings: strict),
     .executableTarget(
         name: "pairtool",
         dependencies: [
             "CConfinement", "CompanionClient", "CompanionHost", "CompanionWire", "DBus", "Desktop", "Discovery",
-            "History", "Identity", "LineEditor", "LocalState", "Markdown", "PairingAgent", "QRCodec",
+            "Doctor", "History", "Identity", "LineEditor", "LocalState", "Markdown", "PairingAgent", "QRCodec",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -171,6 +181,7 @@ let tests: [Target] = [
         // It is shown what thousands of documents look like.
         swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
     ),
+    .target(name: "SeededNumbers", path: "Tests/SeededNumbers", swiftSettings: strict),
     .executableTarget(
         name: "companion-fakes",
         dependencies: [
@@ -184,7 +195,7 @@ let tests: [Target] = [
     .testTarget(name: "CompanionWireTests", dependencies: ["CompanionWire"], swiftSettings: strict),
     .testTarget(
         name: "MarkdownTests",
-        dependencies: ["CompanionWire", "Markdown", "TerminalScreen"],
+        dependencies: ["CompanionWire", "Markdown", "SeededNumbers", "TerminalScreen"],
         exclude: ["Screens"],
         swiftSettings: strict
     ),
@@ -195,11 +206,15 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "QRCodecTests",
-        dependencies: ["CHEIF", "CTurboJPEG", "CWebP", "QRCodec"],
+        dependencies: ["CHEIF", "CTurboJPEG", "CWebP", "QRCodec", "SeededNumbers"],
         swiftSettings: strict,
         linkerSettings: [.linkedLibrary("heif")]
     ),
-    .testTarget(name: "LineEditorTests", dependencies: ["LineEditor"], swiftSettings: strict),
+    .testTarget(
+        name: "LineEditorTests",
+        dependencies: ["CompanionWire", "LineEditor", "SeededNumbers", "TerminalScreen"],
+        swiftSettings: strict
+    ),
     .testTarget(name: "DesktopTests", dependencies: ["Desktop", "QRCodec"], swiftSettings: strict),
     .testTarget(name: "LocalStateTests", dependencies: ["LocalState"], swiftSettings: strict),
     .testTarget(
@@ -236,7 +251,7 @@ let tests: [Target] = [
     .testTarget(
         name: "CompanionClientTests",
         dependencies: [
-            "CompanionClient", "CompanionTestSupport", "CompanionWire", "Identity", "LocalState",
+            "CompanionClient", "CompanionTestSupport", "CompanionWire", "History", "Identity", "LocalState",
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             .product(name: "NIOCore", package: "swift-nio"),
@@ -265,10 +280,19 @@ let tests: [Target] = [
         swiftSettings: strict
     ),
     .testTarget(
+        name: "DoctorTests",
+        dependencies: [
+            "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire", "Discovery", "Doctor",
+            "Identity", "LocalState",
+        ],
+        swiftSettings: strict
+    ),
+    .testTarget(
         name: "PairtoolTests",
         dependencies: [
             "pairtool", "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire", "DBus",
-            "Discovery", "History", "Identity", "LocalState", "Markdown", "PairingAgent", "QRCodec", "TerminalScreen",
+            "Discovery", "Doctor", "History", "Identity", "LocalState", "Markdown", "PairingAgent", "QRCodec",
+            "TerminalScreen",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "Logging", package: "swift-log"),

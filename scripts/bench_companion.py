@@ -167,7 +167,8 @@ def host(work: Path, row) -> None:
     with Host(work, "--legacy") as server:
         server.pair(companion)
         device = Device(companion)
-        chat = companion.run("send", "--new", "-q", "help").split()[-1]
+        companion.run("send", "--new", "-q", "help")
+        chat = companion.run("chats", "-q").split()[0]
         fill(server.database, chat, 100_000)
         server.next_challenge()
         post(f"http://127.0.0.1:{server.port}/companion/pairing/complete",

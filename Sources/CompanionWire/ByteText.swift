@@ -94,6 +94,15 @@ extension StringProtocol {
     }
 }
 
+extension String {
+    // For the usual type, so that the compiler need not go through a protocol for each byte.
+
+    /// Whether both are the same bytes: `==` of Swift's texts also holds for other spellings of a character.
+    package func isSame(as other: String) -> Bool {
+        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    }
+}
+
 /// A text that equals only the same bytes, as a path does: for sets and dictionaries.
 package struct ByteText: Sendable, Hashable {
     package let text: String

@@ -22,7 +22,8 @@ package actor DBusConnection {
     private var connection: OpaquePointer?
     private var source: (any DispatchSourceRead)?
     private var calls: [UInt32: PendingCall] = [:]
-    private var listeners: [(interface: String, signals: AsyncStream<DBusMessage>.Continuation)] = []
+    private(set) var listeners: [Int: (interface: String, signals: AsyncStream<DBusMessage>.Continuation)] = [:]
+    private var lastListener = 0
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -103,8 +104,16 @@ package actor DBusConnection {
             of: DBusMessage.self,
             bufferingPolicy: .bufferingNewest(1024)
         )
-        listeners.append((interface, continuation))
-        try await call("AddMatch", of: .bus, [.string(rule)])
+        lastListener += 1
+        let number = lastListener
+        // Signals may come right behind the reply.
+        listeners[number] = (interface, continuation)
+        do {
+            try await call("AddMatch", of: .bus, [.string(rule)])
+        } catch {
+            listeners.removeValue(forKey: number)?.signals.finish()
+            throw error
+        }
         return signals
     }
 
@@ -150,8 +159,8 @@ package actor DBusConnection {
         connection = nil
         source?.cancel()
         for serial in calls.keys { end(serial, DBusError.hungUp) }
-        for listener in listeners { listener.signals.finish() }
-        listeners = []
+        for listener in listeners.values { listener.signals.finish() }
+        listeners = [:]
     }
 
     private func send(
@@ -165,7 +174,7 @@ package actor DBusConnection {
         else { throw DBusError.noMemory }
         defer { dbus_message_unref(message) }
         dbus_message_set_auto_start(message, startsService ? 1 : 0)
-        DBusValue.append(arguments, to: message)
+        try DBusValue.append(arguments, to: message)
         var serial: UInt32 = 0
         guard dbus_connection_send(connection, message, &serial) != 0 else { throw DBusError.noMemory }
         try work(connection) { dbus_connection_has_messages_to_send(connection) != 0 }
@@ -210,7 +219,9 @@ package actor DBusConnection {
             end(serial, DBusError(name: name, "\(call.service) refuses \(call.member): \(reason)"))
         case DBUS_MESSAGE_TYPE_SIGNAL:
             let signal = DBusMessage(message)
-            for listener in listeners where listener.interface == signal.interface { listener.signals.yield(signal) }
+            for listener in listeners.values where listener.interface == signal.interface {
+                listener.signals.yield(signal)
+            }
         // No other program has a reason to call this connection.
         default: break
         }

@@ -5,10 +5,11 @@ package import FoundationEssentials
 package enum HistoryArchive {
     /// The version of the format.
     package static let version = 1
-    /// The most bytes of a file that is imported.
-    package static let sizeLimit = 512 << 20
     /// The most bytes of one of its lines.
     package static let lineLimit = 64 << 20
+
+    /// Returns the next line; nil at the end.
+    package typealias Reader = () throws -> Line?
 
     /// A line. Which fields it has depends on its type.
     package struct Line: Codable, Sendable, Hashable {

@@ -11,7 +11,7 @@ enum HistorySchema {
     /// Brings the database to the newest version.
     ///
     /// - Throws: ``HistoryError/Code/newer``.
-    static func migrate(_ database: Database, path: String, steps: [String] = steps) throws {
+    static func migrate(_ database: Database, steps: [String] = steps) throws {
         func version() throws -> Int { try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0 }
         let found = try version()
         guard found <= steps.count else {

@@ -98,19 +98,23 @@ extension HistoryStore {
     /// When everything that a family itself stores of a host was last taken over; nil if it never was.
     package func takenOver(hostID: String) async throws(HistoryError) -> Date? {
         try await read { database in
-            try Int64.fetchOne(database, sql: "SELECT value FROM note WHERE name = ?", arguments: ["taken " + hostID])
-                .map(Date.init(milliseconds:))
+            try Self.note("taken " + hostID, in: database).map(Date.init(milliseconds:))
         }
     }
 
     package func setTakenOver(hostID: String, at now: Date) async throws(HistoryError) {
         try await write { database in
-            try database.execute(
-                sql: "INSERT INTO note VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
-                arguments: ["taken " + hostID, now.milliseconds]
-            )
+            try Self.setNote("taken " + hostID, now.milliseconds, in: database)
         }
     }
+
+    /// A condition: whether a chat is in the host's list, and its project too.
+    static let isListed = """
+        (chat.goneAt IS NULL AND NOT EXISTS (
+            SELECT 1 FROM project AS listing WHERE listing.host = chat.host AND listing.id = chat.project
+            AND listing.goneAt IS NOT NULL
+        ))
+        """
 
     static func key(of host: HistoryHost, in database: Database) throws -> Int64 {
         let row = try Row.fetchOne(
@@ -143,11 +147,24 @@ extension HistoryStore {
         _ database: Database
     ) throws {
         let columns = values.map(\.key)
+        var condition = "host = ?1"
+        var arguments: StatementArguments = ["1": host]
+        if let restricted {
+            // The project's chats, and those listed that were in another project.
+            condition = """
+                key IN (
+                    SELECT key FROM chat WHERE host = ?1 AND project = ?2
+                    UNION SELECT key FROM chat WHERE host = ?1 AND id IN (SELECT value FROM json_each(?3))
+                )
+                """
+            let ids = String(decoding: try JSONEncoder().encode(items.map(\.id)), as: UTF8.self)
+            arguments = ["1": host, "2": restricted, "3": ids]
+        }
         let known = try Row.fetchAll(
             database,
             sql: "SELECT id, key, position, updatedAt, goneAt, \(columns.joined(separator: ", ")) FROM \(table)"
-                + " WHERE host = ?",
-            arguments: [host]
+                + " WHERE \(condition)",
+            arguments: arguments
         )
         var rows = Dictionary(known.map { (ByteText($0[0] as String), $0) }) { first, _ in first }
         let insert = try database.cachedStatement(
@@ -229,20 +246,26 @@ extension HistoryStore {
                 arguments: [hostID, projectID]
             )
             guard let project else { return nil }
-            let chats = try Row.fetchAll(
+            // Columns by their places, and no copies of rows: there may be thousands.
+            let rows = try Row.fetchCursor(
                 database.cachedStatement(
                     sql: """
-                        SELECT id, project, title, updatedAt, max(coalesce(readAt, 0), coalesce(updatedAt, 0)) AS seenAt
+                        SELECT id, title, updatedAt, max(coalesce(readAt, 0), coalesce(updatedAt, 0))
                         FROM chat WHERE host = ? AND project = ? AND goneAt IS NULL ORDER BY position, key
                         """
                 ),
                 arguments: [project[0] as Int64, projectID]
             )
-            // Chats that were never listed are known since they were begun or read.
-            guard let asOf = project.date("listedAt") ?? chats.compactMap({ $0.date("seenAt") }).max() else {
-                return nil
+            var chats: [CompanionChat] = []
+            var seen: Int64?
+            while let row = try rows.next() {
+                let updated = (row[2] as Int64?).map(Date.init(milliseconds:))
+                chats.append(CompanionChat(id: row[0], projectId: projectID, title: row[1], lastUpdatedAt: updated))
+                seen = max(seen ?? 0, row[3])
             }
-            return Known(value: chats.map(Self.chat), asOf: asOf)
+            // Chats that were never listed are known since they were begun or read.
+            guard let asOf = project.date("listedAt") ?? seen.map(Date.init(milliseconds:)) else { return nil }
+            return Known(value: chats, asOf: asOf)
         }
     }
 
@@ -251,15 +274,6 @@ extension HistoryStore {
             id: row["id"],
             name: row["name"],
             localPath: row["path"],
-            lastUpdatedAt: row.date("updatedAt")
-        )
-    }
-
-    static func chat(_ row: Row) -> CompanionChat {
-        CompanionChat(
-            id: row["id"],
-            projectId: row["project"],
-            title: row["title"],
             lastUpdatedAt: row.date("updatedAt")
         )
     }

@@ -11,14 +11,17 @@ extension HistoryStore {
     ///
     /// - Parameters:
     ///   - messages: Consecutive messages of the chat, oldest first.
-    ///   - offset: The number of messages before the first; nil if the host does not tell.
+    ///   - offset: The number of messages before the first; nil if the host does not tell. What no chat can have counts
+    ///     as nil.
     ///   - after: The id of the message before the first, if it was just read; nil if that is not known.
     ///   - isEnd: Whether the page has the chat's last message.
+    ///   - replacesOwn: Whether what was written down here during turns is on the page or before it. Always at the end.
     package func keep(
         messages: [CompanionMessage],
         offset: Int?,
         after: String? = nil,
         isEnd: Bool,
+        replacesOwn: Bool = false,
         chatID: String,
         of host: HistoryHost,
         at now: Date
@@ -26,13 +29,22 @@ extension HistoryStore {
         try await write { database in
             guard let chat = try Self.chatKey(chatID, of: host, in: database) else { return }
             let page = PageWriter(database: database, chat: chat, now: now.milliseconds)
-            try page.write(messages.unique(by: \.id), offset: offset, after: after, isEnd: isEnd)
+            try page.write(
+                messages.unique(by: \.id),
+                offset: offset.flatMap { Self.places.contains($0) ? $0 : nil },
+                after: after,
+                isEnd: isEnd
+            )
+            if isEnd || replacesOwn { try page.replaceOwn() }
             try database.execute(
                 sql: "UPDATE chat SET readAt = ?, goneAt = NULL WHERE key = ?",
                 arguments: [now.milliseconds, chat]
             )
         }
     }
+
+    /// The places that a message can have in its chat, whatever a host says.
+    static let places = 0...1 << 40
 
     /// The key of a chat. One that was never listed is added without a title, and listed nowhere.
     static func chatKey(_ id: String, of host: HistoryHost, in database: Database) throws -> Int64? {
@@ -116,7 +128,8 @@ extension HistoryStore {
                 arguments: [hostID, chatID]
             )
             guard let oldest = rows.last else { return nil }
-            return ("\(oldest[0] as Int)", rows.reversed().map { $0[1] })
+            // Messages that the host has removed move those after them, perhaps further than to the beginning.
+            return ("\(max(0, oldest[0] as Int))", rows.reversed().map { $0[1] })
         }
     }
 

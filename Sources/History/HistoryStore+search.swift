@@ -158,7 +158,7 @@ extension HistoryStore {
         _ scope: SearchScope,
         _ kind: SearchHit.Kind
     ) -> (sql: String, values: StatementArguments) {
-        var sql = "AND chat.goneAt IS NULL"
+        var sql = "AND \(isListed)"
         var values: StatementArguments = []
         if let hosts = scope.hosts {
             sql += " AND host.id IN (\(databaseQuestionMarks(count: hosts.count)))"

@@ -1,4 +1,4 @@
-import CompanionWire
+package import CompanionWire
 package import FoundationEssentials
 import GRDB
 
@@ -17,6 +17,30 @@ extension HistoryStore {
         try await write { database in
             guard let chat = try Self.chatKey(chatID, of: host, in: database) else { return nil }
             return try Self.append("user", text, chat: chat, at: now, interrupted: false, database)
+        }
+    }
+
+    /// Writes down a message of a chat that is nowhere but in the history.
+    ///
+    /// - Returns: The key for ``keepTool(_:of:)``; nil if the chat's id cannot be stored.
+    package func keep(
+        _ role: CompanionMessage.Role,
+        _ text: String,
+        chatID: String,
+        of host: HistoryHost,
+        at time: Date
+    ) async throws(HistoryError) -> Int64? {
+        try await write { database in
+            guard let chat = try Self.chatKey(chatID, of: host, in: database) else { return nil }
+            return try Self.append(
+                role.rawValue,
+                text,
+                chat: chat,
+                at: time,
+                interrupted: false,
+                isOwn: false,
+                database
+            )
         }
     }
 
@@ -47,6 +71,7 @@ extension HistoryStore {
         chat: Int64,
         at now: Date,
         interrupted: Bool,
+        isOwn: Bool = true,
         _ database: Database
     ) throws -> Int64 {
         let last = try Int.fetchOne(
@@ -58,11 +83,11 @@ extension HistoryStore {
         try database.execute(
             sql: """
                 INSERT INTO message (chat, number, id, role, text, createdAt, seenAt, interrupted, isOwn)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
-                chat, last.map { $0 + 1 } ?? 0, "own-" + UUID().uuidString.lowercased(), role, text.storable, time,
-                time, interrupted,
+                chat, last.map { $0 + 1 } ?? 0, "own-" + UUID().uuidString.lowercased(), role.storable, text.storable,
+                time, time, interrupted, isOwn,
             ]
         )
         let key = database.lastInsertedRowID

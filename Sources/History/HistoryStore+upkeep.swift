@@ -47,7 +47,7 @@ extension HistoryStore {
             return HistoryStatus(
                 hosts: try count("host"),
                 projects: try count("project WHERE goneAt IS NULL"),
-                chats: try count("chat WHERE goneAt IS NULL"),
+                chats: try count("chat WHERE \(Self.isListed)"),
                 messages: try count("message"),
                 tools: try count("tool"),
                 size: size,
@@ -60,19 +60,32 @@ extension HistoryStore {
     /// Removes everything about a host.
     package func forget(hostID: String) async throws(HistoryError) {
         let isKnown = try await write { database in
-            try database.execute(sql: "DELETE FROM note WHERE name = ?", arguments: ["taken " + hostID])
+            try database.execute(
+                sql: "DELETE FROM note WHERE name IN (?, ?)",
+                arguments: ["taken " + hostID, "cleared " + hostID]
+            )
             try database.execute(sql: "DELETE FROM host WHERE id = ?", arguments: [hostID])
             return database.changesCount > 0
         }
         if isKnown { try await shrink() }
     }
 
-    /// Removes everything.
-    package func clear() async throws(HistoryError) {
+    /// Removes what is kept of some hosts. What a family stores of one of them itself is not taken over again.
+    package func clear(hostIDs: [String], at now: Date) async throws(HistoryError) {
         try await write { database in
-            try database.execute(sql: "DELETE FROM host; DELETE FROM note")
+            for id in hostIDs {
+                try database.execute(sql: "DELETE FROM host WHERE id = ?", arguments: [id])
+                try Self.setNote("cleared " + id, now.milliseconds, in: database)
+            }
         }
         try await shrink()
+    }
+
+    /// When the user removed what is kept of a host; nil if never.
+    package func clearedAt(hostID: String) async throws(HistoryError) -> Date? {
+        try await read { database in
+            try Self.note("cleared " + hostID, in: database).map(Date.init(milliseconds:))
+        }
     }
 
     /// Removes the files of a history that cannot be opened.
@@ -92,8 +105,9 @@ extension HistoryStore {
     /// Keeps the limits: at most once an hour, unless the database is too large.
     package func pruneIfDue(_ limits: HistoryLimits, now: Date) async throws(HistoryError) {
         let isDue = try await read { database in
-            let last = try Int64.fetchOne(database, sql: "SELECT value FROM note WHERE name = 'prunedAt'")
-            guard let last, abs(now.timeIntervalSince(Date(milliseconds: last))) < 3600 else { return true }
+            guard let last = try Self.note("prunedAt", in: database),
+                abs(now.timeIntervalSince(Date(milliseconds: last))) < 3600
+            else { return true }
             return try Self.size(database) > limits.size
         }
         if isDue { _ = try await prune(limits, now: now) }
@@ -105,7 +119,13 @@ extension HistoryStore {
     /// - Returns: The number of messages that were removed.
     package func prune(_ limits: HistoryLimits, now: Date) async throws(HistoryError) -> Int {
         let gone = now.addingTimeInterval(-Self.grace).milliseconds
-        var removed = try await remove("chat IN (SELECT key FROM chat WHERE goneAt < \(gone))", limit: -1)
+        let goneChats = """
+            SELECT key FROM chat WHERE goneAt < \(gone) OR EXISTS (
+                SELECT 1 FROM project WHERE project.host = chat.host AND project.id = chat.project
+                AND project.goneAt < \(gone)
+            )
+            """
+        var removed = try await remove("chat IN (\(goneChats))", limit: -1)
         if let age = limits.age {
             let end = now.addingTimeInterval(-age).milliseconds
             removed += try await remove("ifnull(createdAt, seenAt) < \(end)", limit: -1)
@@ -121,12 +141,9 @@ extension HistoryStore {
             }
         }
         try await write { database in
+            // The chats first: without its project, a chat counts as one whose project was never listed.
             try database.execute(
-                sql: """
-                    DELETE FROM chat WHERE goneAt < ?1;
-                    DELETE FROM project WHERE goneAt < ?1;
-                    """,
-                arguments: ["1": gone]
+                sql: "DELETE FROM chat WHERE key IN (\(goneChats)); DELETE FROM project WHERE goneAt < \(gone)"
             )
         }
         // The texts of a message say how much goes with it only roughly: removed in steps, a few at most.
@@ -140,13 +157,7 @@ extension HistoryStore {
             try await release()
         }
         if removed > 0 { try await release() }
-        try await write { database in
-            try database.execute(
-                sql:
-                    "INSERT INTO note (name, value) VALUES ('prunedAt', ?) ON CONFLICT DO UPDATE SET value = excluded.value",
-                arguments: [now.milliseconds]
-            )
-        }
+        try await write { database in try Self.setNote("prunedAt", now.milliseconds, in: database) }
         return removed
     }
 
@@ -199,7 +210,7 @@ extension HistoryStore {
     ///
     /// - Throws: ``HistoryError/Code/exists`` if something is at the path.
     package func backUp(to destination: String) async throws(HistoryError) {
-        let descriptor = open(destination, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = Glibc.open(destination, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             let reason = PrivateFile.systemMessage()
             guard errno != EEXIST else {

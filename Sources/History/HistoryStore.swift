@@ -7,7 +7,8 @@ import LocalState
 /// (WAL) that only its owner can read.
 ///
 /// Several processes use it at a time. Each transaction is short, and a writer waits up to ``patience`` for another.
-/// SQLite works on GRDB's queue, never on a thread of the cooperative pool.
+/// SQLite works on GRDB's queue, never on a thread of the cooperative pool; ``open(path:)`` and ``close()`` keep to that
+/// too.
 package final class HistoryStore: Sendable {
     /// How long a write waits for the writes of other processes, in seconds.
     static let patience = 10.0
@@ -15,29 +16,34 @@ package final class HistoryStore: Sendable {
     package let path: String
     let queue: DatabaseQueue
 
-    /// Opens the database, and creates it if it is missing.
+    /// Opens the database, and creates it if it is missing. Blocks, up to ``patience`` if another process is writing.
     ///
-    /// - Parameters:
-    ///   - path: Its directory is created with mode 0700 if it is missing.
-    ///   - create: Whether to create a missing database.
+    /// - Parameter path: Its directory is created with mode 0700 if it is missing.
     /// - Throws: ``HistoryError``.
-    package init(path: String, create: Bool = true) throws(HistoryError) {
+    package init(path: String) throws(HistoryError) {
         self.path = path
-        try Self.prepareFiles(path, create: create)
+        try Self.prepareFiles(path)
         do {
-            queue = try Self.open(path)
-            try queue.writeWithoutTransaction { database in
-                try HistorySchema.migrate(database, path: path)
-            }
+            queue = try Self.queue(path)
+            try queue.writeWithoutTransaction { try HistorySchema.migrate($0) }
         } catch {
             throw Self.failure(error, path: path, "cannot be opened")
+        }
+    }
+
+    /// Opens the database as ``init(path:)`` does, without blocking the thread.
+    package static func open(path: String) async throws(HistoryError) -> HistoryStore {
+        do {
+            return try await BlockingCall.run { try HistoryStore(path: path) }
+        } catch {
+            throw failure(error, path: path, "cannot be opened")
         }
     }
 
     /// The database's path in the tool's state directory.
     package static func path(state: String) -> String { "\(state)/history.db" }
 
-    private static func open(_ path: String) throws -> DatabaseQueue {
+    private static func queue(_ path: String) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "pairtool-history"
         configuration.busyMode = .timeout(patience)
@@ -54,12 +60,12 @@ package final class HistoryStore: Sendable {
     }
 
     /// Makes the directory and the file, and sees to it that nobody else can write or read them.
-    private static func prepareFiles(_ path: String, create: Bool) throws(HistoryError) {
+    private static func prepareFiles(_ path: String) throws(HistoryError) {
         let directory = PrivateFile.directory(of: path)
         do {
-            if create { try PrivateFile.makeDirectory(directory) }
+            try PrivateFile.makeDirectory(directory)
             try requireOwn(directory, .directory, mode: 0o700)
-            if create, FileStatus(path, followingLinks: false) == nil {
+            if FileStatus(path, followingLinks: false) == nil {
                 // Made here, so that it is never readable by others; SQLite gives its side files the same mode.
                 try PrivateFile.write(UnsafeRawBufferPointer(start: nil, count: 0), to: path, replacing: false)
             }
@@ -101,7 +107,7 @@ package final class HistoryStore: Sendable {
             return HistoryError(
                 .damaged,
                 "the history \(path) is damaged",
-                remedy: "start anew: pairtool history clear",
+                remedy: "to start with an empty one: pairtool history clear",
                 underlying: error
             )
         default:
@@ -110,7 +116,11 @@ package final class HistoryStore: Sendable {
         }
     }
 
-    package func close() {
+    package func close() async {
+        try? await BlockingCall.run { self.closeBlocking() }
+    }
+
+    package func closeBlocking() {
         try? queue.close()
     }
 }
@@ -160,6 +170,22 @@ extension HistoryStore {
         } catch {
             throw Self.failure(error, path: path, "cannot be written")
         }
+    }
+}
+
+// MARK: Notes
+
+extension HistoryStore {
+    /// A number that is stored under a name.
+    static func note(_ name: String, in database: Database) throws -> Int64? {
+        try Int64.fetchOne(database, sql: "SELECT value FROM note WHERE name = ?", arguments: [name])
+    }
+
+    static func setNote(_ name: String, _ value: Int64, in database: Database) throws {
+        try database.execute(
+            sql: "INSERT INTO note (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+            arguments: [name, value]
+        )
     }
 }
 

@@ -39,7 +39,6 @@ struct PageWriter {
         try removeMissing(anchors, own, after: before, isStart: first == 0, isEnd: isEnd)
         try moveOthers(anchors, own, after: before, places: first..<first + messages.count)
         try insert(messages, known, first: first)
-        if isEnd { try replaceOwn() }
     }
 
     /// A stored message of the page that is not moved within the chat.
@@ -146,11 +145,13 @@ struct PageWriter {
         if let last = anchors.last { behind = places.lowerBound + last.index - last.number }
         if let previous = neighbours?[0] as Int? { before = min(before, places.lowerBound - 1 - previous) }
         if let next = neighbours?[1] as Int? { behind = max(behind, places.upperBound - next) }
-        guard before != 0 || behind != 0 else { return }
+        // With one side alone, SQLite reads only the rows that move.
+        let moving = [before == 0 ? nil : "number < ?2", behind == 0 ? nil : "number > ?3"].compactMap(\.self)
+        guard !moving.isEmpty else { return }
         try database.execute(
             sql: """
                 UPDATE message SET number = number + iif(number < ?2, ?4, ?5)
-                WHERE chat = ?1 AND (number < ?2 OR number > ?3) AND \(own)
+                WHERE chat = ?1 AND (\(moving.joined(separator: " OR "))) AND \(own)
                 """,
             arguments: [chat, low, high, before, behind]
         )
@@ -187,7 +188,7 @@ struct PageWriter {
     }
 
     /// Replaces what was written down during turns by the host's own messages. Tools go with their prompt.
-    private func replaceOwn() throws {
+    func replaceOwn() throws {
         let own = try Row.fetchAll(
             database,
             sql: "SELECT key, role, text FROM message WHERE chat = ? AND isOwn = 1 ORDER BY number DESC",

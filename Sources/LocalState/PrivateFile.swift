@@ -61,28 +61,56 @@ package enum PrivateFile {
         makesDirectory: Bool = true,
         isDurable: Bool = true
     ) throws(Failure) {
-        let directory = directory(of: path)
-        if makesDirectory { try makeDirectory(directory) }
-        var template = Array((directory + "/.tmp-XXXXXX").utf8CString)
-        let descriptor = mkstemp(&template)
-        guard descriptor >= 0 else { throw Failure(directory, systemMessage()) }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        var (isOpen, isThere) = (true, true)
-        defer {
-            if isOpen { close(descriptor) }
+        if makesDirectory { try makeDirectory(directory(of: path)) }
+        let draft = try Draft(path)
+        try draft.write(bytes)
+        try draft.finish(replacing: replacing, isDurable: isDurable)
+    }
+
+    /// A file that is written piece by piece, beside the one whose place it takes when it is whole. Without that, it is
+    /// removed.
+    package final class Draft {
+        private let path: String
+        private var template: [CChar]
+        private var descriptor: Int32
+        private var isThere = true
+
+        /// - Parameter path: The file; its directory exists.
+        package init(_ path: String) throws(Failure) {
+            self.path = path
+            let directory = directory(of: path)
+            template = Array((directory + "/.tmp-XXXXXX").utf8CString)
+            descriptor = mkstemp(&template)
+            guard descriptor >= 0 else {
+                isThere = false
+                throw Failure(directory, systemMessage())
+            }
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        }
+
+        deinit {
+            if descriptor >= 0 { close(descriptor) }
             if isThere { unlink(template) }
         }
-        guard writeAll(bytes, to: descriptor) else { throw Failure(path, systemMessage()) }
-        guard !isDurable || fsync(descriptor) == 0 else { throw Failure(path, systemMessage()) }
-        isOpen = false
-        guard close(descriptor) == 0 else { throw Failure(path, systemMessage()) }
-        if replacing {
-            guard rename(template, path) == 0 else { throw Failure(path, systemMessage()) }
-            isThere = false
-        } else if link(template, path) != 0, errno != EEXIST {
-            throw Failure(path, systemMessage())
+
+        package func write(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+            guard writeAll(bytes, to: descriptor) else { throw Failure(path, systemMessage()) }
         }
-        if isDurable { syncDirectory(directory) }
+
+        /// Puts the file in its place, as ``PrivateFile/write(_:to:replacing:makesDirectory:isDurable:)`` does.
+        package func finish(replacing: Bool = true, isDurable: Bool = true) throws(Failure) {
+            guard !isDurable || fsync(descriptor) == 0 else { throw Failure(path, systemMessage()) }
+            let whole = descriptor
+            descriptor = -1
+            guard close(whole) == 0 else { throw Failure(path, systemMessage()) }
+            if replacing {
+                guard rename(template, path) == 0 else { throw Failure(path, systemMessage()) }
+                isThere = false
+            } else if link(template, path) != 0, errno != EEXIST {
+                throw Failure(path, systemMessage())
+            }
+            if isDurable { syncDirectory(directory(of: path)) }
+        }
     }
 
     /// The directory of a file: `.` for a bare name.

@@ -103,7 +103,7 @@ extension PairingTarget {
     /// more).
     package func matches(_ word: String) -> Bool {
         let word = word.lowercased()
-        return name.lowercased() == word || (word.count >= 4 && id.begins(with: word))
+        return name.lowercased().isSame(as: word) || (word.utf8.count >= 4 && id.begins(with: word))
             || allEndpoints.contains { "\($0.address)" == word || "\($0)" == word }
     }
 }

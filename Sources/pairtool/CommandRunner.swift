@@ -1,5 +1,6 @@
 import ArgumentParser
 import CompanionWire
+import LocalState
 
 /// Parses a command line, runs the command and reports how it ended.
 enum CommandRunner {
@@ -14,8 +15,10 @@ enum CommandRunner {
             return Output(context: context, format: format).status(after: error)
         }
         if let notice = words.notice, format == .text { context.stderr.write("\(notice)\n") }
+        var name = "pairtool"
         do {
             var command = try await Pairtool.asyncParseAsRoot(words.words)
+            name = type(of: command).configuration.commandName ?? name
             if var asyncCommand = command as? any AsyncParsableCommand {
                 try await asyncCommand.run()
             } else {
@@ -25,7 +28,14 @@ enum CommandRunner {
         } catch {
             let output = Output(context: context, format: format == .json ? .json : .text)
             if let status = parserOutcome(error, words, output) { return status }
-            return output.status(after: error)
+            let status = output.status(after: error)
+            if status != .interrupted {
+                let code = (error as? ExitRequest) == nil ? CommandError(describing: error).code : "-"
+                let event = ActivityLog.Event.failure(command: name, status: status.rawValue, code: code)
+                let entry = ActivityLog.Entry(at: context.now(), event: event)
+                try? await BlockingCall.run { ActivityLog(context).add([entry]) }
+            }
+            return status
         }
     }
 

@@ -2,7 +2,8 @@ import CompanionWire
 
 extension HostFamily {
     /// The family to use if the user names none.
-    static var usual: HostFamily { allCases.first { $0.behavior.goesFirst } ?? .copilotforge }
+    static let usual = HostFamily.copilotforge
+    var isUsual: Bool { self == .usual }
 
     /// The only place that distinguishes the families.
     var behavior: any Family {

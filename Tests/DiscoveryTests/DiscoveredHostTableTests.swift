@@ -8,7 +8,7 @@ struct DiscoveredHostTableTests {
 
     @Test("A resolved instance is added as a host with everything that is known of it")
     func added() throws {
-        var table = DiscoveredHostTable()
+        var table = FollowedTable()
         let events = table.resolved(.fixture(), .fixture(txt: "id=\(id)", "name=Atelier", "os=mac"))
         let host = try #require(events.first?.added)
         #expect(events.count == 1)
@@ -25,7 +25,7 @@ struct DiscoveredHostTableTests {
 
     @Test("The same id on other interfaces, protocols, types and under other names is one host")
     func mergedByID() throws {
-        var table = DiscoveredHostTable()
+        var table = FollowedTable()
         _ = table.resolved(.fixture(), .fixture(txt: "id=\(id)"))
         _ = table.resolved(
             .fixture(interface: 2, .ipv6),
@@ -44,7 +44,7 @@ struct DiscoveredHostTableTests {
 
     @Test("Without an id, family, instance name and host name make the host; the host name's case does not matter")
     func mergedByName() {
-        var table = DiscoveredHostTable()
+        var table = FollowedTable()
         _ = table.resolved(.fixture(), .fixture(host: "studio.local"))
         _ = table.resolved(.fixture("Studio", .ipv6), .fixture("[fd00::5]:7878", host: "Studio.local"))
         #expect(table.hosts.count == 1)
@@ -60,7 +60,7 @@ struct DiscoveredHostTableTests {
 
     @Test("An id that is not valid does not merge")
     func invalidID() {
-        var table = DiscoveredHostTable()
+        var table = FollowedTable()
         _ = table.resolved(.fixture("A"), .fixture(txt: "id=1"))
         _ = table.resolved(.fixture("B"), .fixture(txt: "id=1"))
         #expect(table.hosts.count == 2)
@@ -69,14 +69,14 @@ struct DiscoveredHostTableTests {
 
     @Test("The id made from the names is the same in every process")
     func stableID() {
-        var table = DiscoveredHostTable()
+        var table = FollowedTable()
         _ = table.resolved(.fixture(), .fixture())
         #expect(table.hosts.map(\.id) == ["74cc28943218a15e"])
     }
 
     @Test("Addresses come IPv4 first and loopback last")
     func order() {
-        var table = DiscoveredHostTable()
+        var table = FollowedTable()
         let addresses = ["127.0.0.1:1", "[::1]:1", "[fd00::1]:1", "10.0.0.2:1", "10.0.0.1:1"]
         for (index, address) in addresses.enumerated() {
             _ = table.resolved(.fixture(interface: Int32(index)), .fixture(address))
@@ -89,7 +89,7 @@ struct DiscoveredHostTableTests {
 
     @Test("A host changes while instances of it leave, and leaves with the last")
     func removal() throws {
-        var table = DiscoveredHostTable()
+        var table = FollowedTable()
         _ = table.resolved(.fixture(), .fixture())
         _ = table.resolved(.fixture(type: .companionShort), .fixture())
         let change = try #require(table.removed(.fixture()).first?.changed)
@@ -102,14 +102,14 @@ struct DiscoveredHostTableTests {
 
     @Test("News that changes nothing is no event")
     func unchanged() {
-        var table = DiscoveredHostTable()
+        var table = FollowedTable()
         _ = table.resolved(.fixture(), .fixture())
         #expect(table.resolved(.fixture(), .fixture()).isEmpty)
     }
 
     @Test("An instance that does not resolve is an unresolved host without addresses")
     func unresolved() throws {
-        var table = DiscoveredHostTable()
+        var table = FollowedTable()
         let host = try #require(table.failed(.fixture("Dead")).first?.added)
         #expect(host.unresolved && host.endpoints.isEmpty && host.name == "Dead")
         #expect(table.failed(.fixture("Dead", .ipv6)).isEmpty)
@@ -117,7 +117,7 @@ struct DiscoveredHostTableTests {
 
     @Test("One resolved instance hides its failed siblings; when it leaves they show again")
     func failedSiblings() throws {
-        var table = DiscoveredHostTable()
+        var table = FollowedTable()
         _ = table.failed(.fixture("Studio", .ipv6))
         let events = table.resolved(.fixture(), .fixture())
         #expect(events.compactMap(\.removed).map(\.unresolved) == [true])
@@ -129,7 +129,7 @@ struct DiscoveredHostTableTests {
 
     @Test("A host whose TXT record gets an id moves to that id")
     func idAppears() {
-        var table = DiscoveredHostTable()
+        var table = FollowedTable()
         _ = table.resolved(.fixture(), .fixture())
         let events = table.resolved(.fixture(), .fixture(txt: "id=\(id)"))
         #expect(events.compactMap(\.removed).count == 1)
@@ -139,7 +139,7 @@ struct DiscoveredHostTableTests {
 
     @Test("Names keep control characters for the caller to deal with, and are repaired where they are not UTF-8")
     func rawNames() {
-        var table = DiscoveredHostTable()
+        var table = FollowedTable()
         var instance = ServiceInstance.fixture()
         instance.name = [0x1b, 0x5b, 0x41, 0xff]
         _ = table.resolved(instance, .fixture())
@@ -148,8 +148,33 @@ struct DiscoveredHostTableTests {
 
     @Test("An empty TXT name gives way to the instance name")
     func emptyName() {
-        var table = DiscoveredHostTable()
+        var table = FollowedTable()
         _ = table.resolved(.fixture(), .fixture(txt: "name="))
         #expect(table.hosts.map(\.name) == ["Studio"])
+    }
+}
+
+/// A table, and the set of hosts that its events make.
+private struct FollowedTable {
+    private var table = DiscoveredHostTable()
+    private var seen = HostsInSight()
+
+    var hosts: [DiscoveredHost] { seen.hosts }
+
+    mutating func resolved(_ instance: ServiceInstance, _ resolution: ServiceResolution) -> [DiscoveryEvent] {
+        follow(table.resolved(instance, resolution))
+    }
+
+    mutating func failed(_ instance: ServiceInstance, _ flaw: AdvertFlaw = .noAddress) -> [DiscoveryEvent] {
+        follow(table.failed(instance, flaw))
+    }
+
+    mutating func removed(_ instance: ServiceInstance) -> [DiscoveryEvent] {
+        follow(table.removed(instance))
+    }
+
+    private mutating func follow(_ events: [DiscoveryEvent]) -> [DiscoveryEvent] {
+        events.forEach { seen.take($0) }
+        return events
     }
 }

@@ -52,8 +52,8 @@ struct HistoryFileTests {
         try await history.store.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA user_version = 1")
             let steps = HistorySchema.steps + ["ALTER TABLE message ADD COLUMN mood TEXT"]
-            try HistorySchema.migrate(database, path: "", steps: steps)
-            try HistorySchema.migrate(database, path: "", steps: steps)
+            try HistorySchema.migrate(database, steps: steps)
+            try HistorySchema.migrate(database, steps: steps)
             #expect(try Int.fetchOne(database, sql: "PRAGMA user_version") == 2)
             #expect(try String.fetchOne(database, sql: "SELECT mood FROM message") == nil)
         }
@@ -64,7 +64,7 @@ struct HistoryFileTests {
         let history = try TestHistory()
         try await history.page((0..<500).map { "m\($0)" })
         _ = try await history.store.prune(HistoryLimits(), now: TestHistory.now)
-        history.store.close()
+        history.store.closeBlocking()
         try Data("this is no database, and was never one".utf8).write(to: URL(filePath: history.path))
         #expect { try HistoryStore(path: history.path) } throws: { ($0 as? HistoryError)?.code == .damaged }
         try HistoryStore.removeFiles(history.path)
@@ -119,8 +119,11 @@ struct HistoryFileTests {
             let bytes = (try? Data(contentsOf: URL(filePath: file))) ?? Data()
             #expect(!String(decoding: bytes, as: UTF8.self).contains("marmalade"))
         }
-        try await history.store.clear()
+        try await history.store.clear(hostIDs: [TestHistory.other.id], at: TestHistory.now)
         #expect(try await history.store.hosts().isEmpty)
+        #expect(try await history.store.clearedAt(hostID: TestHistory.other.id) == TestHistory.now)
+        try await history.store.forget(hostID: TestHistory.other.id)
+        #expect(try await history.store.clearedAt(hostID: TestHistory.other.id) == nil)
     }
 
     @Test("A backup is a whole history that only its owner can read, and replaces nothing")
@@ -138,13 +141,6 @@ struct HistoryFileTests {
     @Test("What is imported twice is there once; garbage and later versions are refused, with nothing imported")
     func archive() async throws {
         let history = try TestHistory()
-        func line(_ kind: HistoryArchive.Line.Kind, _ change: (inout HistoryArchive.Line) -> Void)
-            -> HistoryArchive.Line
-        {
-            var line = HistoryArchive.Line(kind)
-            change(&line)
-            return line
-        }
         let head = line(.archive) { $0.version = 1 }
         let lines = [
             head, line(.host) { ($0.id, $0.name, $0.family) = ("h", "Mac", .copilotforge) },
@@ -172,9 +168,68 @@ struct HistoryFileTests {
         #expect(try await history.store.hosts().count == 1)
     }
 
-    private func feed(_ lines: [HistoryArchive.Line]) -> @Sendable () throws -> HistoryArchive.Line? {
-        nonisolated(unsafe) var rest = lines[...]
-        // Safe because: the reader takes one line after the other.
-        return { rest.popFirst() }
+    /// A message that others wrote while this was read stays where it is, and what is imported again is known.
+    @Test("An import takes many transactions; others write in between; a chat that was listed only is read with it")
+    func portions() async throws {
+        let history = try TestHistory()
+        try await history.list(projects: ["p"])
+        try await history.list(chats: ["c"])
+        var lines = [line(.archive) { ($0.version, $0.exportedAt) = (1, TestHistory.now.addingTimeInterval(-3600)) }]
+        lines.append(line(.host) { ($0.id, $0.name, $0.family) = (TestHistory.host.id, "Mac", .copilotforge) })
+        lines.append(line(.chat) { ($0.id, $0.projectId, $0.title) = ("c", "p", "Plans") })
+        for number in 0..<1200 {
+            lines.append(line(.message) { ($0.id, $0.role, $0.text, $0.number) = ("m\(number)", "user", "w", number) })
+            lines.append(line(.tool) { ($0.id, $0.name) = ("t", "read_file") })
+        }
+        let (path, count) = (history.path, lines.count)
+        let reads = Counter()
+        let feeding = feed(lines)
+        let imported = try await history.store.importArchive(at: TestHistory.now) {
+            let next = try feeding()
+            return {
+                // In the second reading, another process removes everything.
+                if reads.next() == count + 1500 {
+                    let other = try DatabaseQueue(path: path)
+                    try other.write { try $0.execute(sql: "DELETE FROM host") }
+                    try other.close()
+                }
+                return try next()
+            }
+        }
+        #expect(imported.messages == 1200)
+        let status = try await history.store.status()
+        #expect(status.messages < 1200 && status.messages > 400 && status.tools == status.messages)
+        let known = try await history.store.messages(hostID: TestHistory.host.id, chatID: "c", cursor: 0, limit: 1)
+        #expect(known?.asOf == TestHistory.now.addingTimeInterval(-3600))
+    }
+
+    @Test("What is imported was known when it was exported")
+    func ages() async throws {
+        let history = try TestHistory()
+        let then = TestHistory.now.addingTimeInterval(-86_400)
+        let lines = [
+            line(.archive) { ($0.version, $0.exportedAt) = (1, then) },
+            line(.host) { ($0.id, $0.name, $0.family) = ("h", "Mac", .copilotforge) },
+            line(.project) { ($0.id, $0.name) = ("p", "garden") },
+        ]
+        _ = try await history.store.importArchive(at: TestHistory.now, feed(lines))
+        #expect(try await history.store.projects(hostID: "h")?.asOf == then)
+        #expect(try await history.store.chats(hostID: "h", projectID: "p")?.asOf == then)
+    }
+
+    private func line(
+        _ kind: HistoryArchive.Line.Kind,
+        _ change: (inout HistoryArchive.Line) -> Void
+    ) -> HistoryArchive.Line {
+        var line = HistoryArchive.Line(kind)
+        change(&line)
+        return line
+    }
+
+    private func feed(_ lines: [HistoryArchive.Line]) -> @Sendable () throws -> HistoryArchive.Reader {
+        {
+            var rest = lines[...]
+            return { rest.popFirst() }
+        }
     }
 }

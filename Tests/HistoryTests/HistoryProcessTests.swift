@@ -72,7 +72,7 @@ struct HistoryProcessTests {
             for _ in 0..<dice.roll(2000) { sched_yield() }
             writer.end()
             let store = try HistoryStore(path: history.path)
-            defer { store.close() }
+            defer { store.closeBlocking() }
             let id = TestHistory.host.id
             let known = try await store.messages(hostID: id, chatID: "chat w\(round)", cursor: 0, limit: 100_000)
             let count = known?.value.messages.elements.count ?? 0

@@ -1,8 +1,16 @@
 import CompanionWire
 import FoundationEssentials
 import Glibc
+import Synchronization
 
 @testable import History
+
+/// Counts calls.
+final class Counter: Sendable {
+    private let count = Atomic(0)
+
+    func next() -> Int { count.add(1, ordering: .relaxed).newValue }
+}
 
 /// A history in a directory of its own, which goes with it.
 final class TestHistory {
@@ -19,7 +27,7 @@ final class TestHistory {
     }
 
     deinit {
-        store.close()
+        store.closeBlocking()
         try? FileManager.default.removeItem(atPath: directory)
     }
 

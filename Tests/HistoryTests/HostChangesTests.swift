@@ -36,6 +36,23 @@ struct HostChangesTests {
         #expect(position?.cursor == "10" && position?.identifiers.last == "m13")
     }
 
+    @Test("Where reading goes on is never before the chat's beginning, and an offset that no chat has is none")
+    func bounds() async throws {
+        let history = try TestHistory()
+        for start in stride(from: 0, to: 61, by: 20) {
+            let page = (start..<min(61, start + 20)).map { "m\($0)" }
+            try await history.page(page, at: start, after: start > 0 ? "m\(start - 1)" : nil, isEnd: start == 60)
+        }
+        // The host has removed the first 40.
+        try await history.page(["m60"], at: 20)
+        let position = try await history.store.position(hostID: TestHistory.host.id, chatID: "c")
+        #expect(position?.cursor == "0" && position?.identifiers.last == "m60")
+        for offset in [Int.max, Int.max - 1, -1, Int.min] {
+            try await history.page(["m60", "m61"], at: offset)
+            #expect(try await history.stored().suffix(2) == ["m60", "m61"])
+        }
+    }
+
     @Test("Any sequence of pages of a host that changes at random ends as the host's own list", arguments: 1...20)
     func random(seed: Int) async throws {
         let history = try TestHistory()
@@ -52,9 +69,14 @@ struct HostChangesTests {
             next += 1
             let start = dice.roll(host.count)
             let end = min(host.count, start + 1 + dice.roll(15))
+            let before = try await history.stored()
             try await history.page(Array(host[start..<end]), at: start, isEnd: end == host.count)
             let stored = try await history.stored()
             #expect(Set(stored).count == stored.count)
+            // The page is there, as it is.
+            let place = try #require(stored.firstIndex(of: host[start]))
+            #expect(stored[place...].prefix(end - start).elementsEqual(host[start..<end]))
+            #expect(Set(stored).isSubset(of: Set(before).union(host[start..<end])))
         }
         for start in stride(from: 0, to: host.count, by: 7) {
             let end = min(host.count, start + 7)
@@ -62,6 +84,33 @@ struct HostChangesTests {
             try await history.page(Array(host[start..<end]), at: start, after: before, isEnd: end == host.count)
         }
         #expect(try await history.stored() == host)
+    }
+
+    @Test("A page of a changed chat that was known as a whole costs nothing that the host still has", arguments: 1...20)
+    func kept(seed: Int) async throws {
+        let history = try TestHistory()
+        var dice = Dice(seed: UInt64(seed))
+        var host = (0..<60).map { "m\($0)" }
+        var next = 60
+        for _ in 0..<20 {
+            try await history.page(host)
+            for _ in 0...dice.roll(4) {
+                switch dice.roll(3) {
+                case 0: host.remove(at: dice.roll(host.count))
+                case 1: host.insert("m\(next)", at: dice.roll(host.count + 1))
+                default: host.append("m\(next)")
+                }
+                next += 1
+            }
+            let before = try await history.stored()
+            let start = dice.roll(host.count)
+            let end = min(host.count, start + 1 + dice.roll(15))
+            try await history.page(Array(host[start..<end]), at: start, isEnd: end == host.count)
+            let stored = try await history.stored()
+            let place = try #require(stored.firstIndex(of: host[start]))
+            #expect(stored[place...].prefix(end - start).elementsEqual(host[start..<end]))
+            #expect(Set(before).intersection(host).isSubset(of: stored))
+        }
     }
 
     @Test("A list replaces the last one; what it lacks is hidden, comes back if it is listed, and goes after a day")
@@ -77,12 +126,23 @@ struct HostChangesTests {
         try await history.list(chats: ["c", "d"])
         #expect(try await history.found("words") == ["m"])
         try await history.list(chats: ["d"])
+        try await history.page(["n=sentence of d"], chat: "d")
         try await history.list(projects: ["q"])
         #expect(try await history.store.projects(hostID: id)?.value.map(\.id) == ["q"])
+        // With its project, a chat is hidden everywhere, and comes back with it.
+        #expect(try await history.found("sentence").isEmpty)
+        #expect(try await history.found("about").isEmpty)
+        #expect(try await history.store.allChats().isEmpty)
+        #expect(try await history.store.status().chats == 0)
+        try await history.list(projects: ["p", "q"])
+        #expect(try await history.found("sentence") == ["n"])
+        try await history.list(projects: ["q"])
         _ = try await history.store.prune(HistoryLimits(), now: TestHistory.now.addingTimeInterval(3600))
-        #expect(try await history.store.status().messages == 1)
+        #expect(try await history.store.status().messages == 2)
         _ = try await history.store.prune(HistoryLimits(), now: TestHistory.now.addingTimeInterval(90_000))
         #expect(try await history.store.status().messages == 0)
+        try await history.list(projects: ["p", "q"])
+        #expect(try await history.store.chats(hostID: id, projectID: "p") == nil)
     }
 
     @Test("A chat that moves to another project keeps its messages")

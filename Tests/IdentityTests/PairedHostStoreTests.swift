@@ -72,6 +72,37 @@ import Testing
         }
     }
 
+    @Test("Secrets and sessions that a newer version wrote are left as they are")
+    func newer() throws {
+        try withTemporaryDirectory { directory in
+            let content = Data(#"{"version":2,"secrets":{"aaaa":"old"},"sessions":{}}"#.utf8)
+            let secrets = HostSecretStore(directory: directory)
+            let sessions = SessionTokenStore(directory: directory)
+            for path in [secrets.path, sessions.path] { try content.write(to: URL(filePath: path)) }
+            let grant = SessionGrant(token: "token", expiresAt: .distantFuture)
+            for refused in [
+                { try secrets.keep("new", hostID: "aaaa") }, { _ = try secrets.load(hostID: "aaaa") },
+                { try sessions.keep(grant, hostID: "aaaa") }, { try sessions.forget(hostID: "aaaa") },
+                { _ = try sessions.token(hostID: "aaaa", now: .now) }, { try sessions.check() },
+            ] as [() throws -> Void] {
+                #expect(throws: PairedHostStoreError.self) { try refused() }
+            }
+            for path in [secrets.path, sessions.path] { #expect(try Data(contentsOf: URL(filePath: path)) == content) }
+        }
+    }
+
+    @Test("Damaged sessions count as none, damaged secrets do not")
+    func damagedSessions() throws {
+        try withTemporaryDirectory { directory in
+            let (secrets, sessions) = (HostSecretStore(directory: directory), SessionTokenStore(directory: directory))
+            for path in [secrets.path, sessions.path] { try Data("{".utf8).write(to: URL(filePath: path)) }
+            #expect(throws: PairedHostStoreError.self) { try secrets.keep("new", hostID: "aaaa") }
+            #expect(try sessions.token(hostID: "aaaa", now: .now) == nil)
+            try sessions.keep(SessionGrant(token: "token", expiresAt: .distantFuture), hostID: "aaaa")
+            #expect(try sessions.token(hostID: "aaaa", now: .now) == "token")
+        }
+    }
+
     @Test("Writers at the same time lose nothing of each other")
     func concurrentWriters() async throws {
         let directory = FileManager.default.temporaryDirectory.path + "/pairing-tests-\(UUID().uuidString)"

@@ -23,6 +23,18 @@ struct HistoryTests {
         #expect(state.type("\r") == [.accept("draft")])
     }
 
+    @Test("A line that is too long to edit is like a paste, wherever it comes from")
+    func long() {
+        let text = String(repeating: "0123456789\n", count: 1_000_000)
+        var state = LineState(history: [text])
+        state.type(Bytes.up)
+        #expect(state.buffer.position.count == 1)
+        state = LineState()
+        state.replace(text)
+        #expect(state.buffer.position.count == 1)
+        #expect(state.type("\r") == [.accept(text)])
+    }
+
     @Test("Lines are remembered once in a row, and a limited number of them")
     func remember() {
         var state = LineState()
@@ -71,10 +83,7 @@ struct HistoryTests {
     @Test("Tab asks with the text before the cursor; one candidate is inserted, and of several what they share")
     func complete() throws {
         var state = LineState()
-        guard case .complete(let request)? = state.type("/sa x\u{2}\u{2}\t").first else {
-            Issue.record("no request")
-            return
-        }
+        let request = try #require(state.type("/sa x\u{2}\u{2}\t").first?.request)
         #expect(request.text == "/sa")
         #expect(state.complete(request, Completion(word: "/sa", candidates: ["/save "])) == nil)
         #expect(state.shown == "/save | x")
@@ -83,11 +92,11 @@ struct HistoryTests {
         #expect(state.shown == "/save | x")
 
         state = .after("see @Re")
-        guard case .complete(let files)? = state.type("\t").first else { return }
+        let files = try #require(state.type("\t").first?.request)
         _ = state.complete(files, Completion(word: "@Re", candidates: ["@README.md", "@README.txt"]))
         #expect(state.shown == "see @README.|")
         #expect(state.candidates.isEmpty)
-        guard case .complete(let again)? = state.type("\t").first else { return }
+        let again = try #require(state.type("\t").first?.request)
         _ = state.complete(again, Completion(word: "@README.", candidates: ["@README.md", "@README.txt"]))
         #expect(state.candidates == ["@README.md", "@README.txt"])
         state.type("m")

@@ -12,6 +12,17 @@ struct PasteTests {
         #expect(state.shown == "<|")
     }
 
+    @Test("Two bytes that are a control character once others between them are gone are not text")
+    func hiddenControls() {
+        for bytes: [UInt8] in [[0xC2, 0x1B, 0x9B], [0xC2, 0xC2, 0x80, 0x80], [0xC2, 0x07, 0x00, 0x85]] {
+            let text = PlainText.of(bytes)
+            #expect(!text.unicodeScalars.contains { (0x80...0x9F).contains($0.value) }, "\(bytes)")
+            var state = LineState()
+            state.type(Array(Bytes.pasteBegin.utf8) + bytes + Array(Bytes.pasteEnd.utf8))
+            #expect(!state.buffer.text.unicodeScalars.contains { (0x80...0x9F).contains($0.value) })
+        }
+    }
+
     @Test("The end of a paste may be split over reads, and what looks like its beginning is text")
     func split() {
         let bytes = Array((Bytes.paste("x\u{1B}[20y~\u{1B}[201z") + "!").utf8)

@@ -1,19 +1,7 @@
+import SeededNumbers
 import Testing
 
 @testable import LineEditor
-
-/// A generator with a seed (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-        return value ^ value >> 31
-    }
-}
 
 struct RandomBytesTests {
     private static let pieces: [[UInt8]] = [
@@ -38,7 +26,7 @@ struct RandomBytesTests {
 
     @Test("100,000 random strings of bytes: the text is valid, the cursor in range, and pieces make no difference")
     func random() async {
-        var generator = SeededGenerator(state: 16)
+        var generator = SeededGenerator(seed: 16)
         for _ in 0..<100_000 {
             await Task.yield()
             let bytes = Self.bytes(&generator)

@@ -1,3 +1,5 @@
+import CompanionWire
+
 @testable import LineEditor
 
 /// Bytes of keys, by name.
@@ -8,9 +10,11 @@ enum Bytes {
     static let pasteEnd = "\u{1B}[201~"
 
     static func paste(_ text: String) -> String { pasteBegin + text + pasteEnd }
-    static func ctrl(_ character: Character) -> String {
-        String(Unicode.Scalar(UInt8(character.asciiValue! & 0x1F)))
-    }
+}
+
+extension LineState.Action {
+    /// What Tab asks for.
+    var request: CompletionRequest? { if case .complete(let request) = self { request } else { nil } }
 }
 
 extension LineState {
@@ -41,9 +45,5 @@ extension LineState {
     }
 }
 
-/// Characters as terminals show them, nearly.
-let testRule: Glyph.Rule = { character in
-    let value = character.unicodeScalars.first!.value
-    let isWide = (0x1100...0x115F).contains(value) || (0x3000...0xA4CF).contains(value) || value >= 0x1F300
-    return Glyph(String(character), width: isWide ? 2 : (0x300...0x36F).contains(value) || value == 0x200D ? 0 : 1)
-}
+/// Characters as ``TerminalScreen`` shows them.
+let testRule: Glyph.Rule = { Glyph(String($0), width: DisplayWidth.of($0)) }

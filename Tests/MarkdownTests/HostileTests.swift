@@ -1,5 +1,6 @@
 import CompanionWire
 import Foundation
+import SeededNumbers
 import TerminalScreen
 import Testing
 
@@ -8,19 +9,6 @@ import Testing
 /// Text that was made to do harm. The time limits are far above what the tests take, and far below what a renderer takes
 /// whose time grows with the square of a text's length.
 @Suite(.timeLimit(.minutes(10))) struct HostileTests {
-    /// Numbers from a seed, the same ones everywhere.
-    private struct Numbers: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            // SplitMix64.
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var value = state
-            value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-            value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-            return value ^ value >> 31
-        }
-    }
-
     private static let pieces = [
         "\u{1B}[2J", "\u{1B}]0;title\u{7}", "\u{1B}]8;;http://evil\u{1B}\\", "\u{9B}31m", "\u{90}q\u{9C}", "\u{202E}",
         "\u{2066}",
@@ -42,7 +30,7 @@ import Testing
     @Test("10,000 documents of control sequences, markup and odd characters: only what the renderer writes comes out")
     func documents() async {
         // Others want the processor too: tests that wait for a peer have a time limit.
-        var numbers = Numbers(state: 16)
+        var numbers = SeededGenerator(seed: 16)
         for number in 0..<10_000 {
             await Task.yield()
             var text = ""
@@ -52,7 +40,7 @@ import Testing
                 text += String(repeating: piece, count: times)
             }
             let columns = [1, 2, 5, 20, 40, 80, 200].randomElement(using: &numbers)!
-            let theme: MarkdownOptions.Theme? = [nil, .dark, .light].randomElement(using: &numbers)!
+            let theme: MarkdownOptions.Theme = [.dark, .light].randomElement(using: &numbers)!
             let rows = MarkdownStream.rows(
                 of: text,
                 MarkdownOptions(columns: columns, theme: theme, hasLinks: number % 2 == 0)
@@ -71,7 +59,7 @@ import Testing
         "Documents that come in pieces, drawn at each: the same screen as the whole, and nothing above the window is touched"
     )
     func pieces() async {
-        var numbers = Numbers(state: 17)
+        var numbers = SeededGenerator(seed: 17)
         for number in 0..<300 {
             await Task.yield()
             let pieces = (0..<40).map { _ in Self.pieces.randomElement(using: &numbers)! }
@@ -169,7 +157,7 @@ import Testing
                 + String(repeating: "  ", count: 1000) + "- end",
             String(repeating: "*a **", count: 1000) + "end", String(repeating: "[", count: 1000) + "end",
         ] {
-            let rows = MarkdownStream.rows(of: text, MarkdownOptions(columns: 80, theme: nil))
+            let rows = MarkdownStream.rows(of: text, MarkdownOptions(columns: 80, theme: .dark))
             #expect(String(decoding: rows, as: UTF8.self).has("end"))
             #expect(rows.count < 4 * text.utf8.count + 10_000)
         }

@@ -10,23 +10,24 @@ struct ScreenTests {
     struct Case: CustomTestStringConvertible, Sendable {
         var name: String
         var options: MarkdownOptions
+        var styles = false
         var testDescription: String { name }
     }
 
     @Test(
-        "A document with every element, at 40, 80 and 200 columns, without colours and with",
-        arguments: [40, 80, 200].map { Case(name: "plain-\($0)", options: MarkdownOptions(columns: $0, theme: nil)) }
+        "A document with every element, at 40, 80 and 200 columns, and in the colours for dark and light windows",
+        arguments: [40, 80, 200].map { Case(name: "text-\($0)", options: MarkdownOptions(columns: $0, theme: .dark)) }
             + [
-                Case(name: "dark-80", options: MarkdownOptions(columns: 80, theme: .dark, hasLinks: true)),
-                Case(name: "light-80", options: MarkdownOptions(columns: 80, theme: .light)),
+                Case(
+                    name: "dark-80",
+                    options: MarkdownOptions(columns: 80, theme: .dark, hasLinks: true),
+                    styles: true
+                ),
+                Case(name: "light-80", options: MarkdownOptions(columns: 80, theme: .light), styles: true),
             ]
     )
     func golden(_ golden: Case) throws {
-        var screen = TerminalScreen(
-            columns: golden.options.columns,
-            rows: 200,
-            showsStyles: golden.options.theme != nil
-        )
+        var screen = TerminalScreen(columns: golden.options.columns, rows: 200, showsStyles: golden.styles)
         screen.write(MarkdownStream.rows(of: StreamTests.document, golden.options))
         #expect(screen.faults == [])
         let file = StreamTests.screens.appending(path: golden.name + ".txt")
@@ -36,11 +37,9 @@ struct ScreenTests {
         #expect(try String(contentsOf: file, encoding: .utf8) == screen.shown + "\n")
     }
 
-    private func shown(_ text: String, columns: Int = 40, theme: MarkdownOptions.Theme? = nil, links: Bool = false)
-        -> String
-    {
-        var screen = TerminalScreen(columns: columns, rows: 100, showsStyles: theme != nil)
-        screen.write(MarkdownStream.rows(of: text, MarkdownOptions(columns: columns, theme: theme, hasLinks: links)))
+    static func shown(_ text: String, columns: Int = 40, links: Bool = false) -> String {
+        var screen = TerminalScreen(columns: columns, rows: 1000, showsStyles: links)
+        screen.write(MarkdownStream.rows(of: text, MarkdownOptions(columns: columns, theme: .dark, hasLinks: links)))
         #expect(screen.faults == [])
         return screen.shown
     }
@@ -49,49 +48,101 @@ struct ScreenTests {
     func records() {
         let table = "| One | Two | Three |\n|-|-|-|\n| aaaaaaaaaa | bbbbbbbbbbbb | cccccccccc |\n| d | | f |"
         #expect(
-            shown(table, columns: 20) == "One: aaaaaaaaaa\nTwo: bbbbbbbbbbbb\nThree: cccccccccc\n\nOne: d\nThree: f"
+            Self.shown(table, columns: 20)
+                == "One: aaaaaaaaaa\nTwo: bbbbbbbbbbbb\nThree: cccccccccc\n\nOne: d\nThree: f"
         )
     }
 
     @Test("Text is broken between words, wide characters anywhere, and a word that is too long where the row is full")
     func wrapping() {
-        #expect(shown("aaa bbb ccc", columns: 7) == "aaa bbb\nccc")
-        #expect(shown("日本語の文章", columns: 5) == "日本\n語の\n文章")
-        #expect(shown("abcdefghij kl", columns: 4) == "abcd\nefgh\nij\nkl")
+        #expect(Self.shown("aaa bbb ccc", columns: 7) == "aaa bbb\nccc")
+        #expect(Self.shown("日本語の文章", columns: 5) == "日本\n語の\n文章")
+        #expect(Self.shown("abcdefghij kl", columns: 4) == "abcd\nefgh\nij\nkl")
         #expect(
-            shown("ae\u{301}e\u{301}e\u{301}e\u{301}e\u{301} x", columns: 4)
+            Self.shown("ae\u{301}e\u{301}e\u{301}e\u{301}e\u{301} x", columns: 4)
                 == "ae\u{301}e\u{301}e\u{301}\ne\u{301}e\u{301} x"
         )
-        #expect(shown("👩‍🌾👩‍🌾👩‍🌾", columns: 4) == "👩‍🌾👩‍🌾\n👩‍🌾")
-        #expect(shown("```\nabcdefgh\n```", columns: 8) == "  abcdef\n  gh")
+        #expect(Self.shown("👩‍🌾👩‍🌾👩‍🌾", columns: 4) == "👩‍🌾👩‍🌾\n👩‍🌾")
+        #expect(Self.shown("``   ab``", columns: 3) == "ab")
+        #expect(Self.shown("```\nabcdefgh\n```", columns: 8) == "  abcdef\n  gh")
     }
 
     @Test("Only addresses of the web and of mailboxes are links to the terminal, and none of its control characters")
     func links() {
-        #expect(shown("[a](http://b/é;c)", theme: .dark, links: true) == "‹http://b/%C3%A9;c›‹4›a‹0›‹/›")
-        #expect(shown("[a](javascript:b)", theme: .dark, links: true) == "‹4›a‹0› (javascript:b)")
-        #expect(shown("[a](http://b&#27;c)", theme: .dark, links: true) == "‹4›a‹0› (http://b␛c)")
+        #expect(Self.shown("[a](http://b/é;c)", links: true) == "‹http://b/%C3%A9;c›‹4›a‹0›‹/›")
+        #expect(Self.shown("[a](javascript:b)", links: true) == "‹4›a‹0› (javascript:b)")
+        #expect(Self.shown("[a](http://b&#27;c)", links: true) == "‹4›a‹0› (http://b␛c)")
         #expect(
-            shown("<me@example.org>", theme: .dark, links: true) == "‹mailto:me@example.org›‹4›me@example.org‹0›‹/›"
+            Self.shown("<me@example.org>", links: true) == "‹mailto:me@example.org›‹4›me@example.org‹0›‹/›"
         )
         #expect(
-            shown("(http://a/b_c). `http://d`", theme: .dark, links: true)
+            Self.shown("(http://a/b_c). `http://d`", links: true)
                 == "(‹http://a/b_c›http://a/b_c‹/›). ‹93›http://d‹0›"
         )
         // An address that shows another one.
         #expect(
-            shown("[https://good](https://bad)", theme: .dark, links: true)
+            Self.shown("[https://good](https://bad)", links: true)
                 == "‹https://bad›‹4›https://good‹/›‹0› (https://bad)"
         )
     }
 
     @Test("Entities cannot bring in what sanitising has kept out")
     func entities() {
-        #expect(shown("a&#27;[31m&#x202E;b&NewLine;c&#8203;&#0;") == "a␛[31m\u{FFFD}b c\u{FFFD}\u{FFFD}")
+        #expect(Self.shown("a&#27;[31m&#x202E;b&NewLine;c&#8203;&#0;") == "a␛[31m\u{FFFD}b c\u{FFFD}\u{FFFD}")
+    }
+
+    @Test("A picture is shown as a link is, and a link without a text by its address")
+    func pictures() {
+        #expect(Self.shown("![a](http://b)") == "a (http://b)")
+        #expect(Self.shown("![](http://b)") == "http://b")
+        #expect(Self.shown("[ ](b.html)") == "b.html")
+        #expect(Self.shown("![a](http://b)", links: true) == "‹http://b›‹3›a‹0›‹/›")
+        #expect(Self.shown("[](http://b)", links: true) == "‹http://b›‹4›http://b‹0›‹/›")
+        #expect(Self.shown("[![a](http://b)](http://c)", links: true) == "‹http://c›‹3;4›a‹0›‹/›")
+        #expect(Self.shown("[![](http://b)](http://c)", links: true) == "‹http://c›‹4›http://c‹0›‹/›")
+    }
+
+    @Test("An address that terminals do not take, percent-encoded as it is, is no link")
+    func longAddress() {
+        let address = "http://" + String(repeating: "é", count: 400)
+        #expect(Self.shown("[a](\(address))", columns: 5000, links: true) == "‹4›a‹0› (\(address))")
+    }
+
+    @Test("Tabs in code end at every fourth column")
+    func tabs() {
+        #expect(Self.shown("```\né\tb\naéaéa\tb\n```") == "  é   b\n  aéaéa   b")
+    }
+
+    @Test("A word in brackets before a colon is a definition only if an address follows, and nothing else")
+    func notes() {
+        #expect(Self.shown("[Note]: two words") == "[Note]: two words")
+        #expect(Self.shown("[Note]: two words\n\nSee [Note].") == "[Note]: two words\n\nSee [Note].")
+        #expect(Self.shown("[a]: two words\n[b]: c\n\n[b]") == "[a]: two words [b]: c\n\n[b]")
+        #expect(Self.shown("[a]: b\n[Note]: two words\n\n[a]") == "[Note]: two words\n\na (b)")
+    }
+
+    @Test("The rest of a line of code that is too long for one piece stays code", arguments: ["```\n", "    "])
+    func longCode(_ begin: String) {
+        let isFence = begin == "```\n"
+        let line = String(repeating: "x", count: 8192 - (isFence ? 0 : 4))
+        for rest in ["```", "# *a*", "- b"] {
+            let text = begin + line + rest + "\n" + (isFence ? "" : "    ") + "c" + (isFence ? "\n```" : "") + "\n\nd"
+            let rows = Self.shown(text, columns: 10_000).split(separator: "\n", omittingEmptySubsequences: false)
+            #expect(rows.dropFirst() == ["  \(rest)", "  c", "", "d"])
+        }
+    }
+
+    @Test("The code blocks of a text are those of CommonMark, also within lists and quotes")
+    func codeBlocks() {
+        let text = "```swift\na\n\n  b\n```\n- x\n\n  ~~~\n  c\n  ~~~\n\n> ```\n> d\n\n    e\n\n``` f ```\n\n```\ng"
+        #expect(MarkdownStream.codeBlocks(of: text) == ["a\n\n  b", "c", "d", "e", "g"])
+        #expect(MarkdownStream.codeBlocks(of: "\u{200D}```\nno\n```") == [""])
+        let long = String(repeating: "x", count: 20_000)
+        #expect(MarkdownStream.codeBlocks(of: "```\n\(long)\n```\n\n    \(long)") == [long, long])
     }
 
     @Test("Footnotes stay where they are")
     func footnotes() {
-        #expect(shown("a[^1]\n\n[^1]: word\n[^2]: two") == "a[^1]\n\n[^1]: word\n[^2]: two")
+        #expect(Self.shown("a[^1]\n\n[^1]: word\n[^2]: two") == "a[^1]\n\n[^1]: word\n[^2]: two")
     }
 }

@@ -146,6 +146,23 @@ import Testing
         }
     }
 
+    @Test("What is allowed in a chat is not allowed in others, but for the tools of the command line")
+    func otherChat() async throws {
+        try await chat(
+            "/allow grep",
+            "/allow find once",
+            "/new api",
+            "one",
+            "/chats c-login",
+            "two",
+            words: ["c-login", "--last", "0", "--allow-tool", "read"]
+        ) { result, mac, _ in
+            let sent = mac.requests.filter { $0.path.hasSuffix("/continue") }.map(\.text)
+            #expect(sent.count == 2, "\(result)")
+            #expect(sent.allSatisfy { $0.contains(#""allowedTools":["read"]"#) }, "\(sent)")
+        }
+    }
+
     @Test("/retry sends the last prompt again, and asks where it may run twice")
     func retry() async throws {
         try await chat("/retry", "one", "/retry") { result, mac, _ in
@@ -165,7 +182,7 @@ import Testing
         try await chat("hi", "/copy 1", "/copy 2", "/copy 3", terminal: true, turns: [turn]) { result, _, _ in
             #expect(result.err.contains("\u{1B}]52;c;\(Base64.encode("ls -l".utf8))\u{7}"))
             #expect(result.err.contains("\u{1B}]52;c;\(Base64.encode("pwd".utf8))\u{7}"))
-            #expect(result.err.contains("Sent 5 bytes to the terminal"))
+            #expect(result.err.contains("Asked the terminal to copy 5 bytes"))
             #expect(result.err.contains("The last answer has 2 code blocks."))
         }
         let long = FakeMacTurn.answering(String(repeating: "x", count: 80_000))
@@ -183,11 +200,16 @@ import Testing
             user in
             let text = try String(contentsOfFile: user.directory + "/chat.md", encoding: .utf8)
             #expect(text.hasPrefix("# Fix the login\n\n## You, "))
-            #expect(text.contains("\n\nhi\n\n## assistant, ") && text.hasSuffix("You said: hi\n"))
+            #expect(text.contains("\n\n> hi\n\n## assistant, ") && text.hasSuffix("> You said: hi\n"), "\(text)")
             let mode = try FileManager.default.attributesOfItem(atPath: user.directory + "/chat.md")[.posixPermissions]
             #expect(mode as? Int == 0o600)
             #expect(try String(contentsOfFile: user.directory + "/old.md", encoding: .utf8) == "A")
             #expect(result.err.contains("old.md exists. Replace it? [y/N]"))
+        }
+        try await chat("/new api", "plant\n# trees", "/save ~/new.md") { _, _, user in
+            // The first prompt is the title.
+            let text = try String(contentsOfFile: user.directory + "/new.md", encoding: .utf8)
+            #expect(text.hasPrefix("# plant\n\n## You, "), "\(text)")
         }
     }
 

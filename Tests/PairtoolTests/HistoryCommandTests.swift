@@ -122,6 +122,10 @@ import Testing
             let after = await user.run("export", "--all", "--format", "json").out.split(separator: "\n").dropFirst()
             #expect(before == after)
             #expect(await user.run("messages", "c-login", "--offline").status == 0)
+            #expect(await user.run("history", "clear").status == 0)
+            let whole = try String(contentsOf: URL(filePath: file), encoding: .utf8)
+            #expect(await user.run("import", "-", stdin: whole).status == 0)
+            #expect(try await user.run("history", "--json").json.first?["messages"] == count)
             let garbage = await user.run("import", "-", stdin: "{\"type\":\"archive\",\"version\":1}\nno\n")
             #expect(garbage.status == 1)
             #expect(garbage.err.contains("line 2"))
@@ -130,6 +134,41 @@ import Testing
                     "later pairtool"
                 )
             )
+        }
+    }
+
+    @Test("Lines of any length up to the limit are imported, wherever a file is read in pieces")
+    func longLines() async throws {
+        try await Sandbox.with { user in
+            var lines = [
+                #"{"type":"archive","version":1}"#, #"{"type":"host","id":"h","name":"Mac","family":"copilotforge"}"#,
+            ]
+            lines.append(#"{"type":"chat","id":"c","projectId":"p","title":"Plans"}"#)
+            for (number, count) in [1, 262_000, 262_144, 700_000, 3].enumerated() {
+                let text = String(repeating: "w", count: count)
+                lines.append(
+                    #"{"type":"message","id":"m\#(number)","number":\#(number),"role":"user","text":"\#(text)"}"#
+                )
+            }
+            // Without a line end at the end, and with empty lines.
+            let file = try user.file("chats.jsonl", Array(lines.joined(separator: "\n\n").utf8))
+            let result = await user.run("import", file, "--json")
+            #expect(try result.json.first?["messages"] == .number(5), "\(result)")
+            #expect(try await user.run("history", "--json").json.first?["messages"] == .number(5))
+        }
+    }
+
+    @Test("What the user cleared is not copied again from what was synced from a Lumi host, until it goes on")
+    func clearedLumi() async throws {
+        try await Sandbox.with { user in
+            let (store, sample) = try user.pullSample()
+            #expect(await user.run("search", "moon").status == 0)
+            #expect(await user.run("history", "clear").status == 0)
+            #expect(await user.run("search", "moon").status == 3)
+            let said = LumiMessage(id: UUID(), role: "user", content: "And the sun?", timestamp: Date())
+            let conversation = try #require(try store.conversation(sample.conversation))
+            try store.append([said], to: conversation)
+            #expect(await user.run("search", "sun").status == 0)
         }
     }
 
@@ -145,7 +184,7 @@ import Testing
             try Data("no database at all".utf8).write(to: URL(filePath: path))
             let result = await user.run("chats")
             #expect(result.status == 0)
-            #expect(result.err.contains("damaged; going on without it"))
+            #expect(result.err.contains("damaged; continuing without it"))
             #expect(await user.run("search", "x", "--json").failed(with: "history.damaged"))
             #expect(await user.run("history", "clear").status == 0)
             #expect(await user.run("chats").err.isEmpty)
@@ -165,9 +204,19 @@ import Testing
             let status = await user.run("history")
             #expect(status.status == 0)
             #expect(status.err.contains("no setting history.kep; did you mean history.keep?"))
-            #expect(status.err.contains("history.max is no size"))
+            #expect(status.err.contains("history.max is not a size"))
             try choose("[history\n", user)
             #expect(await user.run("history").err.contains("config.toml: line 1"))
+            #expect(await user.run("history", "prune").err.contains("config.toml: line 1"))
+            let path = HistoryStore.path(state: user.directory + "/state/pairtool")
+            for unclear in ["off = true\nkeep = 90d\n", "off = \"true\"\n", "of = true\n", "max = \"5 gigs\"\n"] {
+                try HistoryStore.removeFiles(path)
+                try choose("[history]\n" + unclear, user)
+                let chats = await user.run("chats")
+                #expect(chats.status == 0)
+                #expect(chats.err.contains("config.toml: "))
+                #expect(!FileManager.default.fileExists(atPath: path), "kept in spite of \(unclear)")
+            }
             try choose("[history]\nkeep = \"90d\"\nmax = \"500 MB\"\n", user)
             #expect(await user.run("history").out.contains("for 90 d, at most 500 MB"))
         }

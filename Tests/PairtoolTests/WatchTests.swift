@@ -42,6 +42,27 @@ import Testing
         }
     }
 
+    @Test("At a terminal, chats, projects and devices are shown by name, also one that is revoked")
+    func names() async throws {
+        try await withVerifiedHost { events, host, user in
+            try await user.atTerminal(["watch"]) { terminal in
+                try await terminal.shows("Connected;")
+                let sent = try await user.spawn(["send", "--new", "--project", "garden", "hello there"])
+                #expect(sent.status == 0, "\(sent)")
+                try await terminal.shows("turn.started  “hello there” in garden")
+                try await terminal.shows("turn.finished  “hello there” in garden  ok")
+                try await Sandbox.with { guest in
+                    try await guest.pair(try await host.newChallenge(), as: "guest")
+                }
+                try await terminal.shows("device.connected  guest")
+                #expect(try await host.spawn(["host", "revoke", "guest"]).status == 0)
+                try await terminal.shows("device.revoked  guest")
+                try await terminal.type("\u{3}")
+                #expect(try await terminal.status == 130)
+            }
+        }
+    }
+
     @Test("status --watch shows the host once, and a revocation ends it with exit code 9")
     func status() async throws {
         try await withVerifiedHost { events, host, user in

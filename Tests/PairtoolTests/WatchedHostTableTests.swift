@@ -30,7 +30,7 @@ struct WatchedHostTableTests {
     @Test("A host is shown at once, and asked; its answer is shown where it is news")
     func news() throws {
         var table = WatchedHostTable(paired: PairedHosts(), probes: true)
-        let first = table.added(try host())
+        let first = table.take(.added(try host()))
         #expect(shown(first) == ["added"])
         let row = try #require(asked(first).first)
         #expect(shown(table.probed(row, ProbeResult(state: .up, service: "x"))) == ["probed"])
@@ -46,21 +46,21 @@ struct WatchedHostTableTests {
     @Test("Without --probe, nobody is asked")
     func silent() throws {
         var table = WatchedHostTable(paired: PairedHosts(), probes: false)
-        #expect(asked(table.added(try host())).isEmpty)
+        #expect(asked(table.take(.added(try host()))).isEmpty)
         #expect(asked(table.roundIsDue()).isEmpty)
     }
 
     @Test("An answer of a host that has left is not shown; of one that has moved, it is asked for again")
     func late() throws {
         var table = WatchedHostTable(paired: PairedHosts(), probes: true)
-        let row = try #require(asked(table.added(try host())).first)
-        let moved = table.changed(try host(port: 9000))
+        let row = try #require(asked(table.take(.added(try host()))).first)
+        let moved = table.take(.changed(try host(port: 9000)))
         #expect(asked(moved).isEmpty)
         let next = table.probed(row, ProbeResult(state: .up))
         #expect(shown(next).isEmpty)
         let again = try #require(asked(next).first)
         #expect(again.endpoints.map(\.port) == [9000])
-        #expect(shown(table.removed(try host(port: 9000))) == ["removed"])
+        #expect(shown(table.take(.removed(try host(port: 9000)))) == ["removed"])
         #expect(table.probed(again, ProbeResult(state: .up)).isEmpty)
         #expect(table.roundIsDue().isEmpty)
     }
@@ -69,7 +69,7 @@ struct WatchedHostTableTests {
     func limit() throws {
         var table = WatchedHostTable(paired: PairedHosts(), probes: true)
         var open: [DiscoveredRow] = []
-        for number in 0..<40 { open += asked(table.added(try host(number))) }
+        for number in 0..<40 { open += asked(table.take(.added(try host(number)))) }
         #expect(open.count == WatchedHostTable.probeLimit)
         // A round that is due meanwhile asks nobody twice at a time.
         open += asked(table.roundIsDue())

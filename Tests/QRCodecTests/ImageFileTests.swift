@@ -1,5 +1,6 @@
 import Glibc
 import QRCodec
+import SeededNumbers
 import Testing
 
 @Suite("Reading files")

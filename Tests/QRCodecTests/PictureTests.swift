@@ -1,6 +1,7 @@
 import CTurboJPEG
 import Glibc
 import QRCodec
+import SeededNumbers
 import Testing
 
 @Suite("Pictures as people take them")

@@ -1,4 +1,5 @@
 import QRCodec
+import SeededNumbers
 import Testing
 
 @Suite("Symbols from bytes, and back")

@@ -10,6 +10,8 @@ package struct AICLIHost: Sendable {
     package var runner: AICLITurnRunner
     /// Takes notices for the user about what is shown; nil drops them.
     package var notice: (@Sendable (String) -> Void)?
+    /// Of a notice that is given once.
+    private let noticed = OneShot()
     /// The projects that were listed last.
     private let listed = NIOLockedValueBox<[CompanionProject]?>(nil)
 
@@ -25,6 +27,17 @@ package struct AICLIHost: Sendable {
     package var hostClient: HostClient {
         HostClient(health: client, projects: self, chats: self, turns: self, sessions: self)
     }
+
+    /// The same host; what is said is kept in the history. nil keeps nothing.
+    package func recorded(by recorder: HistoryRecorder?) -> AICLIHost {
+        var host = self
+        host.runner.messages = AICLIMessages(store, recorder)
+        return host
+    }
+}
+
+extension AICLIHost: HistoryKeeping {
+    func keeping(in recorder: HistoryRecorder) -> HostClient { recorded(by: recorder).hostClient }
 }
 
 extension AICLIHost: ProjectBrowsing, ChatBrowsing {
@@ -69,7 +82,10 @@ extension AICLIHost: ProjectBrowsing, ChatBrowsing {
         cursor: String?,
         limit: Int
     ) async throws -> CompanionMessagesPageResponse {
-        try store.transcript(chatID: chatID).page(chatID: chatID, cursor: cursor, limit: limit)
+        if runner.messages.recorder == nil, noticed.use() {
+            notice?("No history is kept, and an AICLI server returns no messages.")
+        }
+        return try await runner.messages.page(chatID: chatID, cursor: cursor, limit: limit)
     }
 }
 

@@ -26,20 +26,25 @@ package enum ProjectMerger {
     /// The entry with the newest `lastUpdatedAt` represents the others. But it changes with every prompt in another
     /// entry, so the name is the directory's own if an entry has it, else the first in byte order.
     package static func merge(_ projects: [CompanionProject]) -> [MergedProject] {
+        // Paths are compared byte by byte, because paths that look the same can be different directories.
+        struct Place: Hashable {
+            var path: ByteText?
+            var id: ByteText?
+        }
         var entries: [[CompanionProject]] = []
-        var rows: [[UInt8]: Int] = [:]
-        var ids: Set<[UInt8]> = []
+        var rows: [Place: Int] = [:]
+        var seen: Set<Place> = []
         for project in projects {
-            // Paths are compared byte by byte, because paths that look the same can be different directories.
-            let hasPath = !project.localPath.isEmpty
-            let key = hasPath ? Array("path:".utf8) + directory(project.localPath) : Array("id:\(project.id)".utf8)
-            guard let row = rows[key] else {
-                rows[key] = entries.count
+            let id = ByteText(project.id)
+            let path = project.localPath.isEmpty ? nil : ByteText(directory(project.localPath))
+            guard seen.insert(Place(path: path, id: id)).inserted else { continue }
+            let place = Place(path: path, id: path == nil ? id : nil)
+            if let row = rows[place] {
+                entries[row].append(project)
+            } else {
+                rows[place] = entries.count
                 entries.append([project])
-                ids.insert(key + [0] + Array(project.id.utf8))
-                continue
             }
-            if ids.insert(key + [0] + Array(project.id.utf8)).inserted { entries[row].append(project) }
         }
         return entries.map(MergedProject.init(entries:))
     }
@@ -60,10 +65,10 @@ package enum ProjectMerger {
     }
 
     /// Treats `/a/b/` and `/a/b` as one directory.
-    fileprivate static func directory(_ path: String) -> ArraySlice<UInt8> {
-        var path = Array(path.utf8)[...]
-        while path.count > 1, path.last == UInt8(ascii: "/") { path = path.dropLast() }
-        return path
+    fileprivate static func directory(_ path: String) -> Substring {
+        var path = path.utf8[...]
+        while path.last == UInt8(ascii: "/"), path.count > 1 { path = path.dropLast() }
+        return Substring(path)
     }
 }
 
@@ -78,14 +83,14 @@ extension MergedProject {
             let times = [left, right].map { $0.lastUpdatedAt ?? .distantPast }
             return times[0] == times[1] ? left.id.utf8.lexicographicallyPrecedes(right.id.utf8) : times[0] > times[1]
         }
-        let own = ProjectMerger.directory(entries[0].localPath).split(separator: UInt8(ascii: "/")).last
+        let own = ProjectMerger.directory(entries[0].localPath).parts("/").last
         let names = entries.map(\.name).filter { !$0.isEmpty }
         let name =
-            names.first { own?.elementsEqual($0.utf8) ?? false }
+            names.first { own?.isSame(as: $0) ?? false }
             ?? names.min { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         var project = entries[0]
         project.name = name ?? ""
-        let others = Set(names.filter { !$0.utf8.elementsEqual(project.name.utf8) })
+        let others = Set(names.filter { !$0.isSame(as: project.name) }.map(ByteText.init)).map(\.text)
         self.init(
             project: project,
             ids: entries.map(\.id),

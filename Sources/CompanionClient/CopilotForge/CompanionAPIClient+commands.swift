@@ -136,3 +136,12 @@ extension CompanionClientError {
         [.unreachable, .timedOut].contains(code) && !(isFirst && delivery == .notSent && !isCut)
     }
 }
+
+/// The signed commands, which only hosts paired by protocol v2 accept.
+package struct SignedCommands: Sendable {
+    package let client: CompanionAPIClient
+
+    package init(client: CompanionAPIClient) {
+        self.client = client
+    }
+}

@@ -7,7 +7,9 @@ import NIOConcurrencyHelpers
 /// host, they do without it.
 package final class LocalHistory: Sendable {
     private enum State {
-        case closed, open(HistoryStore), failed
+        case closed, failed
+        /// It is open, or being opened.
+        case open(Task<Result<HistoryStore, HistoryError>, Never>)
     }
 
     private let path: String
@@ -22,6 +24,12 @@ package final class LocalHistory: Sendable {
         (self.path, self.limits, self.report) = (path, limits, report)
     }
 
+    /// A history that is open already. Whoever opened it closes it.
+    package init(_ store: HistoryStore, limits: HistoryLimits, report: @escaping @Sendable (HistoryError) -> Void) {
+        (path, self.limits, self.report) = (store.path, limits, report)
+        state.withLockedValue { $0 = .open(Task { .success(store) }) }
+    }
+
     /// Runs a body with the history.
     ///
     /// - Parameter create: Whether to create a missing one.
@@ -31,7 +39,7 @@ package final class LocalHistory: Sendable {
         _ body: (HistoryStore) async throws(HistoryError) -> R
     ) async -> R? {
         do throws(HistoryError) {
-            guard let store = try opened(create: create) else { return nil }
+            guard let store = try await opened(create: create) else { return nil }
             return try await body(store)
         } catch {
             let isFirst = state.withLockedValue { state in
@@ -44,31 +52,35 @@ package final class LocalHistory: Sendable {
         }
     }
 
-    private func opened(create: Bool) throws(HistoryError) -> HistoryStore? {
-        let result: Result<HistoryStore?, HistoryError> = state.withLockedValue { state in
+    private func opened(create: Bool) async throws(HistoryError) -> HistoryStore? {
+        let opening: Task<Result<HistoryStore, HistoryError>, Never>? = state.withLockedValue { state in
             switch state {
-            case .open(let store): return .success(store)
-            case .failed: return .success(nil)
+            case .open(let opening): return opening
+            case .failed: return nil
             case .closed:
-                guard create || FileManager.default.fileExists(atPath: path) else { return .success(nil) }
-                do throws(HistoryError) {
-                    let store = try HistoryStore(path: path)
-                    state = .open(store)
-                    return .success(store)
-                } catch {
-                    return .failure(error)
+                guard create || FileManager.default.fileExists(atPath: path) else { return nil }
+                // Whoever needs it next waits for the same.
+                let opening = Task { [path] in
+                    do throws(HistoryError) {
+                        return Result<HistoryStore, HistoryError>.success(try await HistoryStore.open(path: path))
+                    } catch {
+                        return .failure(error)
+                    }
                 }
+                state = .open(opening)
+                return opening
             }
         }
-        return try result.get()
+        return try await opening?.value.get()
     }
 
     /// Keeps the limits and closes the history, if it was used.
     package func finish(at now: Date) async {
-        guard case .open(let store) = state.withLockedValue(\.self) else { return }
+        guard case .open(let opening) = state.withLockedValue(\.self), let store = try? await opening.value.get()
+        else { return }
         await use { store throws(HistoryError) in try await store.pruneIfDue(limits, now: now) }
         state.withLockedValue { $0 = .closed }
-        store.close()
+        await store.close()
     }
 }
 
@@ -102,12 +114,15 @@ package struct HistoryRecorder: Sendable {
         let id = self.host.id
         let taken = await history.use { store throws(HistoryError) in try await store.takenOver(hostID: id) } ?? nil
         if let taken, taken > changedAt { return }
+        let cleared = await history.use { store throws(HistoryError) in try await store.clearedAt(hostID: id) } ?? nil
         let begin = now()
         let (projects, chats) = (
             RecordedProjects(base: host, recorder: self), RecordedChats(base: host, recorder: self)
         )
         for project in try await projects.projects() {
-            for chat in try await projects.chats(projectID: project.id) {
+            // What the user removed stays away, until something is added to it.
+            for chat in try await projects.chats(projectID: project.id)
+            where cleared == nil || chat.lastUpdatedAt.map({ $0 > cleared ?? .distantPast }) ?? false {
                 for try await _ in chats.messages(chatID: chat.id) {}
             }
         }

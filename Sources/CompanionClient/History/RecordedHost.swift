@@ -8,6 +8,11 @@ extension HostClient {
     ///
     /// - Parameter deviceID: This device at the host. When the host forgets it, the history forgets the host.
     package func recorded(by recorder: HistoryRecorder, deviceID: String) -> HostClient {
+        if let keeper = turns as? any HistoryKeeping {
+            var host = keeper.keeping(in: recorder)
+            host.projects = host.projects.map { RecordedProjects(base: $0, recorder: recorder) }
+            return host
+        }
         var host = self
         host.projects = projects.map { RecordedProjects(base: $0, recorder: recorder) }
         host.chats = chats.map { RecordedChats(base: $0, recorder: recorder) }
@@ -18,6 +23,11 @@ extension HostClient {
         }
         return host
     }
+}
+
+/// Turns that write down themselves what is said, as their host returns no messages.
+protocol HistoryKeeping: TurnRunning {
+    func keeping(in recorder: HistoryRecorder) -> HostClient
 }
 
 struct RecordedProjects: ProjectBrowsing {
@@ -56,8 +66,9 @@ struct RecordedChats: ChatBrowsing {
         // Single messages are asked for to find the end of a chat; what is at their offset is uncertain.
         guard limit > 1, page.messages.dropped == 0 || !page.messages.elements.isEmpty else { return page }
         let offset = cursor.map { Int($0) } ?? 0
-        let before = last.withLockedValue(\.self)
-        let follows = before?.cursor == cursor && before?.chatID == chatID
+        let before = last.withLockedValue(\.self).flatMap { last in
+            cursor.map(last.cursor.isSame) == true && last.chatID.isSame(as: chatID) ? last.messageID : nil
+        }
         if let next = page.nextCursor, let message = page.messages.elements.last {
             last.withLockedValue { $0 = (chatID, next, message.id) }
         }
@@ -65,7 +76,7 @@ struct RecordedChats: ChatBrowsing {
             try await store.keep(
                 messages: page.messages.elements,
                 offset: offset,
-                after: follows ? before?.messageID : nil,
+                after: before,
                 isEnd: page.nextCursor?.isEmpty ?? true,
                 chatID: chatID,
                 of: recorder.host,
@@ -104,30 +115,38 @@ struct RecordedEvents: EventReporting {
         patience: Int?,
         _ take: (LiveEventStream.Output) async throws -> Void
     ) async throws {
-        try await base.run(every: interval, progress: progress, patience: patience) { output in
-            try await take(output)
-            if case .event(let event) = output { try await follow(event) }
+        let changes = ChangedParts()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await _ in changes.signals {
+                    guard !Task.isCancelled else { return }
+                    await read(changes.takeAll())
+                }
+            }
+            defer { changes.finish() }
+            try await base.run(every: interval, progress: progress, patience: patience) { output in
+                try await take(output)
+                if case .event(let event) = output { changes.note(event) }
+            }
         }
     }
 
     /// Reads what is new in chats that were read before, and in lists.
-    private func follow(_ event: LiveEvent) async throws {
-        do {
-            switch event.type {
-            case .projectChanged: _ = try await projects.projects()
-            case .chatChanged:
-                if let project = event.projectId { _ = try await projects.chats(projectID: project) }
-                try await readOn(event)
-            case .messageCreated, .turnFinished: try await readOn(event)
-            default: break
+    private func read(_ parts: Set<ChangedParts.Part>) async {
+        for part in parts {
+            do {
+                switch part {
+                case .projects: _ = try await projects.projects()
+                case .chats(let project): _ = try await projects.chats(projectID: project.text)
+                case .messages(let chat): try await readOn(chat.text)
+                }
+            } catch {
+                // The events themselves tell if the host is gone. What was missed is read with the next one.
             }
-        } catch is CompanionClientError {
-            // The events themselves tell if the host is gone. What was missed is read with the next one.
         }
     }
 
-    private func readOn(_ event: LiveEvent) async throws {
-        guard let chat = event.chatId else { return }
+    private func readOn(_ chat: String) async throws {
         let position = await recorder.history.use { store throws(HistoryError) in
             try await store.position(hostID: recorder.host.id, chatID: chat)
         }
@@ -137,4 +156,46 @@ struct RecordedEvents: EventReporting {
             after: HistoryPosition(cursor: position.cursor, identifiers: position.identifiers)
         )
     }
+}
+
+/// What events say has changed and was not read yet, each once.
+private struct ChangedParts: Sendable {
+    enum Part: Hashable {
+        case projects, chats(ByteText), messages(ByteText)
+    }
+
+    private let parts = NIOLockedValueBox<Set<Part>>([])
+    /// One for all parts that were added since the last one was taken.
+    let signals: AsyncStream<Void>
+    private let signal: AsyncStream<Void>.Continuation
+
+    init() {
+        (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    func note(_ event: LiveEvent) {
+        var new: Set<Part> = []
+        let chat = event.chatId.map { Part.messages(ByteText($0)) }
+        switch event.type {
+        case .projectChanged: new.insert(.projects)
+        case .chatChanged:
+            if let project = event.projectId { new.insert(.chats(ByteText(project))) }
+            if let chat { new.insert(chat) }
+        case .messageCreated, .turnFinished: if let chat { new.insert(chat) }
+        default: break
+        }
+        guard !new.isEmpty else { return }
+        parts.withLockedValue { $0.formUnion(new) }
+        signal.yield()
+    }
+
+    func takeAll() -> Set<Part> {
+        parts.withLockedValue { parts in
+            defer { parts = [] }
+            return parts
+        }
+    }
+
+    /// Lets what was noted be read, and nothing after that.
+    func finish() { signal.finish() }
 }

@@ -63,19 +63,9 @@ private struct TurnHistory {
         case .text(let text):
             await begin()
             answer += text
-        case .toolStart(let name, let id):
+        case .toolStart, .toolComplete:
             await begin()
-            await keep(HistoryTool(id: id ?? name, name: name, success: nil, at: recorder.now()))
-        case .toolComplete(let name, let id, let success, let details):
-            await begin()
-            let tool = HistoryTool(
-                id: id ?? name,
-                name: name,
-                detail: details ?? "",
-                success: success,
-                at: recorder.now()
-            )
-            await keep(tool)
+            if let tool = HistoryTool(output, at: recorder.now()) { await keep(tool) }
         case .finished(let summary):
             await begin()
             answer = summary.answer
@@ -107,6 +97,18 @@ private struct TurnHistory {
         let answer = answer
         await recorder.history.use { store throws(HistoryError) in
             try await store.keepAnswer(answer, to: key, interrupted: interrupted, at: recorder.now())
+        }
+    }
+}
+
+extension HistoryTool {
+    /// The tool that an output of a turn is about; nil for others.
+    init?(_ output: TurnOutput, at date: Date) {
+        switch output {
+        case .toolStart(let name, let id): self.init(id: id ?? name, name: name, success: nil, at: date)
+        case .toolComplete(let name, let id, let success, let details):
+            self.init(id: id ?? name, name: name, detail: details ?? "", success: success, at: date)
+        default: return nil
         }
     }
 }

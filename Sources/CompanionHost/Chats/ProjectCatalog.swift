@@ -98,7 +98,8 @@ struct ProjectCatalog: Sendable {
     }
 
     fileprivate static func id(path: some StringProtocol) -> String {
-        hex(Insecure.SHA1.hash(data: Array(path.utf8)).prefix(8))
+        Insecure.SHA1.hash(data: Array(path.utf8)).prefix(8)
+            .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     private static func name(path: String) -> String {

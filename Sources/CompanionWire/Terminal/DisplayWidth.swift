@@ -1,7 +1,9 @@
 /// How many terminal columns a text takes.
 package enum DisplayWidth {
     package static func of(_ text: String) -> Int {
-        text.reduce(0) { $0 + of($1) }
+        // Lists of thousands of rows are mostly ASCII. There, only CR and LF together are one character.
+        if text.utf8.allSatisfy({ $0 < 0x80 && $0 != 0x0D }) { return text.utf8.count }
+        return text.reduce(0) { $0 + of($1) }
     }
 
     /// How many rows a text takes in a window of the given width.

@@ -5,18 +5,20 @@ package enum TerminalText {
         sanitize(text, keepsLines: false)
     }
 
-    /// Sanitises text of several lines: line feeds and tabs stay.
+    /// Sanitises text of several lines: line feeds and tabs stay, and the separators of lines and paragraphs become line
+    /// feeds.
     package static func block(_ text: String) -> String {
         sanitize(text, keepsLines: true)
     }
 
     private static func sanitize(_ text: String, keepsLines: Bool) -> String {
         // Most text is clean: check first, to avoid building another string.
-        guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
+        guard isUnsafe(text) else { return text }
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             switch scalar {
             case "\n", "\t": result.append(keepsLines ? scalar : " ")
+            case "\u{2028}", "\u{2029}": result.append(keepsLines ? "\n" : " ")
             case "\r": if !keepsLines { result.append(" ") }
             case "\u{7F}": result.append("\u{2421}")
             case _ where scalar.value < 0x20:
@@ -42,12 +44,14 @@ package enum TerminalText {
 
     /// Whether a text contains an unsafe character.
     package static func isUnsafe(_ text: String) -> Bool {
-        text.unicodeScalars.contains(where: isUnsafe)
+        // Without decoding characters, for lists of thousands of rows: what is printable in ASCII is safe.
+        guard text.utf8.contains(where: { !(0x20..<0x7F).contains($0) }) else { return false }
+        return text.unicodeScalars.contains(where: isUnsafe)
     }
 
     /// Writes unsafe characters in JSON text as escapes. They occur only inside strings, so the meaning stays the same.
     package static func json(_ json: String) -> String {
-        guard json.unicodeScalars.contains(where: isUnsafe) else { return json }
+        guard isUnsafe(json) else { return json }
         var result = ""
         for scalar in json.unicodeScalars {
             if isUnsafe(scalar) {

@@ -26,16 +26,12 @@ package struct DiscoveredHostTable: Sendable {
     /// Every instance that was resolved or could not be.
     private var outcomes: [ServiceInstance: Outcome] = [:]
     private var members: [RowKey: Set<ServiceInstance>] = [:]
+    /// What the last event about each row said. Who receives the events keeps the hosts in ``HostsInSight``.
     private var rows: [RowKey: DiscoveredHost] = [:]
     /// How many instances of a name are resolved: while there is one, its failed siblings make no row of their own.
     private var resolvedCounts: [InstanceName: Int] = [:]
 
     package init() {}
-
-    /// The hosts as they are now, by name and then id.
-    package var hosts: [DiscoveredHost] {
-        rows.values.sorted { ($0.name, $0.id) < ($1.name, $1.id) }
-    }
 
     /// Whether an instance is there with its address.
     func isResolved(_ instance: ServiceInstance) -> Bool {

@@ -8,8 +8,6 @@ package enum CPace {
     package static let shareSize = Int(crypto_core_ristretto255_BYTES)
     /// Size of a scalar, in bytes.
     package static let scalarSize = Int(crypto_core_ristretto255_SCALARBYTES)
-    /// Size of the key ISK, in bytes.
-    package static let keySize = Int(crypto_hash_sha512_BYTES)
 
     static let domain: [UInt8] = Array("CPaceRistretto255".utf8)
     static let keyDomain: [UInt8] = Array("CPaceRistretto255_ISK".utf8)

@@ -7,22 +7,34 @@ package struct PairedHostStoreError: Error, Sendable, CustomStringConvertible {
     package let description: String
     /// The command to run, or what else to do, if something helps.
     package let remedy: String?
+    /// Whether the file was read and makes no sense.
+    let isDamage: Bool
 
-    package init(description: String, remedy: String?) {
+    package init(description: String, remedy: String?, isDamage: Bool = false) {
         self.description = description
         self.remedy = remedy
+        self.isDamage = isDamage
     }
 }
 
 /// Stores the records of paired hosts in one file, `hosts.json` in the data directory.
 package struct PairedHostStore: Sendable {
-    package let path: String
-    private let directory: String
+    private let file: RecordFile<PairedHosts>
+    package var path: String { file.path }
 
     /// - Parameter directory: The tool's data directory.
     package init(directory: String) {
-        self.directory = directory
-        path = directory + "/hosts.json"
+        file = RecordFile(
+            directory: directory,
+            name: "hosts",
+            empty: PairedHosts(),
+            kind: "the records of paired hosts",
+            remedy: "restore them, or move them away and pair again"
+        ) {
+            let encoder = CompanionJSON.encoder(sorted: true)
+            encoder.outputFormatting.insert(.prettyPrinted)
+            return encoder
+        }
     }
 
     /// The records; empty if no host was ever paired.
@@ -31,30 +43,14 @@ package struct PairedHostStore: Sendable {
     ///   check whether it is damaged.
     /// - Throws: ``PairedHostStoreError`` when the file is damaged or refused; it is left as it is.
     package func load(isChecked: Bool = true) throws(PairedHostStoreError) -> PairedHosts {
-        let content: [UInt8]?
         do {
-            content = try PrivateFile.readRecord(path, isChecked: isChecked)
+            return try file.load(isChecked: isChecked)
+        } catch let error as PairedHostStoreError {
+            throw error
         } catch {
             throw PairedHostStoreError(
                 description: "the records of paired hosts cannot be read: \(error)",
-                remedy: error.remedy
-            )
-        }
-        guard let content else { return PairedHosts() }
-        struct Version: Decodable { var version: Int }
-        let decoder = CompanionJSON.decoder()
-        if let version = try? decoder.decode(Version.self, from: Data(content)).version, version > 1 {
-            throw PairedHostStoreError(
-                description: "\(path) was written by a newer version of pairtool",
-                remedy: "update pairtool"
-            )
-        }
-        do {
-            return try decoder.decode(PairedHosts.self, from: Data(content))
-        } catch {
-            throw PairedHostStoreError(
-                description: "the records of paired hosts in \(path) are damaged",
-                remedy: "restore them, or move them away and pair again: mv '\(path)' '\(path).damaged'"
+                remedy: (error as? PrivateFile.Failure)?.remedy
             )
         }
     }
@@ -73,14 +69,6 @@ package struct PairedHostStore: Sendable {
 
     /// Changes the records: reads, changes and writes them atomically, while no other process does the same.
     package func update<R>(_ change: (inout PairedHosts) throws -> R) throws -> R {
-        let encoder = CompanionJSON.encoder(sorted: true)
-        encoder.outputFormatting.insert(.prettyPrinted)
-        return try PrivateFile.update(
-            path,
-            lock: directory + "/hosts.lock",
-            encoder: encoder,
-            load: { try load() },
-            change
-        )
+        try file.update(change)
     }
 }

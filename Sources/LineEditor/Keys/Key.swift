@@ -1,5 +1,5 @@
 /// A key that was pressed, or a paste.
-package enum Key: Sendable, Hashable {
+enum Key: Sendable, Hashable {
     case text(Unicode.Scalar)
     /// A bracketed paste, without control characters.
     case paste(String)

@@ -1,5 +1,5 @@
 /// Turns the bytes of a terminal into keys. Sources: ECMA-48 section 5.4 (control sequences), xterm's ctlseqs.
-package struct KeyDecoder: Sendable, Equatable {
+struct KeyDecoder: Sendable, Equatable {
     private enum State: Sendable, Equatable {
         case ground
         case escape
@@ -22,10 +22,10 @@ package struct KeyDecoder: Sendable, Equatable {
     private var characters = UTF8Decoder()
     private var pasted: [UInt8] = []
 
-    package init() {}
+    init() {}
 
     /// How long to wait for the next byte before ``endWait()``; nil to wait without limit.
-    package var limit: Duration? {
+    var limit: Duration? {
         switch state {
         case .ground, .paste: nil
         case .escape: .milliseconds(80)
@@ -35,7 +35,7 @@ package struct KeyDecoder: Sendable, Equatable {
     }
 
     /// The time limit is over: a lone escape byte is the Escape key, and an unfinished sequence is dropped.
-    package mutating func endWait() -> Key? {
+    mutating func endWait() -> Key? {
         defer { if state != .paste { state = .ground } }
         return state == .escape ? .escape : nil
     }
@@ -43,7 +43,7 @@ package struct KeyDecoder: Sendable, Equatable {
     /// Takes bytes from the front until there is a key.
     ///
     /// - Returns: nil if the bytes are used up.
-    package mutating func next(_ bytes: inout ArraySlice<UInt8>) -> [Key] {
+    mutating func next(_ bytes: inout ArraySlice<UInt8>) -> [Key] {
         while let byte = bytes.first {
             if state == .paste {
                 takePasted(&bytes)

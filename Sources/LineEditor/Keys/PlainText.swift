@@ -10,7 +10,7 @@ enum PlainText {
             switch byte {
             case UInt8(ascii: "\n"): if last != UInt8(ascii: "\r") { clean.append(byte) }
             case UInt8(ascii: "\r"): clean.append(UInt8(ascii: "\n"))
-            case 0x80...0x9F where last == 0xC2:
+            case 0x80...0x9F where clean.last == 0xC2:
                 // A control character of two bytes.
                 clean.removeLast()
             case UInt8(ascii: "\t"), 0x20...0x7E, 0x80...: clean.append(byte)

@@ -2,13 +2,13 @@
 ///
 /// Rows end with line feeds of its own, never by the terminal's wrapping, so that widths it does not agree about with
 /// the terminal disturb one row at most.
-package struct LineRenderer: Sendable {
+struct LineRenderer: Sendable {
     /// The window's size.
-    package struct Size: Sendable, Hashable {
-        package var columns: Int
-        package var rows: Int
+    struct Size: Sendable, Hashable {
+        var columns: Int
+        var rows: Int
 
-        package init(columns: Int, rows: Int) {
+        init(columns: Int, rows: Int) {
             (self.columns, self.rows) = (max(1, columns), max(1, rows))
         }
     }
@@ -22,12 +22,12 @@ package struct LineRenderer: Sendable {
     private var shown: [ScreenRow]? = []
     private var cursor = LineLayout.Place()
 
-    package init(prompt: String, size: Size, reflows: Bool, rule: @escaping Glyph.Rule) {
+    init(prompt: String, size: Size, reflows: Bool, rule: @escaping Glyph.Rule) {
         (self.prompt, self.size, self.reflows, self.rule) = (prompt, size, reflows, rule)
     }
 
     /// Tells it the window's present size. What is shown is then drawn again as a whole.
-    package mutating func resize(_ new: Size) {
+    mutating func resize(_ new: Size) {
         guard new != size else { return }
         if new.columns < size.columns, reflows, let shown, cursor.row < shown.count {
             let above = shown[..<cursor.row].reduce(0) { $0 + $1.breaks(columns: new.columns) }
@@ -38,13 +38,13 @@ package struct LineRenderer: Sendable {
     }
 
     /// The screen was cleared: draws everything again.
-    package mutating func clearScreen() -> String {
+    mutating func clearScreen() -> String {
         (shown, cursor) = ([], LineLayout.Place())
         return "\u{1B}[H\u{1B}[2J"
     }
 
     /// The output that shows a state.
-    package mutating func draw(_ state: LineState) -> String {
+    mutating func draw(_ state: LineState) -> String {
         var (rows, place) = frame(state)
         let below = CandidateList.rows(
             state.candidates,
@@ -63,7 +63,7 @@ package struct LineRenderer: Sendable {
     }
 
     /// The output that shows a state for the last time, with the cursor in the row below.
-    package mutating func finish(_ state: LineState) -> String {
+    mutating func finish(_ state: LineState) -> String {
         let rows = frame(state).rows
         defer { (shown, cursor) = ([], LineLayout.Place()) }
         // A text that is taller than the window is written as a whole now.

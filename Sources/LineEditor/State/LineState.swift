@@ -1,6 +1,6 @@
 /// A line that is being typed: takes bytes and returns what to do. It does no input or output.
-package struct LineState: Sendable {
-    package enum Action: Sendable, Hashable {
+struct LineState: Sendable {
+    enum Action: Sendable, Hashable {
         /// Enter: the text is to be used.
         case accept(String)
         /// Ctrl-C: the text was dropped.
@@ -24,7 +24,7 @@ package struct LineState: Sendable {
 
     private static let mostUndone = 100
 
-    package internal(set) var buffer = LineBuffer()
+    var buffer = LineBuffer()
     /// Lines below the text: the candidates of a completion.
     private(set) var candidates: [String] = []
     var history: PromptHistory
@@ -42,12 +42,12 @@ package struct LineState: Sendable {
     private var isOver = false
 
     /// - Parameter history: Earlier lines, oldest first.
-    package init(history: [String] = []) {
+    init(history: [String] = []) {
         self.history = PromptHistory(history)
     }
 
     /// Begins the next line, if one is over.
-    package mutating func begin() {
+    mutating func begin() {
         guard isOver else { return }
         (buffer, undone, lastChange, isOver) = (LineBuffer(), [], nil, false)
         (lastKeyKilled, isAfterControlX) = (false, false)
@@ -55,16 +55,16 @@ package struct LineState: Sendable {
     }
 
     /// How long to wait for the next byte before ``endWait()``; nil to wait without limit.
-    package var limit: Duration? { decoder.limit }
+    var limit: Duration? { decoder.limit }
 
-    package mutating func endWait() -> Action? {
+    mutating func endWait() -> Action? {
         decoder.endWait().flatMap { press($0) }
     }
 
     /// Takes bytes from the front, until there is something to do.
     ///
     /// - Returns: nil if the bytes are used up.
-    package mutating func take(_ bytes: inout ArraySlice<UInt8>) -> Action? {
+    mutating func take(_ bytes: inout ArraySlice<UInt8>) -> Action? {
         while true {
             if keys.isEmpty { keys = decoder.next(&bytes) }
             guard !keys.isEmpty else { return nil }
@@ -73,18 +73,18 @@ package struct LineState: Sendable {
     }
 
     /// Replaces the whole text, such as by what came from an editor.
-    package mutating func replace(_ text: String) {
+    mutating func replace(_ text: String) {
         begin()
         change(.other) { $0 = LineBuffer(PlainText.of(text)) }
     }
 
     /// Adds a line to the history. Line feeds stay, other control characters go.
-    package mutating func remember(_ line: String) {
+    mutating func remember(_ line: String) {
         history.add(PlainText.of(line))
     }
 
     /// Takes the answer to a request. It is ignored if something was typed since.
-    package mutating func complete(_ request: CompletionRequest, _ completion: Completion) -> Action? {
+    mutating func complete(_ request: CompletionRequest, _ completion: Completion) -> Action? {
         guard request.number == requests, buffer.beforeCursor.utf8.elementsEqual(request.text.utf8) else { return nil }
         let common = completion.commonPrefix
         guard !completion.candidates.isEmpty,
@@ -140,7 +140,6 @@ package struct LineState: Sendable {
         case .down, .control("n"): return vertical(1)
         case .control("d"):
             return buffer.isEmpty ? .end : erase(to: buffer.cursor + 1)
-        case .control("h"): return erase(to: buffer.cursor - 1)
         case .control("k"):
             return kill(to: buffer.lineEnd == buffer.cursor ? buffer.cursor + 1 : buffer.lineEnd, wasKilling)
         case .control("u"): return kill(to: buffer.lineStart, wasKilling)

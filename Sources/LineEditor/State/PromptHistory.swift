@@ -33,14 +33,7 @@ struct PromptHistory: Sendable {
         guard next >= 0, next <= lines.count else { return nil }
         if place == lines.count { draft = current }
         place = next
-        return next == lines.count ? draft : Self.buffer(lines[next])
-    }
-
-    /// A line for editing. One that is too long to edit is like a large paste.
-    private static func buffer(_ line: String) -> LineBuffer {
-        var buffer = LineBuffer()
-        if line.utf8.count > 16 << 10 { buffer.paste(line) } else { buffer.insert(line) }
-        return buffer
+        return next == lines.count ? draft : LineBuffer(lines[next])
     }
 
     /// Shows a line that a search found.

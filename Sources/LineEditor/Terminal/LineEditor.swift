@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// Reads lines from a terminal with editing and a history (emacs keys).
 ///
-/// From the first line until ``release()`` or ``close()``, nothing that is typed is echoed by the terminal: what is
+/// From the first line until ``release()``, nothing that is typed is echoed by the terminal: what is
 /// typed between two lines is kept for the next one. Reading blocks a thread of its own, not the caller's.
 package final class LineEditor: @unchecked Sendable {
     // Safe because what changes (`state` and the variables after it) is used on `queue` alone, one block
@@ -42,21 +42,22 @@ package final class LineEditor: @unchecked Sendable {
     private let keepsTyped = Atomic(false)
     /// Lines for the history, until the next line begins.
     private let remembered = Mutex<[String]>([])
-    private let completed = Mutex<(CompletionRequest, Completion)?>(nil)
+    private let completed = Mutex<[(request: CompletionRequest, completion: Completion)]>([])
 
     private var state: LineState
     private var renderer: LineRenderer
-    private var typed: [UInt8] = []
+    private var typed: [UInt8]
     private var hasEnded = false
     /// How many of the next bytes the terminal had taken in its original mode, which turns Enter into a line feed.
     private var earlier = 0
-    /// Whether candidates were asked for. Keys wait for them, so that what is typed next follows what is inserted.
-    private var isCompleting = false
+    /// The candidates that were asked for. Keys wait for them, so that what is typed next follows what is inserted.
+    private var pending: CompletionRequest?
     /// Whether this process stopped itself, so that being continued is no news.
     private var expectsContinue = false
 
     /// - Parameters:
     ///   - prompt: What stands before the line.
+    ///   - typed: What was typed before, and read from the terminal in its original mode.
     ///   - history: Earlier lines, oldest first.
     ///   - reflows: Whether the terminal breaks rows that are too long when its window gets narrower.
     ///   - interruptDescriptor: Becomes readable when a signal came; reading then ends.
@@ -64,6 +65,7 @@ package final class LineEditor: @unchecked Sendable {
     /// - Returns: nil where the terminal cannot be used.
     package init?(
         prompt: String,
+        typed: [UInt8] = [],
         history: [String] = [],
         reflows: Bool = true,
         interruptDescriptor: Int32,
@@ -74,6 +76,8 @@ package final class LineEditor: @unchecked Sendable {
         let wake = WakePipe.make()
         (self.mode, self.prompt, self.rule, self.reflows, self.completer) = (mode, prompt, rule, reflows, completer)
         wakeWriter = wake.writer
+        // In its original mode, the terminal turns Enter into a line feed.
+        self.typed = typed.map { $0 == UInt8(ascii: "\n") ? UInt8(ascii: "\r") : $0 }
         input = TerminalInput(interruptDescriptor: interruptDescriptor, wakeDescriptor: wake.reader)
         state = LineState(history: history)
         renderer = LineRenderer(prompt: prompt, size: TerminalOutput.size, reflows: reflows, rule: rule)
@@ -212,16 +216,16 @@ extension LineEditor {
     private func edit() -> Input {
         enter(.editing)
         state.begin()
-        isCompleting = false
+        pending = nil
         for line in remembered.withLock({ lines in
             defer { lines = [] }
             return lines
         }) { state.remember(line) }
         renderer = makeRenderer()
         while true {
-            if let (request, completion) = takeCompletion() {
-                isCompleting = false
-                _ = perform(state.complete(request, completion))
+            for answer in takeCompletions() where answer.request == pending {
+                pending = nil
+                _ = perform(state.complete(answer.request, answer.completion))
             }
             if let result = takeTyped() { return result }
             // While more is there to be read, drawing would be lost work.
@@ -238,20 +242,21 @@ extension LineEditor {
         }
     }
 
-    private func takeCompletion() -> (CompletionRequest, Completion)? {
-        completed.withLock { answer in
-            defer { answer = nil }
-            return answer
+    /// The answers that have come. Those to earlier requests may come late.
+    private func takeCompletions() -> [(request: CompletionRequest, completion: Completion)] {
+        completed.withLock { answers in
+            defer { answers = [] }
+            return answers
         }
     }
 
     private func takeTyped() -> Input? {
         // Ctrl-C does not wait for candidates.
-        if isCompleting, typed.contains(0x03) { isCompleting = false }
-        guard !isCompleting else { return nil }
+        if typed.contains(0x03) { pending = nil }
+        guard pending == nil else { return nil }
         var rest = typed[...]
         defer { typed = Array(rest) }
-        while !isCompleting, let action = state.take(&rest) {
+        while pending == nil, let action = state.take(&rest) {
             if let result = perform(action) { return result }
         }
         return nil
@@ -288,10 +293,10 @@ extension LineEditor {
     /// Asks for candidates; the answer ends the wait for the next key.
     private func complete(_ request: CompletionRequest) {
         guard let completer else { return TerminalOutput.write("\u{7}") }
-        isCompleting = true
+        pending = request
         Task {
             let completion = await completer(request) ?? Completion(word: "", candidates: [])
-            completed.withLock { $0 = (request, completion) }
+            completed.withLock { $0.append((request, completion)) }
             WakePipe.write(0, to: wakeWriter)
         }
     }

@@ -29,13 +29,7 @@ enum BlockRenderer {
         case .paragraph: writer.text(inline(node, writer))
         case .heading:
             let style = writer.palette.heading[max(1, min(node.level, 6)) - 1]
-            var text = inline(node, writer, style)
-            if writer.palette.hasMarks {
-                let marked = text
-                text = StyledText(String(repeating: "#", count: node.level) + " ")
-                text.append(marked.bytes, style)
-            }
-            writer.text(text)
+            writer.text(inline(node, writer, style))
         case .code:
             var code = node.withInfo { CodeBlock(info: $0, palette: writer.palette) }
             code.begin(&writer)

@@ -59,11 +59,13 @@ struct BlockScanner {
     /// - Parameter isContinued: Whether the line is the rest of a longer one.
     mutating func take(_ bytes: UnsafeBufferPointer<UInt8>, isContinued: Bool = false) {
         let line = BlockLine(bytes)
+        // The rest of a line is no empty line, which would end a block.
+        if isContinued, line.isBlank { return }
         switch open {
         case .none: begin(line, isContinued: isContinued)
         case .paragraph: takeInParagraph(line, isContinued: isContinued)
-        case .fence(let fence, var code): takeInFence(line, fence, &code)
-        case .indented(var code, let blanks): takeIndented(line, &code, blanks)
+        case .fence(let fence, var code): takeInFence(line, fence, &code, isContinued: isContinued)
+        case .indented(var code, let blanks): takeIndented(line, &code, blanks, isContinued: isContinued)
         case .html(let html): takeHTML(line, html)
         case .quote: takeInQuote(line, isContinued: isContinued)
         case .item(let item): takeInItem(line, item, isContinued: isContinued)
@@ -102,6 +104,7 @@ struct BlockScanner {
         }
         if line.isIndented {
             var code = CodeBlock(info: [], palette: writer.palette)
+            code.begin(&writer)
             code.line(line.removing(4), &writer)
             open = .indented(code, blanks: 0)
         } else if let (fence, info) = line.fence {
@@ -138,21 +141,27 @@ struct BlockScanner {
         return document.node.children.first { _ in true }?.withInfo { Array($0) } ?? []
     }
 
-    private mutating func takeInFence(_ line: BlockLine, _ fence: BlockLine.Fence, _ code: inout CodeBlock) {
+    private mutating func takeInFence(
+        _ line: BlockLine,
+        _ fence: BlockLine.Fence,
+        _ code: inout CodeBlock,
+        isContinued: Bool
+    ) {
         open = .none
-        if !line.closes(fence) {
-            code.line(line.removing(fence.indent, onlySpaces: true), &writer)
+        if isContinued || !line.closes(fence) {
+            let indent = isContinued ? 0 : fence.indent
+            code.line(line.removing(indent, onlySpaces: true), isContinued: isContinued, &writer)
             open = .fence(fence, code)
         }
     }
 
-    private mutating func takeIndented(_ line: BlockLine, _ code: inout CodeBlock, _ blanks: Int) {
+    private mutating func takeIndented(_ line: BlockLine, _ code: inout CodeBlock, _ blanks: Int, isContinued: Bool) {
         open = .none
         if line.isBlank {
             open = .indented(code, blanks: blanks + 1)
-        } else if line.isIndented {
+        } else if isContinued || line.isIndented {
             for _ in 0..<min(blanks, Self.mostLines) { code.line([], &writer) }
-            code.line(line.removing(4), &writer)
+            code.line(line.removing(isContinued ? 0 : 4), isContinued: isContinued, &writer)
             open = .indented(code, blanks: 0)
         } else {
             begin(line)

@@ -20,20 +20,28 @@ struct CodeBlock {
 
     /// Writes the name of the language.
     func begin(_ writer: inout RowWriter) {
+        writer.codeBlocks?.append([])
         guard !language.isEmpty else { return }
         let style = writer.palette.frame + writer.palette.emphasis
         writer.text(StyledText(language, style), indent: Self.indent)
     }
 
     /// Writes a line, which has no control characters but tabs.
-    mutating func line(_ line: some Collection<UInt8>, _ writer: inout RowWriter) {
+    ///
+    /// - Parameter isContinued: Whether the line is the rest of a longer one.
+    mutating func line(_ line: some Collection<UInt8>, isContinued: Bool = false, _ writer: inout RowWriter) {
+        writer.keepCode(line, isContinued: isContinued)
         var expanded: [UInt8] = []
         expanded.reserveCapacity(line.count)
+        var column = 0
         for byte in line {
             if byte == UInt8(ascii: "\t") {
-                expanded += [UInt8](repeating: UInt8(ascii: " "), count: Self.tab - expanded.count % Self.tab)
+                let blanks = Self.tab - column % Self.tab
+                expanded += [UInt8](repeating: UInt8(ascii: " "), count: blanks)
+                column += blanks
             } else {
                 expanded.append(byte)
+                if byte & 0xC0 != 0x80 { column += 1 }
             }
         }
         let text = highlighter.text(of: expanded)

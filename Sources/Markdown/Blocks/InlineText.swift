@@ -36,11 +36,9 @@ struct InlineText {
         case .inlineHTML: addHTML(node)
         case .emphasis: change(palette.emphasis, begins)
         case .strong: change(palette.strong, begins)
-        case .struck:
-            if palette.hasMarks { text.append("~~", style) }
-            change(palette.struck, begins)
-        case .link: addLink(node, begins)
-        case .image: change(palette.emphasis, begins)
+        case .struck: change(palette.struck, begins)
+        case .link: addLink(node, palette.link, begins)
+        case .image: addLink(node, palette.emphasis, begins)
         default: break
         }
     }
@@ -85,11 +83,7 @@ struct InlineText {
     }
 
     private mutating func addCode(_ node: MarkdownNode) {
-        let style = style + palette.code
-        let mark = palette.hasMarks ? "`" : ""
-        text.append(mark, style)
-        node.withLiteral { text.append(unsafe: $0, style, link: links.last?.number) }
-        text.append(mark, style)
+        node.withLiteral { text.append(unsafe: $0, style + palette.code, link: links.last?.number) }
     }
 
     private mutating func addHTML(_ node: MarkdownNode) {
@@ -103,17 +97,26 @@ struct InlineText {
         }
     }
 
-    private mutating func addLink(_ node: MarkdownNode, _ begins: Bool) {
+    private mutating func addLink(_ node: MarkdownNode, _ style: TextStyle, _ begins: Bool) {
         if begins {
-            let address = node.address
-            let safe = options.hasLinks ? LinkAddress.safe(address) : nil
-            links.append((safe.map { text.addLink($0) }, address, text.bytes.count))
-            change(palette.link, true)
+            if let link = links.last, node.kind == .image {
+                // A terminal knows no links within links: a picture in one leads where that does.
+                links.append((link.number, [], text.bytes.count))
+            } else {
+                let address = node.address
+                let safe = options.hasLinks ? LinkAddress.safe(address) : nil
+                links.append((safe.map { text.addLink($0) }, address, text.bytes.count))
+            }
+            change(style, true)
             return
         }
-        change(palette.link, false)
+        change(style, false)
         guard let link = links.popLast(), !link.address.isEmpty else { return }
         let shown = text.bytes[link.begin...]
+        if !shown.contains(where: { $0 > 0x20 }) {
+            link.address.withUnsafeBufferPointer { text.append(unsafe: $0, self.style + style, link: link.number) }
+            return
+        }
         // An address as the text of a link to another place is shown with that place.
         let looksLikeAddress = shown.starts(with: "http".utf8) || shown.starts(with: "www.".utf8)
         let isSame =
@@ -122,8 +125,8 @@ struct InlineText {
                 && shown.elementsEqual(link.address.dropFirst(7))
         guard !isSame, link.number == nil || looksLikeAddress else { return }
         // An address that must not be a link does not become one by being shown.
-        text.append(" (", style)
-        link.address.withUnsafeBufferPointer { text.append(unsafe: $0, style + .code) }
-        text.append(")", style)
+        text.append(" (", self.style)
+        link.address.withUnsafeBufferPointer { text.append(unsafe: $0, self.style + .code) }
+        text.append(")", self.style)
     }
 }

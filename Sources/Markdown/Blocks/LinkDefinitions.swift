@@ -10,11 +10,13 @@ struct LinkDefinitions {
     private static let mostUsed = 32
 
     /// Adds the definitions at the beginning of a paragraph. The first of several with one name counts.
+    ///
+    /// `[Note]: two words` is a line of text: a line is a definition if cmark leaves nothing of it to be shown.
     mutating func add(from paragraph: [UInt8]) {
         for line in paragraph.split(separator: UInt8(ascii: "\n")) {
             guard let (name, end) = Self.name(in: line, at: line.startIndex), lines.count < Self.mostDefinitions,
                 line.count <= Self.mostBytes, end < line.endIndex, line[end] == UInt8(ascii: ":"),
-                line[(end + 1)...].contains(where: { $0 > 0x20 })
+                ParsedDocument(Array(line)).isEmpty
             else { return }
             if lines[name] == nil { lines[name] = Array(line) + [UInt8(ascii: "\n")] }
         }

@@ -37,6 +37,9 @@ struct ParsedDocument: ~Copyable {
 
     /// The top node. It lives as long as the document.
     var node: MarkdownNode { MarkdownNode(root) }
+
+    /// Whether nothing is to be shown.
+    var isEmpty: Bool { cmark_node_first_child(root) == nil }
 }
 
 /// A node of a parsed text. It must not be used after its document.

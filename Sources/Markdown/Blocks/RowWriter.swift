@@ -8,6 +8,8 @@ struct RowWriter {
     private(set) var rows: [UInt8] = []
     /// Whether there are rows, here or before.
     private(set) var hasRows: Bool
+    /// The code blocks that were written, each line with its end; nil if they are not wanted.
+    var codeBlocks: [[UInt8]]?
 
     /// What stands before every row, and before the next one. Both have the same width.
     private var margin: [UInt8] = []
@@ -100,6 +102,14 @@ struct RowWriter {
         while rows.count > begin, rows.last == UInt8(ascii: " ") { rows.removeLast() }
         rows.append(UInt8(ascii: "\n"))
         hasRows = true
+    }
+
+    /// Adds a line to the last code block, if code blocks are wanted.
+    mutating func keepCode(_ line: some Collection<UInt8>, isContinued: Bool) {
+        guard let last = codeBlocks?.indices.last else { return }
+        if isContinued { _ = codeBlocks?[last].popLast() }
+        codeBlocks?[last] += line
+        codeBlocks?[last].append(UInt8(ascii: "\n"))
     }
 
     private mutating func writeGap() {

@@ -36,6 +36,16 @@ package struct MarkdownStream: Sendable {
         return stream.takeRows()
     }
 
+    /// The code blocks of a whole text, without their fences and last line ends, as they are shown: also those within
+    /// lists and quotes.
+    package static func codeBlocks(of text: String) -> [String] {
+        var stream = MarkdownStream(MarkdownOptions(columns: 80, theme: .dark))
+        stream.scanner.writer.codeBlocks = []
+        stream.feed(text)
+        stream.finish()
+        return (stream.scanner.writer.codeBlocks ?? []).map { String(decoding: $0.dropLast(), as: UTF8.self) }
+    }
+
     /// How much text is held because it is open.
     var heldBytes: Int { line.count + scanner.heldBytes }
 
@@ -100,7 +110,7 @@ package struct MarkdownStream: Sendable {
                 place += 1
                 continue
             }
-            let (scalar, length) = Self.scalar(bytes, place)
+            let (scalar, length) = bytes.scalar(at: place)
             let wasReturn = wasReturn
             self.wasReturn = byte == 0x0D
             if byte == 0x0A && !wasReturn || byte == 0x09 || !TerminalText.isUnsafe(scalar) {
@@ -119,20 +129,6 @@ package struct MarkdownStream: Sendable {
             }
         }
         line += bytes[clean...]
-    }
-
-    /// The scalar at a place of valid UTF-8.
-    private static func scalar(_ bytes: UnsafeBufferPointer<UInt8>, _ place: Int) -> (Unicode.Scalar, Int) {
-        let lead = UInt32(bytes[place])
-        func next(_ offset: Int) -> UInt32 { UInt32(bytes[place + offset] & 0x3F) }
-        let (value, length): (UInt32, Int) =
-            switch lead {
-            case 0xF0...: ((lead & 7) << 18 | next(1) << 12 | next(2) << 6 | next(3), 4)
-            case 0xE0...: ((lead & 15) << 12 | next(1) << 6 | next(2), 3)
-            case 0xC0...: ((lead & 31) << 6 | next(1), 2)
-            default: (lead, 1)
-            }
-        return (Unicode.Scalar(value) ?? "\u{FFFD}", length)
     }
 
     private mutating func takeLines() {

@@ -7,7 +7,7 @@ enum LinkAddress {
     /// with everything that is not ASCII percent-encoded.
     static func safe(_ address: [UInt8]) -> [UInt8]? {
         let schemes = ["http://", "https://", "mailto:"]
-        guard address.count <= mostBytes,
+        guard
             schemes.contains(where: { scheme in
                 address.count > scheme.utf8.count && address.starts(with: scheme.utf8) { $0 | 0x20 == $1 | 0x20 }
             }),
@@ -22,7 +22,7 @@ enum LinkAddress {
                 result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
             }
         }
-        return result
+        return result.count <= mostBytes ? result : nil
     }
 
     static func begin(_ address: [UInt8], _ out: inout [UInt8]) {

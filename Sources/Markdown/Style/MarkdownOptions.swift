@@ -7,12 +7,11 @@ package struct MarkdownOptions: Hashable, Sendable {
 
     /// The width of the window.
     package var columns: Int
-    /// Nil: no colours and no attributes.
-    package var theme: Theme?
+    package var theme: Theme
     /// Whether the terminal knows links (OSC 8). Where it does not, a link's address follows its text.
     package var hasLinks: Bool
 
-    package init(columns: Int, theme: Theme?, hasLinks: Bool = false) {
+    package init(columns: Int, theme: Theme, hasLinks: Bool = false) {
         self.columns = columns
         self.theme = theme
         self.hasLinks = hasLinks
@@ -23,33 +22,28 @@ package struct MarkdownOptions: Hashable, Sendable {
         switch theme {
         case .dark: Palette(accent: 96, code: 93, keyword: 95, string: 92, number: 96, added: 92, removed: 91)
         case .light: Palette(accent: 34, code: 35, keyword: 35, string: 32, number: 34, added: 32, removed: 31)
-        case nil: Palette()
         }
     }
 }
 
 /// What the parts of a text look like.
 struct Palette: Sendable {
-    var heading = [TextStyle](repeating: .plain, count: 6)
-    var strong = TextStyle.plain
-    var emphasis = TextStyle.plain
-    var struck = TextStyle.plain
-    var link = TextStyle.plain
+    let heading: [TextStyle]
+    let strong = TextStyle.bold
+    let emphasis = TextStyle.italic
+    let struck = TextStyle.struck
+    let link = TextStyle.underline
     /// Code within a line.
-    var code = TextStyle.code
+    let code: TextStyle
     /// Bars, bullets and names of languages.
-    var frame = TextStyle.plain
-    var keyword = TextStyle.code
-    var string = TextStyle.code
-    var comment = TextStyle.code
-    var number = TextStyle.code
-    var added = TextStyle.code
-    var removed = TextStyle.code
-    var place = TextStyle.code
-    /// Whether marks stand for attributes that the terminal does not show.
-    var hasMarks = true
-
-    init() {}
+    let frame = TextStyle.dim
+    let keyword: TextStyle
+    let string: TextStyle
+    let comment = .code + TextStyle.dim
+    let number: TextStyle
+    let added: TextStyle
+    let removed: TextStyle
+    let place: TextStyle
 
     init(
         accent: UInt8,
@@ -62,15 +56,12 @@ struct Palette: Sendable {
     ) {
         let title = TextStyle.bold + .colour(accent)
         heading = [title + .underline, title, title, .bold, .bold, .bold + .italic]
-        (strong, emphasis, struck, link, frame) = (.bold, .italic, .struck, .underline, .dim)
         self.code = .code + .colour(code)
         self.keyword = .code + .colour(keyword)
         self.string = .code + .colour(string)
         self.number = .code + .colour(number)
-        comment = .code + .dim
         self.added = .code + .colour(added)
         self.removed = .code + .colour(removed)
         place = .code + .colour(accent)
-        hasMarks = false
     }
 }

@@ -53,8 +53,9 @@ struct Wrapping {
             if atWords, isWide || wasWide, cell.place > begin, ending?.next != cell.place {
                 ending = (cell.place, cell.place, column, column)
             }
-            if column + cell.width > width, let place = ending, atWords, place.end > begin {
-                body(Row(part: begin..<place.end, width: place.width))
+            if column + cell.width > width, let place = ending, atWords {
+                // Blanks at the beginning of the text are no row of their own.
+                if place.end > begin { body(Row(part: begin..<place.end, width: place.width)) }
                 (begin, column, ending, isContinued) = (place.next, column - place.nextWidth, nil, true)
             }
             if column + cell.width > width, cell.place > begin {
@@ -135,9 +136,9 @@ private struct Cells {
 
     /// Reads up to two simple characters in a row, the second of which cannot combine with what is before it.
     private mutating func readStretch() {
-        var end = place + length(place)
+        var end = place + bytes.scalarLength(at: place)
         while end < bytes.count {
-            let next = end + length(end)
+            let next = end + bytes.scalarLength(at: end)
             if simple(end) != nil, next >= bytes.count || simple(next) != nil { break }
             end = next
         }
@@ -146,24 +147,10 @@ private struct Cells {
         stretch.reverse()
     }
 
-    private func length(_ place: Int) -> Int {
-        switch bytes[place] {
-        case ..<0x80: 1
-        case ..<0xE0: 2
-        case ..<0xF0: 3
-        default: 4
-        }
-    }
-
     /// The length and the width of a scalar that is a character by itself.
     private func simple(_ place: Int) -> (length: Int, width: Int)? {
-        let (lead, length) = (UInt32(bytes[place]), length(place))
-        guard length > 1 else { return (1, 1) }
-        guard length < 4, place + length <= bytes.count else { return nil }
-        let second = UInt32(bytes[place + 1] & 0x3F)
-        let value =
-            length == 2 ? (lead & 31) << 6 | second : (lead & 15) << 12 | second << 6 | UInt32(bytes[place + 2] & 0x3F)
-        guard let scalar = Unicode.Scalar(value), let width = DisplayWidth.ofSimple(scalar) else { return nil }
-        return (length, width)
+        if bytes[place] < 0x80 { return (1, 1) }
+        let (scalar, length) = bytes.scalar(at: place)
+        return DisplayWidth.ofSimple(scalar).map { (length, $0) }
     }
 }

@@ -43,7 +43,7 @@ package struct JarvisPairing: Sendable {
         let url = fallbackURL ?? earlier?.fallbackURL ?? ""
         let fallback = url.isEmpty ? nil : JarvisBase(fallback: url)
         if let fallback, fallback.endpoint == nil {
-            say("Where nothing answers at \(endpoint), decisions go to \(fallback), beyond your network.")
+            say("If \(endpoint) does not answer, decisions are sent to \(fallback), outside your network.")
         }
         let secrets = HostSecretStore(directory: device.data)
         let token = try token ?? earlier.flatMap { try secrets.load(hostID: $0.id) }

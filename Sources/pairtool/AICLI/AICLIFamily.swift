@@ -142,9 +142,7 @@ struct AICLIFamily: Family {
     }
 
     func keepStored(of host: PairedHost, _ recorder: HistoryRecorder, context: CommandContext) async throws {
-        let store = AICLISessions.store(of: host.id, context: context)
-        guard let changedAt = store.changedAt else { return }
-        try await recorder.takeOver(store, changedAt: changedAt)
+        try await AICLIMessages(AICLISessions.store(of: host.id, context: context), recorder).moveOld()
     }
 
     func forget(_ host: PairedHost, context: CommandContext) throws {
@@ -161,7 +159,7 @@ extension HostHealth {
             place: "\(endpoint)",
             trouble: ["healthy", "ok", "running"].contains(health.status.lowercased()) ? nil : health.status,
             generation: health.generation.rawValue,
-            hasAssistant: health.assistantAvailable,
+            assistant: .program(answers: health.assistantAvailable),
             limits: health.generation.limits
         )
     }

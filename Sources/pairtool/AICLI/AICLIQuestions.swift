@@ -17,7 +17,7 @@ struct AICLIQuestions: Sendable {
     func confirm(_ shown: CertificateFingerprints) async throws {
         output.say(
             """
-            \(name) speaks TLS with a key that only you can tell is its own (trust: legacy).
+            \(name) uses a TLS key that pairtool cannot verify. Compare it with what the server prints (trust: legacy).
               SHA-256 fingerprint      \(shown.certificate)
               as the server prints it  \(shown.document)
             """

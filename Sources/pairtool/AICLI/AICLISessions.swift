@@ -79,7 +79,9 @@ extension HostOptions {
     ) async throws -> R {
         let output = options.output
         let host = try paired(.aicli, for: matter, output.context)
-        let result = try await AICLISessions.with(host, output: output, body)
+        let result = try await HistoryRecorder.with(host, output) { recorder in
+            try await AICLISessions.with(host, output: output) { try await body($0.recorded(by: recorder)) }
+        }
         try noteContact(with: host, output.context)
         return result
     }

@@ -67,14 +67,19 @@ struct OutboxCommand: AsyncParsableCommand {
                 """
         )
 
+        @OptionGroup var rendering: RenderingOptions
         @OptionGroup var host: HostOptions
         @OptionGroup var options: OutputOptions
 
         func run() async throws {
-            let output = options.output
+            try await rendering.prepare(options)
+            var output = options.output
+            output.isPlain = rendering.plain
             try await host.withAICLI(options, for: "the outbox") { aicli in
                 guard try aicli.store.outbox().next != nil else { throw OutboxCommand.nothing }
                 var writer: TurnWriter?
+                // A host that cannot be reached ends the sending without the end of a turn.
+                defer { writer?.endLine() }
                 var failures = 0
                 try await aicli.sendWaiting { prompt in
                     writer = TurnWriter(

@@ -1,5 +1,6 @@
 import CompanionWire
 import Desktop
+import LocalState
 import QRCodec
 
 /// A place to read a picture of a code from.

@@ -1,4 +1,5 @@
 import CompanionWire
+import LocalState
 import QRCodec
 
 /// Reads QR codes from a picture in a file or on standard input. Reading blocks.

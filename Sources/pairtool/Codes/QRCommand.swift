@@ -1,4 +1,5 @@
 import ArgumentParser
+import LocalState
 import QRCodec
 
 struct QRCommand: AsyncParsableCommand {

@@ -4,6 +4,7 @@ import DBus
 import Desktop
 import FoundationEssentials
 import Glibc
+import LocalState
 import QRCodec
 
 /// Gets a picture of the screen from the desktop portal (XDG Desktop Portal, `org.freedesktop.portal.Screenshot`).

@@ -21,7 +21,7 @@ struct CommandContext: Sendable {
     /// The clock for pauses between requests to a host.
     var clock: any Clock<Duration> = ContinuousClock()
     /// What is drawn at the end of the terminal's output and has to make room for messages.
-    let drawing = TerminalDrawing()
+    var drawing = TerminalDrawing()
     /// The path of this program's executable, to start another process of it.
     var program = ownFile
 
@@ -86,8 +86,8 @@ struct CommandContext: Sendable {
 /// What changes at the end of a terminal's output: others have to ask for room there.
 final class TerminalDrawing: Sendable {
     struct Control: Sendable {
-        /// Writes lines above the drawing.
-        var insert: @Sendable (String) -> Void
+        /// Writes lines above the drawing. Returns false if there is none any more.
+        var insert: @Sendable (String) -> Bool
         /// Takes the drawing away, or brings it back.
         var hold: @Sendable (Bool) -> Void
     }
@@ -101,9 +101,7 @@ final class TerminalDrawing: Sendable {
 
     /// - Returns: Whether there is a drawing, which has taken the lines.
     fileprivate func insert(_ lines: String) -> Bool {
-        guard let control = control.withLockedValue(\.self) else { return false }
-        control.insert(lines)
-        return true
+        control.withLockedValue(\.self)?.insert(lines) ?? false
     }
 
     /// Runs a body that uses the terminal, such as a question, without the drawing.

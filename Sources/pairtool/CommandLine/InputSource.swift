@@ -5,11 +5,20 @@ import NIOConcurrencyHelpers
 protocol InputSource: Sendable {
     /// All bytes up to the end of the input, or nil when there are more than `limit`.
     func readAll(limit: Int) throws -> [UInt8]?
+    /// The next bytes; nil at the end of the input.
+    func readSome() throws -> [UInt8]?
     /// The next line without its line end, or nil at the end of the input.
     ///
     /// - Parameter echo: Whether a terminal shows what is typed.
     /// - Throws: `CancellationError` when the user interrupts.
     func readLine(echo: Bool) throws -> String?
+}
+
+extension InputSource {
+    func readSome() throws -> [UInt8]? {
+        let rest = try readAll(limit: .max) ?? []
+        return rest.isEmpty ? nil : rest
+    }
 }
 
 /// The process's standard input.
@@ -18,15 +27,20 @@ struct StandardInput: InputSource {
     private let rest = NIOLockedValueBox<[UInt8]>([])
 
     func readAll(limit: Int) throws -> [UInt8]? {
-        var content = rest.withLockedValue { rest in
-            defer { rest = [] }
-            return rest
-        }
-        while let chunk = try readChunk() {
+        var content: [UInt8] = []
+        while let chunk = try readSome() {
             content.append(contentsOf: chunk)
             guard content.count <= limit else { return nil }
         }
         return content
+    }
+
+    func readSome() throws -> [UInt8]? {
+        let kept = rest.withLockedValue { rest in
+            defer { rest = [] }
+            return rest
+        }
+        return kept.isEmpty ? try readChunk() : kept
     }
 
     func readLine(echo: Bool) throws -> String? {

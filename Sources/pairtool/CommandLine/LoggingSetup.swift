@@ -36,6 +36,6 @@ struct TerminalLogHandler: LogHandler {
         let all = metadata.merging(event.metadata ?? [:]) { $1 }
         let pairs = all.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
         let time = context.now().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-        context.stderr.write(TerminalText.line("\(time) \(event.level) \(label): \(event.message)\(pairs)") + "\n")
+        context.writeMessage(TerminalText.line("\(time) \(event.level) \(label): \(event.message)\(pairs)") + "\n")
     }
 }

@@ -11,10 +11,8 @@ struct CopilotForgeFamily: Family {
     let pairCommand = "pairtool pair"
     let firstCommand = "pairtool projects"
     let codes: Set<PairingCodeKind> = [.digits, .picture]
-    let goesFirst = true
     let canBeVerified = true
-    let needsAccount = true
-    let followedTypes: [ServiceType] = [.companion, .companionShort]
+    var followedTypes: [ServiceType] { serviceTypes }
 
     func clients(of host: PairedHost) -> [Any.Type] {
         host.trust == .verified
@@ -126,7 +124,7 @@ extension CopilotForgeFamily {
         } catch let error as CompanionClientError {
             health.standing = HostHealth.Standing(isConnected: false, failure: error)
         }
-        health.hasAssistant = try? await client.authStatus().authenticated
+        health.assistant = .account(isSignedIn: try? await client.authStatus().authenticated)
         health.clockOffset = client.clockOffset
         return health
     }

@@ -13,8 +13,8 @@ struct AddressedHost: Sendable {
     /// - Throws: ``CommandError`` if none answers.
     func rows() async throws -> [DiscoveredRow] {
         try place.requireLocal()
-        // The error of the preferred family is the one to report, so it goes first.
-        let families = HostFamily.allCases.sorted { $0.behavior.goesFirst && !$1.behavior.goesFirst }
+        // The error of the usual family is the one to report, so it goes first.
+        let families = [HostFamily.usual] + HostFamily.allCases.filter { !$0.isUsual }
         guard let port = place.port else { return try await rows(of: families) }
         // Older hosts of a family that does not speak HTTP crash when they get an HTTP request.
         if let mute = families.first(where: { !$0.behavior.speaksHTTP && $0.behavior.usualPort == port }) {

@@ -2,6 +2,7 @@ import ArgumentParser
 import CompanionClient
 import CompanionWire
 import Discovery
+import Doctor
 import Identity
 import LocalState
 

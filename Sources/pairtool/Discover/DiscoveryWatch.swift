@@ -70,19 +70,24 @@ struct DiscoveryWatch: Sendable {
         switch input {
         case .roundIsDue: return table.roundIsDue()
         case .probed(let row, let result): return table.probed(row, result)
-        case .discovery(.added(let host)): return table.added(host)
-        case .discovery(.changed(let host)): return table.changed(host)
-        case .discovery(.removed(let host)): return table.removed(host)
-        case .discovery(.settled):
+        case .discovery(let event):
+            note(event)
+            return table.take(event)
+        }
+    }
+
+    private func note(_ event: DiscoveryEvent) {
+        switch event {
+        case .added, .changed, .removed: break
+        case .settled:
             if output.format == .json { output.json(Event(event: "settled", at: output.context.now())) }
-        case .discovery(.incomplete(let why)):
+        case .incomplete(let why):
             note("incomplete", nil, why.description)
-        case .discovery(.interrupted(let error, let engine)):
+        case .interrupted(let error, let engine):
             note("interrupted", engine, "\(error); trying again")
-        case .discovery(.resumed(let engine)):
+        case .resumed(let engine):
             note("resumed", engine, "continuing with the \(engine.rawValue) mDNS engine")
         }
-        return []
     }
 
     private func show(_ change: WatchedHostTable.Change, _ row: DiscoveredRow) {

@@ -47,7 +47,7 @@ struct HostListing: Sendable {
         let end = timeout.map { ContinuousClock.now + $0 }
         return try await look(with: client, until: end) { snapshot in
             var snapshot = snapshot
-            if first, let host = snapshot.hosts.first(where: { !$0.endpoints.isEmpty }) { snapshot.hosts = [host] }
+            if first { snapshot.keepFirstResolved() }
             if snapshot.engine == .daemon, try choice.engine(context: context) == .auto, domain == nil, !first,
                 end.map({ $0 - .now > Self.shortestSecondLook }) ?? true, let why = snapshot.incomplete.first
             {
@@ -66,7 +66,7 @@ struct HostListing: Sendable {
     ) async throws -> Result {
         // With --first and --timeout, wait for the first host; otherwise stop when the engine has settled.
         let waits = first && timeout != nil
-        let isEnough: @Sendable (inout DiscoverySnapshot) -> Bool = { [first] snapshot in
+        let isEnough: @Sendable (DiscoverySnapshot) -> Bool = { [first] snapshot in
             if first, snapshot.hosts.contains(where: { !$0.endpoints.isEmpty }) { return true }
             return snapshot.isSettled && !waits
         }

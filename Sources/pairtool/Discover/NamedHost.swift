@@ -93,6 +93,6 @@ struct NamedHost: Sendable {
 extension HostFamily {
     /// The service type of the family's hosts. Jarvis daemons advertise none and speak HTTP, so they get `_http._tcp`.
     var usualType: ServiceType {
-        ServiceType.all.first { $0.family == self } ?? ServiceType("_http._tcp") ?? .companion
+        behavior.serviceTypes.first ?? ServiceType("_http._tcp") ?? .companion
     }
 }

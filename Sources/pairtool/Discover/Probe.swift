@@ -3,8 +3,6 @@ import CompanionWire
 
 /// Asks hosts for their state. The requests contain no secret.
 enum Probe {
-    private static let timeouts = CompanionClientConfiguration.Timeouts(connect: .seconds(2), request: .seconds(3))
-
     /// The delay before each further address of a host is tried.
     private static let lead = Duration.milliseconds(250)
 
@@ -55,7 +53,7 @@ enum Probe {
 
     /// Whether all TLS servers at the addresses have a key other than the paired host's.
     private static func hasOtherKey(_ endpoints: [CompanionEndpoint], than pin: String) async -> Bool {
-        let configuration = CompanionClientConfiguration(timeouts: timeouts)
+        let configuration = CompanionClientConfiguration(timeouts: .lookup)
         var hasOther = false
         for endpoint in endpoints where endpoint.address.isLocal {
             do {
@@ -77,7 +75,7 @@ enum Probe {
     ) async -> ProbeResult {
         do {
             // The key of a paired host was checked before.
-            let health = try await family.behavior.health(at: endpoint, speaksTLS: speaksTLS, timeouts: timeouts)
+            let health = try await family.behavior.health(at: endpoint, speaksTLS: speaksTLS, timeouts: .lookup)
             return ProbeResult(
                 state: health.isForeign ? .other : .up,
                 service: health.service,

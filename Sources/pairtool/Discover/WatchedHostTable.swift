@@ -2,7 +2,7 @@ import CompanionWire
 import Discovery
 import Identity
 
-/// The state of `pairtool discover --watch`: the known hosts, the last probe of each, and the next probes. A state
+/// What `pairtool discover --watch` shows of the hosts in sight, the last probe of each, and the next probes. A state
 /// machine that takes events and returns actions.
 struct WatchedHostTable: Sendable {
     enum Action: Sendable {
@@ -24,7 +24,8 @@ struct WatchedHostTable: Sendable {
 
     private let paired: PairedHosts
     private let probes: Bool
-    private var rows: [Key: DiscoveredRow] = [:]
+    private var seen = HostsInSight()
+    private var results: [Key: ProbeResult] = [:]
     /// Hosts grouped by how their names look.
     private var lookalikes: [LookalikeName: Set<Key>] = [:]
     /// Hosts to probe, in order and without duplicates.
@@ -36,26 +37,23 @@ struct WatchedHostTable: Sendable {
         self.probes = probes
     }
 
-    mutating func added(_ host: DiscoveredHost) -> [Action] {
-        show(.added, host)
-    }
-
-    mutating func changed(_ host: DiscoveredHost) -> [Action] {
-        show(.changed, host)
-    }
-
-    mutating func removed(_ host: DiscoveredHost) -> [Action] {
-        let row = DiscoveredRow(host, paired: paired)
-        let key = row.key
-        forgetName(of: key)
-        rows[key] = nil
-        queue.removeAll { $0 == key }
-        return [.show(.removed, row)]
+    mutating func take(_ event: DiscoveryEvent) -> [Action] {
+        let old = seen.take(event)
+        if let old { forgetName(of: old) }
+        switch event {
+        case .added(let host): return show(.added, host, old)
+        case .changed(let host): return show(.changed, host, old)
+        case .removed(let host):
+            results[host.key] = nil
+            queue.removeAll { $0 == host.key }
+            return [.show(.removed, DiscoveredRow(host, paired: paired))]
+        case .settled, .incomplete, .interrupted, .resumed: return []
+        }
     }
 
     /// Starts the next round of probes. Hosts that are still in the queue keep their place.
     mutating func roundIsDue() -> [Action] {
-        for key in rows.keys.sorted(by: { $0.id < $1.id }) { enqueue(key) }
+        for key in seen.hosts.map(\.key).sorted(by: { $0.id < $1.id }) { enqueue(key) }
         return startProbes()
     }
 
@@ -64,36 +62,35 @@ struct WatchedHostTable: Sendable {
         let key = asked.key
         running.remove(key)
         var actions: [Action] = []
-        if var row = rows[key] {
+        if let row = row(key) {
             if row.endpoints != asked.endpoints {
                 // Its addresses have changed since, so the answer is outdated.
                 enqueue(key)
             } else if row.probe?.isNews(result) ?? true {
-                row.probe = result
-                rows[key] = row
-                actions.append(.show(.probed, row))
+                results[key] = result
+                actions += self.row(key).map { [.show(.probed, $0)] } ?? []
             }
         }
         return actions + startProbes()
     }
 
-    private mutating func show(_ change: Change, _ host: DiscoveredHost) -> [Action] {
-        var row = DiscoveredRow(host, paired: paired)
-        let key = row.key
-        let old = rows[key]
-        row.probe = old?.probe
-        forgetName(of: key)
-        let name = LookalikeName(row.name)
-        row.markLookalike(of: lookalikes[name, default: []].compactMap { rows[$0] }, paired: paired)
-        lookalikes[name, default: []].insert(key)
-        rows[key] = row
-        if old?.endpoints != row.endpoints { enqueue(key) }
-        return [.show(change, row)] + startProbes()
+    private mutating func show(_ change: Change, _ host: DiscoveredHost, _ old: DiscoveredHost?) -> [Action] {
+        lookalikes[LookalikeName(host.name), default: []].insert(host.key)
+        if old?.endpoints.map(\.endpoint).unique != host.endpoints.map(\.endpoint).unique { enqueue(host.key) }
+        return (row(host.key).map { [.show(change, $0)] } ?? []) + startProbes()
     }
 
-    private mutating func forgetName(of key: Key) {
-        guard let name = rows[key].map({ LookalikeName($0.name) }) else { return }
-        lookalikes[name]?.remove(key)
+    private func row(_ key: Key) -> DiscoveredRow? {
+        guard let host = seen[key] else { return nil }
+        var row = DiscoveredRow(host, paired: paired)
+        row.probe = results[key]
+        row.markLookalike(of: lookalikes[LookalikeName(host.name), default: []].subtracting([key]), paired: paired)
+        return row
+    }
+
+    private mutating func forgetName(of host: DiscoveredHost) {
+        let name = LookalikeName(host.name)
+        lookalikes[name]?.remove(host.key)
         if lookalikes[name]?.isEmpty == true { lookalikes[name] = nil }
     }
 
@@ -106,7 +103,7 @@ struct WatchedHostTable: Sendable {
         var actions: [Action] = []
         while running.count < Self.probeLimit, !queue.isEmpty {
             let key = queue.removeFirst()
-            guard let row = rows[key] else { continue }
+            guard let row = row(key) else { continue }
             running.insert(key)
             actions.append(.probe(row))
         }

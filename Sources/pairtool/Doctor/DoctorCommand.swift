@@ -1,6 +1,9 @@
 import ArgumentParser
+import CompanionClient
+import CompanionWire
 import DBus
 import Discovery
+import Doctor
 import Identity
 import LocalState
 
@@ -38,7 +41,8 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        let findings = try await Doctor(checks: try checks(output)).run { show($0, output) }
+        let checks = try Self.checks(of: host, discovery, output)
+        let findings = try await CheckRunner(checks: checks).run { show($0, output) }
         guard findings.contains(where: \.verdict.fails) else { return output.say("No problems found.") }
         let (problems, warnings) = (count(.problem, findings), count(.warning, findings))
         let total = "\(amount(problems, "problem")), \(amount(warnings, "warning"))"
@@ -46,13 +50,20 @@ struct DoctorCommand: AsyncParsableCommand {
         throw output.ended(by: CommandError(.failed, "doctor.not_well", total))
     }
 
-    private func checks(_ output: Output) throws -> [any DoctorCheck] {
+    /// All checks.
+    ///
+    /// - Parameter host: The only host to check; nil for all.
+    static func checks(
+        of host: String?,
+        _ discovery: DiscoveryOptions,
+        _ output: Output
+    ) throws -> [any DoctorCheck] {
         let context = output.context
         let client = try discovery.client(context: context)
         // A mistyped interface name is a usage error, not a network problem.
         try client.checkInterface()
         let only = discovery.interface(context: context)
-        let hosts = try hosts(output, client)
+        let hosts = try hosts(host, output, client)
         return [
             EngineCheck(
                 choice: try discovery.engine(context: context),
@@ -60,7 +71,14 @@ struct DoctorCommand: AsyncParsableCommand {
                 bus: .system(environment: context.environment)
             ),
             PortCheck(), InterfaceCheck(only: only), FirewallCheck(only: only), MulticastCheck(only: only),
-            AdvertCheck(client: client, hasPairedHosts: !hosts.isEmpty),
+            AdvertCheck(hasPairedHosts: !hosts.isEmpty) {
+                try await DiscoverySnapshot.run(
+                    client: client,
+                    types: ServiceType.all,
+                    limit: .seconds(5),
+                    until: \.isSettled
+                ).hosts
+            },
         ] + (hosts.isEmpty ? [NoHostCheck()] : hosts) + [
             FileCheck(directory: context.paths.data), CameraCheck(), PictureCheck(),
             DiskCheck(directories: [context.paths.data, context.paths.state, context.paths.runtime]),
@@ -68,20 +86,52 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 
     /// One check for each paired host that was selected.
-    private func hosts(_ output: Output, _ client: CompanionDiscoveryClient) throws -> [any DoctorCheck] {
+    private static func hosts(
+        _ host: String?,
+        _ output: Output,
+        _ client: CompanionDiscoveryClient
+    ) throws -> [any DoctorCheck] {
         let store = PairedHostStore(directory: output.context.paths.data)
         if let host {
-            return [
-                HostCheck(
-                    host: try PairedHostSelection.select(host, in: try store.load()),
-                    output: output,
-                    client: client
-                )
-            ]
+            return [check(try PairedHostSelection.select(host, in: try store.load()), output, client)]
         }
         // ``FileCheck`` reports records that cannot be read.
         guard let hosts = (try? store.load())?.hosts else { return [NoHostCheck(areUnreadable: true)] }
-        return hosts.map { HostCheck(host: $0, output: output, client: client) }
+        return hosts.map { check($0, output, client) }
+    }
+
+    private static func check(_ host: PairedHost, _ output: Output, _ client: CompanionDiscoveryClient) -> HostCheck {
+        let family = host.family.behavior
+        return HostCheck(
+            host: host,
+            isAdvertised: family.isAdvertised,
+            usesToken: family.codes.contains(.token),
+            ask: { try await health(of: host, output) },
+            lookElsewhere: { try await advertisedPlace(of: host, client) }
+        )
+    }
+
+    private static func health(of host: PairedHost, _ output: Output) async throws -> HostHealth {
+        let timeouts = CompanionClientConfiguration.Timeouts(connect: .seconds(2), request: .seconds(4))
+        do {
+            return try await host.family.behavior.health(of: host, output: output, timeouts: timeouts)
+        } catch let error as CommandError {
+            throw HostCheck.UnusableRecord(error.message)
+        }
+    }
+
+    /// The host's new address according to advertisements; nil if they contain none. The address is not contacted.
+    private static func advertisedPlace(
+        of host: PairedHost,
+        _ client: CompanionDiscoveryClient
+    ) async throws -> CompanionEndpoint? {
+        let types = host.family.behavior.followedTypes
+        guard !types.isEmpty else { return nil }
+        let snapshot = try await DiscoverySnapshot.run(client: client, types: types, limit: .seconds(3)) { snapshot in
+            snapshot.isSettled || snapshot.hosts.contains { $0.advertisedID == host.id && !$0.endpoints.isEmpty }
+        }
+        return snapshot.hosts.filter { $0.advertisedID == host.id }.flatMap(\.endpoints).map(\.endpoint)
+            .first { !host.covers($0) }
     }
 
     private func show(_ finding: Finding, _ output: Output) {

@@ -21,12 +21,6 @@ protocol Family: Sendable {
     var canBeVerified: Bool { get }
     /// Whether legacy hosts speak HTTP rather than a protocol of their own over TCP. Default: true.
     var speaksHTTP: Bool { get }
-    /// Whether its hosts advertise themselves by mDNS. Default: true.
-    var isAdvertised: Bool { get }
-    /// Whether its hosts are preferred if the user names no host and several are in sight. Default: false.
-    var goesFirst: Bool { get }
-    /// Whether its assistant needs a signed-in account rather than an installed program. Default: false.
-    var needsAccount: Bool { get }
     /// The services under which a paired host that moved is looked for. Default: none; it is contacted only where it
     /// was paired.
     var followedTypes: [ServiceType] { get }
@@ -118,7 +112,7 @@ protocol Family: Sendable {
 /// The kinds of code that a device can present to pair with a host.
 enum PairingCodeKind: Sendable {
     case digits
-    /// A QR code with six digits and a token.
+    /// A QR code with six digits and a token. Hosts that show one pair with nobody who has no code.
     case picture
     /// A long token, typed or from a QR code.
     case token
@@ -127,10 +121,16 @@ enum PairingCodeKind: Sendable {
 extension Family {
     var canBeVerified: Bool { false }
     var speaksHTTP: Bool { true }
-    var isAdvertised: Bool { true }
-    var goesFirst: Bool { false }
-    var needsAccount: Bool { false }
     var followedTypes: [ServiceType] { [] }
+
+    /// The services that its hosts advertise; none if they do not advertise themselves.
+    var serviceTypes: [ServiceType] { ServiceType.all.filter { $0.family == name } }
+
+    /// Whether its hosts advertise themselves by mDNS.
+    var isAdvertised: Bool { !serviceTypes.isEmpty }
+
+    /// How legacy hosts are spoken to, as text for users.
+    var legacyTransport: String { speaksHTTP ? "plain HTTP" : "no encryption" }
 
     /// Whether a paired host that moved is looked for on the network.
     var isFollowed: Bool { !followedTypes.isEmpty }
@@ -142,7 +142,7 @@ extension Family {
     ) async throws -> HostHealth? { nil }
 
     func check(fallbackURL: String) throws {
-        throw ValidationError("--fallback-url needs --family jarvis.")
+        throw ValidationError("Hosts of this family have no second base URL: leave out --fallback-url.")
     }
 
     func asksAboutKey(of target: PairingTarget) -> Bool { false }
@@ -199,4 +199,20 @@ extension Family {
 extension CompanionClientConfiguration.Timeouts {
     /// A host on the same network answers within milliseconds; a host that has left should not delay a command.
     static let lookup = Self(connect: .seconds(2), request: .seconds(3))
+}
+
+extension ServiceType {
+    /// The services of all families with hosts that take a kind of code.
+    static func all(ofHostsWith code: PairingCodeKind) -> [ServiceType] {
+        all.filter { $0.family?.behavior.codes.contains(code) == true }
+    }
+}
+
+extension HostFamily {
+    /// The command that pairs with the family's host at an address.
+    ///
+    /// - Parameter url: In the form that `pair --url` takes.
+    func pairCommand(at url: String) -> String {
+        "pairtool pair " + (isUsual ? "" : "--family \(rawValue) ") + "--url \(url)"
+    }
 }

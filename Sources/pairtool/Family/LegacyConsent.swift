@@ -1,3 +1,4 @@
+import ArgumentParser
 import CompanionWire
 import Identity
 import PairingAgent
@@ -56,8 +57,25 @@ struct LegacyConsent: Sendable {
     }
 
     private func warning(_ target: PairingTarget) -> String {
-        let speaks = target.family.behavior.speaksHTTP ? "plain HTTP" : "no encryption"
-        return "\(TerminalText.line(target.name)) uses \(speaks) and proves nothing (trust: legacy). Anyone on this "
+        let transport = target.family.behavior.legacyTransport
+        return "\(TerminalText.line(target.name)) uses \(transport) and proves nothing (trust: legacy). Anyone on this "
             + "network can read what you send, see the answers and use the host in your name."
+    }
+}
+
+/// The trust that a command requires of a host.
+enum RequiredTrust: String, ExpressibleByArgument, CaseIterable {
+    /// Verified hosts only.
+    case verified
+
+    /// - Throws: ``CommandError`` with exit code 13 if the host's trust is lower.
+    func check(_ host: PairedHost) throws {
+        guard host.trust != .verified else { return }
+        throw CommandError(
+            .legacyRefused,
+            "host.not_verified",
+            "\(host.name) is a legacy host, and --require verified refuses those",
+            next: "if the host supports protocol 2, pair again: pairtool pair"
+        )
     }
 }

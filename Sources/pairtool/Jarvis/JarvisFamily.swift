@@ -12,7 +12,6 @@ struct JarvisFamily: Family {
     var pairCommand: String { HostFamily.jarvis.pairCommand(at: "http://127.0.0.1:\(usualPort)") }
     let firstCommand = "pairtool approvals"
     let codes: Set<PairingCodeKind> = [.token]
-    let isAdvertised = false
 
     func clients(of host: PairedHost) -> [Any.Type] { [JarvisClient.self] }
 

@@ -44,13 +44,6 @@ struct LumiFamily: Family {
         let (target, device, output) = (pairing.target, pairing.device, pairing.output)
         // If the host was paired before, its kept connection is replaced by the new one.
         if let record = target.record(in: pairing.known) { HeldConnection(record, output.context).end() }
-        guard !target.endpoints.isEmpty else {
-            throw CommandError(
-                .unreachable,
-                "host.unreachable",
-                "\(target.name) advertises no address to connect to"
-            )
-        }
         let approval = LumiConnectionApproval(
             hostName: target.name,
             deviceName: device.name,

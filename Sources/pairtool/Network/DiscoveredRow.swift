@@ -103,13 +103,13 @@ struct DiscoveredRow: Encodable, Sendable {
         let groups = Dictionary(grouping: all.indices, by: { LookalikeName(all[$0].name) })
         for members in groups.values where members.count > 1 || !hosts.hosts.isEmpty {
             for index in members {
-                rows[index].markLookalike(of: members.filter { $0 != index }.map { all[$0] }, paired: hosts)
+                rows[index].markLookalike(of: members.filter { $0 != index }.map { all[$0].key }, paired: hosts)
             }
         }
     }
 
     /// - Parameter others: The other advertised hosts whose names look the same.
-    mutating func markLookalike(of others: [DiscoveredRow], paired hosts: PairedHosts) {
+    mutating func markLookalike(of others: some Collection<DiscoveredHost.Key>, paired hosts: PairedHosts) {
         guard !paired else { return }
         let name = LookalikeName(self.name)
         let known = hosts.hosts.filter { LookalikeName($0.name) == name && $0.id != id }.map(\.id)

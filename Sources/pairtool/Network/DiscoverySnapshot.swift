@@ -7,10 +7,9 @@ import NIOConcurrencyHelpers
 struct DiscoverySnapshot: Sendable {
     var engine: DiscoveryEngineKind
     /// Sorted by name after the search.
-    var hosts: [DiscoveredHost] = []
+    private(set) var seen: HostsInSight
     /// Why some hosts may be missing.
     var incomplete: [Incompleteness] = []
-    private var places: [DiscoveredHost.Key: Int] = [:]
     /// Whether all known answers have arrived and are resolved.
     var isSettled = false
     /// The error that last interrupted the engine.
@@ -18,14 +17,16 @@ struct DiscoverySnapshot: Sendable {
 
     init(engine: DiscoveryEngineKind, hosts: [DiscoveredHost] = [], isSettled: Bool = false) {
         self.engine = engine
-        self.hosts = hosts
+        self.seen = HostsInSight(hosts)
         self.isSettled = isSettled
     }
+
+    var hosts: [DiscoveredHost] { seen.hosts }
 
     /// Searches until a condition holds or the time limit is reached.
     ///
     /// - Parameters:
-    ///   - isEnough: Called after every event; may remove hosts from the snapshot.
+    ///   - isEnough: Called after every event.
     ///   - conclude: Gets the snapshot, settled or not, before the engine is shut down, which takes some time. Default:
     ///     returns the snapshot.
     /// - Returns: The result of `conclude`.
@@ -33,7 +34,7 @@ struct DiscoverySnapshot: Sendable {
         client: CompanionDiscoveryClient,
         types: [ServiceType],
         limit: Duration,
-        until isEnough: @escaping @Sendable (inout DiscoverySnapshot) -> Bool,
+        until isEnough: @escaping @Sendable (DiscoverySnapshot) -> Bool,
         then conclude: (DiscoverySnapshot) async throws -> Result = { (snapshot: DiscoverySnapshot) in snapshot }
     ) async throws -> Result {
         let end = ContinuousClock.now + limit
@@ -43,61 +44,40 @@ struct DiscoverySnapshot: Sendable {
                 for await event in events {
                     let enough = snapshot.withLockedValue { snapshot in
                         snapshot.take(event)
-                        return isEnough(&snapshot)
+                        return isEnough(snapshot)
                     }
                     if enough { break }
                 }
             }
             try Task.checkCancellation()
-            return try await conclude(snapshot.withLockedValue { $0.sorted() })
+            return try await conclude(
+                snapshot.withLockedValue { snapshot in
+                    snapshot.seen.sort()
+                    return snapshot
+                }
+            )
         }
     }
 
-    private func sorted() -> DiscoverySnapshot {
-        var snapshot = self
-        snapshot.hosts.sort { ($0.name, $0.id) < ($1.name, $1.id) }
-        snapshot.places = Dictionary(uniqueKeysWithValues: snapshot.hosts.enumerated().map { ($1.key, $0) })
-        return snapshot
-    }
-
-    /// Merges another search. Where both know a host, the other search takes precedence. A host that only one of them
-    /// could resolve is listed once, as resolved.
+    /// Merges another search, which takes precedence where both know a host.
     mutating func merge(_ other: DiscoverySnapshot) {
-        self = sorted()
         engine = other.engine
         isSettled = other.isSettled
         incomplete = other.incomplete
         problem = other.problem
-        other.hosts.forEach { take(.added($0)) }
-        let resolved = Set(hosts.filter { !$0.unresolved }.map(Advert.init))
-        hosts.removeAll { $0.unresolved && resolved.contains(Advert($0)) }
-        self = sorted()
+        seen.merge(other.seen)
+        seen.sort()
     }
 
-    /// Identifies a host before it is resolved.
-    private struct Advert: Hashable {
-        var family: HostFamily
-        var instanceName: String
-
-        init(_ host: DiscoveredHost) {
-            (family, instanceName) = (host.family, host.instanceName)
-        }
+    /// Forgets all hosts but the first that is resolved, if one is.
+    mutating func keepFirstResolved() {
+        if let host = hosts.first(where: { !$0.endpoints.isEmpty }) { seen = HostsInSight([host]) }
     }
 
     mutating func take(_ event: DiscoveryEvent) {
+        seen.take(event)
         switch event {
-        case .added(let host), .changed(let host):
-            if let place = places[host.key] {
-                hosts[place] = host
-            } else {
-                places[host.key] = hosts.count
-                hosts.append(host)
-            }
-        case .removed(let host):
-            guard let place = places.removeValue(forKey: host.key), let last = hosts.popLast() else { return }
-            guard place < hosts.count else { return }
-            hosts[place] = last
-            places[last.key] = place
+        case .added, .changed, .removed: break
         case .incomplete(let why): if !incomplete.contains(why) { incomplete.append(why) }
         case .settled: isSettled = true
         case .interrupted(let error, _):

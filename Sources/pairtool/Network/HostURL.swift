@@ -2,6 +2,7 @@ import ArgumentParser
 import CompanionClient
 import CompanionWire
 import Discovery
+import LocalState
 
 /// The value of `--url`: an address or an mDNS name, and whether TLS is required.
 struct HostURL: Sendable, Hashable {
@@ -93,8 +94,8 @@ struct HostURL: Sendable, Hashable {
 
     /// The endpoint for a family: with the family's usual port if the user names none.
     func endpoint(of family: HostFamily) -> CompanionEndpoint {
-        // The default port of HTTPS belongs to CopilotForge, the family that goes first.
-        guard !namesPort, !family.behavior.goesFirst else { return endpoint }
+        // The default port of HTTPS belongs to the usual family.
+        guard !namesPort, !family.isUsual else { return endpoint }
         return CompanionEndpoint(address: endpoint.address, port: family.behavior.usualPort)
     }
 }

@@ -19,8 +19,6 @@ struct AutoRun: Sendable {
     let isResult: Bool
     let output: Output
 
-    private static let types: [ServiceType] = [.companion, .companionShort]
-
     /// An input of the loop.
     private enum Input: Sendable {
         case discovery(DiscoveryEvent)
@@ -57,7 +55,7 @@ struct AutoRun: Sendable {
     /// - Throws: An error that keeps it from finding hosts, or codes in all of the places.
     func run(client: CompanionDiscoveryClient) async throws -> String {
         guard named == nil else { return try await attend(AsyncStream { _ in }) }
-        return try await client.withBrowse(types: Self.types, watching: true) { _, events in
+        return try await client.withBrowse(types: ServiceType.all(ofHostsWith: .picture), watching: true) { _, events in
             try await attend(events)
         }
     }

@@ -171,9 +171,9 @@ extension PairCommand {
         }
         if let tokenFile { return GivenCode(token: try await context.token(in: tokenFile)) }
         guard codeStdin else {
-            // Hosts of some families need consent instead of a code. If the user named the host, its family is known
-            // only once the host is found.
-            let needsCode = url == nil ? host == nil : (family ?? .usual).behavior.canBeVerified
+            // Hosts of some families need consent or ask for a token instead. If the user named the host, its family
+            // is known only once the host is found.
+            let needsCode = url == nil ? host == nil : (family ?? .usual).behavior.codes.contains(.picture)
             guard context.canAsk || pairing.allowLegacy || !needsCode else { throw CommandError.noPairingCode }
             return GivenCode()
         }

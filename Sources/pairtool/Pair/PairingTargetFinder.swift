@@ -58,9 +58,9 @@ struct PairingTargetFinder: Sendable {
         return PairingTarget.named(word, in: others.map { PairingTarget($0) })
     }
 
-    /// If a host of the preferred family is in sight, hosts of other families have to be named.
+    /// If a host of the usual family is in sight, hosts of other families have to be named.
     private static func preferred(_ targets: [PairingTarget], isNamed: Bool) -> [PairingTarget] {
-        let usual = targets.filter { $0.family.behavior.goesFirst }
+        let usual = targets.filter(\.family.isUsual)
         return isNamed || usual.isEmpty ? targets : usual
     }
 
@@ -68,7 +68,7 @@ struct PairingTargetFinder: Sendable {
     ///
     /// Any host that claims the id may be contacted: only the right one has the key.
     func find(hostID: String, expiresAt: Date?) async throws -> PairingTarget {
-        let found = try await browse([.companion, .companionShort], expiresAt: expiresAt) { snapshot in
+        let found = try await browse(ServiceType.all(ofHostsWith: .picture), expiresAt: expiresAt) { snapshot in
             snapshot.hosts.contains { $0.advertisedID == hostID && !$0.endpoints.isEmpty }
         }
         let endpoints =
@@ -86,7 +86,7 @@ struct PairingTargetFinder: Sendable {
         until isEnough: @escaping @Sendable (DiscoverySnapshot) -> Bool
     ) async throws -> DiscoverySnapshot {
         try await Countdown(context: output.context, expiresAt: expiresAt).run("Looking for hosts") {
-            try await DiscoverySnapshot.run(client: client, types: types, limit: limit) { isEnough($0) }
+            try await DiscoverySnapshot.run(client: client, types: types, limit: limit, until: isEnough)
         }
     }
 

@@ -8,6 +8,8 @@ struct HostPairCommand: AsyncParsableCommand {
         commandName: "pair",
         abstract: "Show a new code, so that one more device can pair with the running host.",
         discussion: """
+            A host whose codes nobody sees, such as a service, has no code until then.
+
             Examples:
               pairtool host pair
               pairtool host pair --read-only --expires 7d
@@ -131,6 +133,8 @@ struct HostUnlockCommand: AsyncParsableCommand {
         commandName: "unlock",
         abstract: "Accept six digits again after too many wrong ones.",
         discussion: """
+            Ten wrong ones in a row lock them. A device can still pair with the QR code.
+
             Examples:
               pairtool host unlock
               pairtool host unlock --json

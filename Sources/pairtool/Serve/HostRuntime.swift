@@ -51,7 +51,7 @@ struct HostRuntime: Sendable {
         defer { portFound.finish() }
         for await event in server.events {
             if case .listening(let plain, let secure) = event { portFound.yield((plain, secure)) }
-            await screen.show(event)
+            await screen.show(event, devices: server.administration.devices())
         }
     }
 

@@ -21,6 +21,10 @@ actor HostScreen {
     /// advertisement below it; nil if it is not held back.
     private var heldSeconds: Int?
     private let dense: Bool
+    /// The countdown; nil where none is shown.
+    private let countdown: LastLine?
+    /// The names of devices by their ids, also of those that are gone.
+    private var names: [String: String] = [:]
     /// The size of the window that was too small for the code; nil if the code is shown.
     private var tooSmall: CommandContext.WindowSize?
 
@@ -42,6 +46,14 @@ actor HostScreen {
         self.dense = dense
         self.onDemand = onDemand
         self.directory = directory
+        let isSeen = output.format == .text && output.context.stdoutIsTerminal && output.context.stderrIsTerminal
+        countdown = isSeen ? LastLine(output.context) : nil
+    }
+
+    /// - Parameter devices: Those that are paired.
+    func show(_ event: HostEvent, devices: [PairedDevice]) {
+        for device in devices { names[device.id] = device.name }
+        show(event)
     }
 
     func show(_ event: HostEvent) {
@@ -96,7 +108,7 @@ actor HostScreen {
 
     /// Clears the countdown and removes the picture of the last code.
     func end() {
-        clearCountdown()
+        countdown?.end()
         picture?.remove()
         if output.format == .text { output.say("The host has ended.") }
     }
@@ -105,7 +117,7 @@ actor HostScreen {
     ///
     /// - Returns: The exit status of the program.
     func end(after error: any Error) -> ExitStatus {
-        clearCountdown()
+        countdown?.end()
         let status = output.status(after: error)
         end()
         return status
@@ -142,11 +154,14 @@ actor HostScreen {
         case .pairingUnlocked: line("Pairing is unlocked.")
         case .connected(let device, let address): line("Connected: \(device.name) (\(device.id)) at \(address).")
         case .permissionsChanged(let id, let permissions):
-            line("Permissions of \(id): \(permissions.isEmpty ? "read" : permissions.joined(separator: ", ")).")
+            line("Permissions of \(device(id)): \(permissions.isEmpty ? "read" : permissions.joined(separator: ", ")).")
         case .disconnected(let device): line("Disconnected: \(device.name).")
-        case .revoked(let id): line("Revoked: \(id).")
-        case .projectCreated(let project, let device): line("\(device) created the project \(project.name).")
-        case .chatCreated(let chat, let device): line("\(device) created the chat \(chat.id.prefix(8)).")
+        case .revoked(let id): line("Revoked: \(device(id)).")
+        case .projectCreated(let project, let device):
+            line("\(self.device(device)) created the project \(project.name).")
+        case .chatCreated(let chat, let device):
+            let title = chat.title.isEmpty ? String(chat.id.prefix(8)) : "“\(chat.title)”"
+            line("\(self.device(device)) created the chat \(title).")
         case .quotaReached(let device, let what):
             line("\(device.name) (\(device.id)) has reached its quota of \(what) (--quota).")
         case .turnStarted(let chatID, _): line("A turn started in chat \(chatID.prefix(8)).")
@@ -175,6 +190,11 @@ actor HostScreen {
         }
     }
 
+    /// The name and the id of a device.
+    private func device(_ id: String) -> String {
+        names[id].map { "\($0) (\(id))" } ?? id
+    }
+
     private var nextCode: String {
         onDemand ? "To make a new one: pairtool host pair" : "A new one follows."
     }
@@ -188,7 +208,7 @@ actor HostScreen {
     private static let mostHeldSeconds = 3
 
     private func draw(_ challenge: PairingStartResponse) {
-        clearCountdown()
+        countdown?.clear()
         let code = PairingCode(challenge: challenge, hasEnd: !showsCountdown, dense: dense)
         if output.context.stdoutIsTerminal {
             // Only the countdown keeps running and notices when the window is resized.
@@ -235,22 +255,16 @@ actor HostScreen {
 
     // MARK: Countdown
 
-    private var showsCountdown: Bool {
-        output.format == .text && output.context.stdoutIsTerminal && output.context.stderrIsTerminal
-    }
+    private var showsCountdown: Bool { countdown != nil }
 
     private func drawCountdown() {
-        guard showsCountdown, let challenge else { return }
+        guard let challenge else { return }
         let left = TimeText.countdown(challenge.expiresAt.timeIntervalSince(output.context.now()))
-        output.context.stderr.write("\r\u{1B}[Kvalid for \(left)")
-    }
-
-    private func clearCountdown() {
-        if showsCountdown { output.context.stderr.write("\r\u{1B}[K") }
+        countdown?.show("valid for \(left)")
     }
 
     private func line(_ text: String) {
-        clearCountdown()
+        countdown?.clear()
         output.data(output.fitted(TerminalText.line(text)))
         drawCountdown()
     }

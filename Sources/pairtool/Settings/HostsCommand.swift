@@ -157,8 +157,8 @@ struct HostsForgetCommand: AsyncParsableCommand {
             hosts.forget(forgotten.id)
             return forgotten
         }
-        try forgotten.family.behavior.forget(forgotten, context: output.context)
         await LocalHistory.forget(forgotten, output)
+        try forgotten.family.behavior.forget(forgotten, context: output.context)
         output.result(PairedHostRow(forgotten, isDefault: false), id: forgotten.id) {
             "Forgot \(TerminalText.line(forgotten.name))."
         }

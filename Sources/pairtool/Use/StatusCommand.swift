@@ -132,7 +132,7 @@ struct HostStatusReport: Encodable, Equatable {
         service = health.service
         version = health.version
         generation = health.generation
-        signedIn = health.hasAssistant
+        signedIn = health.assistant?.works
         clockOffsetSeconds = health.clockOffset?.components.seconds
         connected = health.standing?.isConnected ?? true
         connectedDevice = health.standing?.connectedDevice
@@ -171,7 +171,7 @@ struct HostStatusReport: Encodable, Equatable {
     private var howProven: String {
         if trust == .verified { return " (TLS, both sides proven)" }
         if tls == true { return " (TLS, with the key that you trusted; nothing proven)" }
-        return family.behavior.speaksHTTP ? " (plain HTTP, nothing proven)" : " (no encryption, nothing proven)"
+        return " (\(family.behavior.legacyTransport), nothing proven)"
     }
 
     /// Why the host cannot be used now.
@@ -190,20 +190,23 @@ struct HostStatusReport: Encodable, Equatable {
         if let trouble = health.trouble {
             return CommandError(.hostUnavailable, "host.not_well", "\(name) reports a problem: \(trouble)")
         }
-        guard health.hasAssistant == false else { return nil }
-        return family.behavior.needsAccount
-            ? CommandError(
+        return switch health.assistant {
+        case .account(false):
+            CommandError(
                 .hostUnavailable,
                 "host.host_signed_out",
                 "the assistant's account is not signed in on \(name)",
                 next: "sign in to Copilot in the app on the host"
             )
-            : CommandError(
+        case .program(false):
+            CommandError(
                 .hostUnavailable,
                 "host.no_assistant",
                 "the assistant's program does not answer on \(name)",
                 next: "install or start the assistant's program on \(TerminalText.line(name))."
             )
+        case .account, .program, nil: nil
+        }
     }
 
     static func == (left: HostStatusReport, right: HostStatusReport) -> Bool {

@@ -19,7 +19,7 @@ import Testing
         try await withAICLI(.turns(turn)) { peers in
             let shown = try await peers.send("go")
             #expect(shown.text == "One.\n\nTwo." && shown.tools == ["Read"])
-            #expect(try peers.transcript() == ["user: go", "assistant: One.\n\nTwo."])
+            #expect(try await peers.transcript() == ["user: go", "assistant: One.\n\nTwo."])
         }
     }
 
@@ -29,7 +29,7 @@ import Testing
         try await withAICLI(.fault(.resetAfterPrompt, turn)) { peers in
             let shown = try await peers.send("go")
             #expect(shown.error?.code == .streamInterrupted && shown.summary == nil && shown.text.isEmpty)
-            #expect(try !peers.transcript().contains { $0.hasPrefix("assistant: ") })
+            #expect(try await !peers.transcript().contains { $0.hasPrefix("assistant: ") })
         }
     }
 

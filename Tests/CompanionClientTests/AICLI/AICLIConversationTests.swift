@@ -26,7 +26,9 @@ import Testing
             #expect(shown.tools == ["Read"])
             #expect(shown.summary?.usage?.totalTokens == 46)
             #expect(shown.summary?.wasRecovered == false)
-            #expect(try peers.transcript() == ["user: Fix it", "assistant: Let me look.\n\n# Plan\n\nIt is fixed."])
+            #expect(
+                try await peers.transcript() == ["user: Fix it", "assistant: Let me look.\n\n# Plan\n\nIt is fixed."]
+            )
         }
     }
 
@@ -80,7 +82,7 @@ import Testing
             let shown = try await peers.send("hi")
             #expect(shown.error?.code == .busy && shown.error?.delivery == .notSent)
             #expect(peers.server.prompts.isEmpty)
-            #expect(try peers.transcript().isEmpty)
+            #expect(try await peers.transcript().isEmpty)
         }
     }
 
@@ -172,7 +174,7 @@ import Testing
             #expect(try await peers.send("one").error?.hostText == "model overloaded")
             let shown = try await peers.send("two")
             #expect(shown.error?.hostText == "out of credit" && shown.text == "Well,")
-            #expect(try peers.transcript().filter { $0.hasPrefix("system: ") }.count == 2)
+            #expect(try await peers.transcript().filter { $0.hasPrefix("system: ") }.count == 2)
         }
     }
 
@@ -199,7 +201,7 @@ import Testing
             try await peers.server.reached("middle")
             task.cancel()
             _ = try? await task.value
-            #expect(try peers.transcript().last?.hasPrefix("system: ") == true)
+            #expect(try await peers.transcript().last?.hasPrefix("system: ") == true)
             peers.server.release("middle")
             let session = try #require(peers.server.sessions.first?.key)
             peers.server.keep(
@@ -214,7 +216,7 @@ import Testing
             // The server gives it at every subscription: it is shown once.
             let again = try await peers.send("again")
             #expect(!again.notices.contains { $0.contains("Kept.") })
-            #expect(try peers.transcript().count { $0 == "assistant: Kept." } == 1)
+            #expect(try await peers.transcript().count { $0 == "assistant: Kept." } == 1)
         }
     }
 
@@ -286,7 +288,7 @@ import Testing
             #expect(shown.text == "You said: three")
             #expect(shown.notices.contains("Its answer: You said: one"))
             #expect(try peers.store.outbox().prompts.isEmpty)
-            #expect(try peers.transcript("/Users/ada/api") == ["user: two", "assistant: You said: two"])
+            #expect(try await peers.transcript("/Users/ada/api") == ["user: two", "assistant: You said: two"])
         }
     }
 

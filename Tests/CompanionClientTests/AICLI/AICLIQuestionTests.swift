@@ -38,7 +38,7 @@ import Testing
             #expect(peers.server.prompts == ["go", word])
             #expect(peers.server.frames("permission").isEmpty)
             #expect(shown.text.hasSuffix("\n\nDone.") && shown.summary?.answer.hasSuffix("\n\nDone.") == true)
-            let said = try peers.transcript()
+            let said = try await peers.transcript()
             #expect(said.first == "user: go" && said.suffix(2) == ["user: \(word)", "assistant: Done."], "\(said)")
         }
     }

@@ -1,6 +1,8 @@
 import CompanionClient
+import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
+import History
 import Identity
 import LocalState
 import Testing
@@ -97,11 +99,9 @@ import Testing
             let store = AICLIStore(data: folder, hostID: "abcd")
             try store.updateOutbox { _ = $0.add("secret plan", in: "/web", allowedTools: nil, at: noon) }
             try store.updateSessions { $0.started("a", in: "/web", at: noon) }
-            try store.updateTranscript(chatID: "x") { $0.append(.user, "hello", at: noon) }
             let again = AICLIStore(data: folder, hostID: "abcd")
             #expect(try again.outbox().prompts.map(\.prompt) == ["secret plan"])
             #expect(try again.sessions().session(for: "/web")?.createdAt == noon)
-            #expect(try again.transcript(chatID: "x").messages.map(\.text) == ["hello"])
             for name in try FileManager.default.contentsOfDirectory(atPath: store.directory) {
                 #expect(FileStatus(store.directory + "/" + name)?.permissions == 0o600, "\(name)")
             }
@@ -119,18 +119,48 @@ import Testing
         #expect(AICLIStore(data: "/data", hostID: "..").directory == "/data/aicli/host")
     }
 
-    @Test("A long transcript loses its oldest messages, and is read page by page")
-    func transcript() {
-        var transcript = AICLITranscript()
-        for number in 0..<(AICLITranscript.mostMessages + 300) { transcript.append(.user, "\(number)", at: noon) }
-        #expect(transcript.messages.count == AICLITranscript.mostMessages)
-        var texts: [String] = []
-        var cursor: String?
-        repeat {
-            let page = transcript.page(chatID: "x", cursor: cursor, limit: 200)
-            texts += page.messages.elements.map(\.text)
-            cursor = page.nextCursor
-        } while cursor != nil
-        #expect(texts == (300..<1300).map(String.init))
+    @Test("What an earlier version kept in a file is moved to the history, in front of what is said next, and once")
+    func moved() async throws {
+        try await withAICLI { peers in
+            let chatID = AICLISessionTable.chatID(for: "/Users/ada/web")
+            let file = peers.store.directory + "/chat-\(DeviceIdentity.shortHash(chatID)).json"
+            let old = """
+                {"messages":[{"createdAt":"2025-11-23T07:56:16.522Z","id":"m5","role":"user","text":"why?"},\
+                {"createdAt":"2025-11-23T07:56:16.550Z","id":"m6","role":"assistant","text":"Because."}],"removed":5,\
+                "version":1}
+                """
+            try PrivateFile.makeDirectory(peers.store.directory)
+            let expected = ["user: why?", "assistant: Because.", "user: again", "assistant: You said: again"]
+            for prompts in [["again"], []] {
+                // The second time as if the file had not been removed.
+                try Array(old.utf8).withUnsafeBytes { try PrivateFile.write($0, to: file) }
+                for prompt in prompts { _ = try await peers.send(prompt) }
+                #expect(try await peers.transcript() == expected)
+                #expect(FileStatus(file) == nil)
+            }
+            // One that is damaged is named, and stays.
+            try Array("{".utf8).withUnsafeBytes { try PrivateFile.write($0, to: file) }
+            await #expect(throws: PairedHostStoreError.self) { try await peers.transcript() }
+            #expect(FileStatus(file) != nil)
+        }
+    }
+
+    @Test("Tools are kept with the prompt; without a history nothing is kept, and the session goes on all the same")
+    func tools() async throws {
+        let turn = FakeAICLITurn([.text("Let me look."), .tool("Read"), .result, .reply("Let me look.")])
+        try await withAICLI(.turns(turn)) { peers in
+            _ = try await peers.send("one")
+            let tools = await peers.history.use { store throws(HistoryError) in
+                let chats = try await store.allChats()
+                return try await store.messages(of: chats[0]).map { $0.tools.map(\.name) }
+            }
+            #expect(tools == [["Read"], []])
+            var second = peers
+            second.host = peers.host.recorded(by: nil)
+            _ = try await second.send("two")
+            #expect(peers.server.prompts == ["one", "two"] && peers.server.sessions.count == 1)
+            #expect(try await second.transcript().isEmpty)
+            #expect(try await peers.transcript().count == 2)
+        }
     }
 }

@@ -2,6 +2,7 @@ import CompanionClient
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
+import History
 import NIOConcurrencyHelpers
 import Testing
 
@@ -16,6 +17,7 @@ struct AICLIPeers: Sendable {
     let server: FakeAICLI
     var host: AICLIHost
     let folder: String
+    let history: LocalHistory
     let waits: NIOLockedValueBox<[Duration]>
 
     var store: AICLIStore { host.store }
@@ -44,10 +46,10 @@ struct AICLIPeers: Sendable {
     }
 
     /// The roles and texts of what was kept of the project `web`.
-    func transcript(_ path: String = "/Users/ada/web") throws -> [String] {
-        try store.transcript(chatID: AICLISessionTable.chatID(for: path)).messages.map {
-            "\($0.role.rawValue): \($0.text)"
-        }
+    func transcript(_ path: String = "/Users/ada/web") async throws -> [String] {
+        let chatID = AICLISessionTable.chatID(for: path)
+        let page = try await host.messagesPage(chatID: chatID, cursor: nil, limit: 200)
+        return page.messages.elements.map { "\($0.role.rawValue): \($0.text)" }
     }
 }
 
@@ -104,7 +106,16 @@ func withAICLI<R>(
                 // On a busy machine a host's first words may take a while.
                 host.runner.configuration.welcome = .seconds(60)
                 host.runner.configuration.greeting = .seconds(60)
-                return try await body(AICLIPeers(server: server, host: host, folder: folder, waits: waits))
+                let history = LocalHistory(path: "\(folder)/history.db", limits: HistoryLimits()) {
+                    Issue.record("\($0)")
+                }
+                let named = HistoryHost(id: "feedfacefeedface", name: "server", family: .aicli)
+                host = host.recorded(by: HistoryRecorder(history, host: named, now: { Date() }))
+                let result = try await body(
+                    AICLIPeers(server: server, host: host, folder: folder, history: history, waits: waits)
+                )
+                await history.finish(at: Date())
+                return result
             }
         }
     }

@@ -4,11 +4,8 @@ import Glibc
 /// Runs a body with an endpoint of this machine that refuses every connection, where no server of the body's own
 /// listens. Nobody else gets its port meanwhile: a socket is bound to it that does not listen.
 ///
-/// - Parameters:
-///   - port: Its port; nobody may listen there. Default: any that is free.
-///   - isShared: Whether a server that asks for this very port gets it for as long as it runs. Default: no.
+/// - Parameter isShared: Whether a server that asks for this very port gets it for as long as it runs. Default: no.
 package func withClosedPort<R>(
-    _ port: Int = 0,
     isShared: Bool = false,
     _ body: (CompanionEndpoint) async throws -> R
 ) async throws -> R {
@@ -19,7 +16,6 @@ package func withClosedPort<R>(
     try share(descriptor, true)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = in_port_t(port).bigEndian
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
     let isBound = withUnsafeMutablePointer(to: &address) { pointer in

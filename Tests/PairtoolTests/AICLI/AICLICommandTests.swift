@@ -273,6 +273,9 @@ import Testing
                 let result = await user.run("send", "web", prompt)
                 #expect(result.status == 10 && result.err.contains("waits here"), "\(result)")
             }
+            // At a terminal, what is drawn must not hide why it failed.
+            let failed = await user.run(["aicli", "outbox", "send"], terminal: true)
+            #expect(failed.status == 10 && failed.err.contains("pairtool: "), "\(failed)")
             try await withFakeAICLI(script, port: port) { server in
                 let result = await user.run("send", "web", "three")
                 #expect(result.status == 0 && result.out == "You said: three\n", "\(result)")

@@ -46,19 +46,22 @@ import Testing
         }
     }
 
-    @Test("Every command and every long option is in the manual page")
-    func complete() async throws {
-        let page = try String(contentsOf: URL(filePath: Self.root + "/share/man/pairtool.1"), encoding: .utf8)
+    @Test(
+        "Every command and every long option is in the manual page, those of the host also in its own",
+        arguments: [("pairtool.1", "pairtool ", 70), ("pairtool-host.1", "pairtool host ", 18)]
+    )
+    func complete(name: String, above: String, count: Int) async throws {
+        let page = try String(contentsOf: URL(filePath: Self.root + "/share/man/" + name), encoding: .utf8)
         let lines = Set(page.split(separator: "\n"))
         let words = Set(page.split(whereSeparator: { $0 == " " || $0 == "\n" }))
         var options: Set<String> = []
-        for (name, command) in try await commands().dropFirst() {
-            #expect(lines.contains(".It Cm \(name.dropFirst("pairtool ".count))"), "\(name)")
+        for (name, command) in try await commands() where name.hasPrefix(above) {
+            #expect(lines.contains(".It Cm \(name.dropFirst(above.count))"), "\(name)")
             for argument in command.arguments ?? [] where argument.shouldDisplay {
                 for long in argument.names ?? [] where long.kind == "long" { options.insert(long.name) }
             }
         }
-        #expect(options.count > 70)
+        #expect(options.count > count)
         for option in options.sorted() { #expect(words.contains("-\(option)"), "--\(option)") }
     }
 

@@ -1,8 +1,9 @@
-import DBus
 import Dispatch
 import FoundationEssentials
 import Glibc
 import Testing
+
+@testable import DBus
 
 @Suite("The D-Bus client", .timeLimit(.minutes(5))) struct DBusTests {
     private static let odd = DBusInterface(
@@ -123,6 +124,17 @@ import Testing
                 await #expect(throws: CancellationError.self) { try await call.value }
                 #expect(try await bus.call("Size", of: Self.odd, [.uint32(1)]).values == [.string("x")])
             }
+        }
+    }
+
+    @Test("Signals that the bus refuses leave nobody who waits for them", .enabled(if: PrivateBus.missing.isEmpty))
+    func refusedSignals() async throws {
+        try await withOdd { bus in
+            let refused = await failure { try await bus.signals(of: "org.example.Odd'", from: "org.example.Odd") }
+            #expect(refused?.isAny(of: "MatchRuleInvalid") == true, "\(String(describing: refused))")
+            #expect(await bus.listeners.isEmpty)
+            _ = try await bus.signals(of: "org.example.Odd", from: "org.example.Odd")
+            #expect(await bus.listeners.count == 1)
         }
     }
 

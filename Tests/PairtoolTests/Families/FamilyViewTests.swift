@@ -2,6 +2,7 @@ import ArgumentParser
 import CompanionClient
 import CompanionTestSupport
 import CompanionWire
+import Doctor
 import FoundationEssentials
 import Identity
 import Testing
@@ -49,13 +50,24 @@ import Testing
         }
     }
 
+    /// What the doctor says of a host in a state.
+    private static func findings(_ host: PairedHost, _ health: HostHealth) async throws -> [Finding] {
+        try await HostCheck(
+            host: host,
+            isAdvertised: true,
+            usesToken: host.family.behavior.codes.contains(.token),
+            ask: { health },
+            lookElsewhere: { nil }
+        ).findings()
+    }
+
     @Test("A probe of a Lumi host is a connection and nothing more")
     func lumiProbe() async throws {
         try await withFakeLumi { mac in
             let endpoint = try #require(CompanionEndpoint(mac.endpointText))
             #expect(await Probe.probe(endpoint, family: .lumi).state == .up)
             let health = try await LumiFamily().health(at: endpoint, speaksTLS: false, timeouts: .init())
-            #expect(HostCheck.findings(Self.host(.lumi, .legacy), health).first?.check == .host)
+            #expect(try await Self.findings(Self.host(.lumi, .legacy), health).first?.check == .host)
             #expect(mac.commands.isEmpty)
         }
         let closed = try #require(CompanionEndpoint(try await withFakeLumi { $0.endpointText }))
@@ -73,12 +85,12 @@ import Testing
             #expect(result.state == .up && result.service == "aicli" && result.version == "1.0.0", "\(result)")
             #expect(server.requests.allSatisfy { $0.header("Authorization") == nil && $0.method == "GET" })
             let health = try await AICLIFamily().health(at: endpoint, speaksTLS: false, timeouts: .init())
-            #expect(health.generation == name && health.hasAssistant == true && health.trouble == nil)
+            #expect(health.generation == name && health.assistant == .program(answers: true) && health.trouble == nil)
             let rows = HostCapability.all(of: Self.host(.aicli, .legacy), health: health)
             #expect(rows.first { $0.capability == "prompts" }?.available == (name == "ws"))
             server.change { $0.isAssistantAvailable = false }
             let lost = try await AICLIFamily().health(at: endpoint, speaksTLS: false, timeouts: .init())
-            let findings = HostCheck.findings(Self.host(.aicli, .legacy), lost)
+            let findings = try await Self.findings(Self.host(.aicli, .legacy), lost)
             #expect(findings.contains { $0.check == .signIn && $0.verdict == .problem })
         }
         // Another service in its place is not up.

@@ -1,4 +1,5 @@
 import CompanionTestSupport
+import CompanionWire
 import Testing
 
 @testable import pairtool
@@ -53,11 +54,9 @@ import Testing
     @Test("A daemon that does not answer is not looked for by mDNS, which none has")
     func silence() async throws {
         try await Sandbox.with { user in
-            let port = try await withFakeJarvis { jarvis in
-                await user.pair(jarvis)
-                return jarvis.port
-            }
-            try await withClosedPort(port) { endpoint in
+            // The port is nobody else's between the daemon and its silence.
+            try await withClosedPort(isShared: true) { endpoint in
+                try await withFakeJarvis(port: endpoint.port) { await user.pair($0) }
                 let pair = ["pair", "--family", "jarvis", "--url", "http://\(endpoint)", "--allow-legacy"]
                 for command in [["approvals"], ["jarvis", "health"], pair] {
                     let result = await user.run(command)

@@ -76,15 +76,16 @@ struct Terminal: Sendable {
 }
 
 extension Sandbox {
-    /// Runs the built binary at a terminal of its own.
+    /// Runs the built binary, or another program, at a terminal of its own.
     func atTerminal<R: Sendable>(
         _ arguments: [String],
         columns: Int = 100,
         rows: Int = 60,
         environment: [String: String] = [:],
+        program: String = BuiltTool.path,
         _ body: @escaping @Sendable (Terminal) async throws -> R
     ) async throws -> R {
-        let script = ["\(LAN.support)/terminal.py", "--size", "\(columns)x\(rows)", "--follow", BuiltTool.path]
+        let script = ["\(LAN.support)/terminal.py", "--size", "\(columns)x\(rows)", "--follow", program]
         return try await withProgram(.path("/usr/bin/python3"), script + arguments, environment: environment) {
             try await body(Terminal($0))
         }

@@ -1,8 +1,9 @@
 import CompanionClient
 import CompanionTestSupport
 import CompanionWire
-import FoundationEssentials
+import Foundation
 import Glibc
+import Logging
 import Markdown
 import NIOConcurrencyHelpers
 import TerminalScreen
@@ -18,8 +19,8 @@ import Testing
         let size: NIOLockedValueBox<CommandContext.WindowSize>
         let now = NIOLockedValueBox(Date(timeIntervalSince1970: 0))
 
-        init(columns: Int, rows: Int) {
-            screen = NIOLockedValueBox(TerminalScreen(columns: columns, rows: rows))
+        init(columns: Int, rows: Int, reflows: Bool = true) {
+            screen = NIOLockedValueBox(TerminalScreen(columns: columns, rows: rows, reflows: reflows))
             size = NIOLockedValueBox(CommandContext.WindowSize(columns: columns, rows: rows))
         }
 
@@ -29,6 +30,11 @@ import Testing
 
         func pass(_ seconds: Double) {
             now.withLockedValue { $0 += seconds }
+        }
+
+        func resize(columns: Int) {
+            size.withLockedValue { $0.columns = columns }
+            screen.withLockedValue { $0.resize(columns: columns) }
         }
 
         var shown: String { screen.withLockedValue(\.shown) }
@@ -41,6 +47,7 @@ import Testing
             context.environment = ["TERM": "xterm"]
             context.windowSize = { [size] in size.withLockedValue(\.self) }
             context.now = { [now] in now.withLockedValue(\.self) }
+            context.drawing = TerminalDrawing()
             return Output(context: context, format: .text)
         }
     }
@@ -98,6 +105,82 @@ import Testing
         #expect(window.faults == [])
     }
 
+    @Test("A message that comes after an answer was cut off is shown")
+    func lateMessage() {
+        let window = Window(columns: 40, rows: 10)
+        let output = window.output
+        do {
+            var writer = TurnWriter(output: output, chatID: "c")
+            writer.write(.text("one"))
+        }
+        output.say("after")
+        #expect(window.shown.contains("after"))
+        var writer = TurnWriter(output: output, chatID: "c")
+        writer.write(.text("two"))
+        writer.endLine()
+        output.say("at the end")
+        #expect(window.shown.hasSuffix("two\nat the end"))
+    }
+
+    @Test("A line of the log stands above what is drawn")
+    func log() {
+        let window = Window(columns: 100, rows: 10)
+        let output = window.output
+        var writer = TurnWriter(output: output, chatID: "c")
+        writer.write(.text("one"))
+        var handler = TerminalLogHandler(label: "client", context: output.context)
+        handler.logLevel = .debug
+        Logger(label: "client") { _ in handler }.warning("odd\u{1B}")
+        #expect(window.shown == "1970-01-01T00:00:00.000Z warning client: odd␛\none\n\n⠋ 0 s")
+        writer.write(end("one"))
+        #expect(window.faults == [])
+    }
+
+    @Test("The first text after a pause does not wait for the line below it, and text that follows it does")
+    func firstText() {
+        let window = Window(columns: 40, rows: 10)
+        var writer = TurnWriter(output: window.output, chatID: "c")
+        writer.write(.text("one"))
+        window.pass(1)
+        writer.write(.status("thinking"))
+        window.pass(0.001)
+        writer.write(.text(" two"))
+        #expect(window.shown.hasPrefix("one two\n"))
+        window.pass(0.001)
+        writer.write(.text(" three"))
+        #expect(window.shown.hasPrefix("one two\n"))
+        writer.write(end(""))
+        #expect(window.shown.hasPrefix("one two three\n"))
+    }
+
+    @Test("An unfinished line of code is not there while the user is asked, and comes once")
+    func questionInCode() async throws {
+        let window = Window(columns: 40, rows: 10)
+        let output = window.output
+        var writer = TurnWriter(output: output, chatID: "c")
+        writer.write(.text("```\na\nlet b"))
+        await output.context.drawing.pause {
+            #expect(window.shown == "  a")
+            output.context.stderr.write("Really? ")
+            output.context.stdout.write("\n")
+        }
+        window.pass(1)
+        writer.write(.text(" = 1\n```"))
+        writer.write(end(""))
+        #expect(window.shown == "  a\nReally?\n  let b = 1\n1 s")
+        #expect(window.faults == [])
+    }
+
+    @Test("The summary goes without colours to standard error that is no terminal")
+    func summaryStyle() {
+        let sink = LineSink()
+        var output = Window(columns: 40, rows: 10).output
+        (output.context.stderr, output.context.stderrIsTerminal) = (sink, false)
+        var writer = TurnWriter(output: output, chatID: "c")
+        writer.write(end("one"))
+        #expect(sink.text == "0 s\n")
+    }
+
     @Test("Nothing is drawn while the user is asked")
     func question() async throws {
         let window = Window(columns: 40, rows: 10)
@@ -119,18 +202,27 @@ import Testing
         #expect(window.faults == [])
     }
 
-    @Test("A window that changes its width while the answer comes gets rows of the new width")
-    func resize() {
-        let window = Window(columns: 40, rows: 20)
-        var writer = TurnWriter(output: window.output, chatID: "c")
-        writer.write(.text("aaaa bbbb cccc dddd\n\naaaa bbbb cccc dddd"))
-        // A terminal that is made wider leaves the rows as they are.
-        window.size.withLockedValue { $0.columns = 10 }
-        window.screen.withLockedValue { $0 = TerminalScreen(columns: 40, rows: 20) }
-        window.pass(1)
-        writer.write(.text(" eeee"))
+    @Test(
+        "A window that changes its width while the answer comes gets rows of the new width, and nothing twice",
+        arguments: [true, false]
+    )
+    func resize(reflows: Bool) {
+        let window = Window(columns: 40, rows: 20, reflows: reflows)
+        var output = window.output
+        if !reflows { output.context.environment["XTERM_VERSION"] = "XTerm(379)" }
+        var writer = TurnWriter(output: output, chatID: "c")
+        writer.write(.text("0000 1111 2222 3333\n\naaaa bbbb cccc dddd"))
+        for columns in [10, 25, 12] {
+            window.resize(columns: columns)
+            window.pass(1)
+            writer.write(.text(" e"))
+        }
         writer.write(end(""))
-        #expect(window.shown.contains("aaaa bbbb\ncccc dddd\neeee"))
+        let above = reflows ? "0000 1111 22\n22 3333" : "0000 1111"
+        #expect(window.shown.hasPrefix(above))
+        #expect(window.shown.hasSuffix("\n\naaaa bbbb\ncccc dddd e\ne e\n3 s"))
+        #expect(window.shown.components(separatedBy: "aaaa").count == 2)
+        #expect(window.faults == [])
     }
 
     @Test("An answer that is cut off leaves nothing drawn", arguments: ["", "one\ntw", "```\na\nb"])
@@ -189,12 +281,18 @@ import Testing
             return reply
         }
         for end in ["\u{7}", "\u{1B}\\"] {
-            let reply = taken("ab\u{1B}[A\u{1B}]11;rgb:1/2/3\(end)cd")
+            let reply = taken("ab\u{1B}[A\u{1B}]11;rgb:1/2/3\(end)c\u{1B}[?64;1cd")
             #expect(reply.isComplete && reply.text == Array("rgb:1/2/3".utf8))
             #expect(reply.typed == Array("ab\u{1B}[Acd".utf8))
         }
-        #expect(!taken("typed").isComplete)
-        #expect(taken("typed").typed == Array("typed".utf8))
+        // A terminal that does not know the first question.
+        #expect(taken("\u{1B}[?6c").isComplete && taken("\u{1B}[?6c").text == [])
+        for typed in ["typed", "a\u{1B}", "\u{1B}[?2", "\u{1B}[?25h", "\u{1B}]11;rgb"] {
+            var reply = taken(typed)
+            #expect(!reply.isComplete)
+            reply.end()
+            #expect(reply.typed == Array(typed.utf8))
+        }
         #expect(taken("\u{1B}\u{1B}]11;x\u{7}").typed == [0x1B])
     }
 
@@ -244,10 +342,14 @@ import Testing
                 #expect(long.paged.contains("  \u{1B}[2m• \u{1B}[0m\u{1B}[1mitem\u{1B}[0m"))
                 let short = try await run("--last", "1")
                 #expect(short.out.contains("Title") && short.paged == "")
+                #expect(short.out.hasSuffix("item\u{1B}[0m\n"))
                 let direct = try await run("--no-pager")
                 #expect(direct.out == long.paged && direct.paged == "")
                 let missing = try await run(pager: "/nonexistent/pager 2> /dev/null")
                 #expect(missing.out == long.paged)
+                // Whoever leaves the pager wants no more, and nothing waits for it.
+                let left = try await run("--all", pager: "head -n 1 > '\(file)'")
+                #expect(left.out == "" && left.paged.components(separatedBy: "\n").count == 2)
                 let plain = try await run("--plain", "--last", "1")
                 #expect(plain.out.contains("  # Title\n"))
             }

@@ -1,6 +1,7 @@
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
+import Glibc
 import Testing
 
 @testable import pairtool
@@ -210,6 +211,78 @@ import Testing
             #expect(try String(contentsOfFile: seen, encoding: .utf8) == "600\n")
             let left = try FileManager.default.contentsOfDirectory(atPath: user.directory + "/run/pairtool")
             #expect(!left.contains { $0.hasPrefix("prompt-") })
+        }
+    }
+
+    @Test("Ctrl-C while the editor runs is the editor's: what is written there is not lost")
+    func interruptedEditor() async throws {
+        try await withPairedMac { mac, user in
+            let script = try user.file(
+                "editor",
+                Array("trap 'echo kept >\"$1\"; exit 0' INT; echo ready; while :; do sleep 0.1; done\n".utf8)
+            )
+            try await user.atTerminal(Self.chat, environment: ["VISUAL": "/bin/bash \(script)"]) { terminal in
+                for keys in ["text\u{18}\u{5}", "/edit text\r"] {
+                    try await terminal.shows("› ")
+                    try await terminal.type(keys)
+                    try await terminal.shows("ready")
+                    try await terminal.type("\u{3}")
+                    try await terminal.shows("› kept")
+                    try await terminal.type("\r")
+                    try await terminal.shows("You said: kept")
+                }
+                try await Self.end(terminal)
+            }
+            #expect(Self.prompts(mac) == ["kept", "kept"])
+        }
+    }
+
+    @Test("After a signal at the prompt, the line is as it was changed")
+    func interruptedPrompt() async throws {
+        try await withPairedMac { _, user in
+            try await user.atTerminal(Self.chat) { terminal in
+                try await terminal.shows("› ")
+                try await terminal.type("/hlep\r")
+                try await terminal.shows("There is no command /hlep.")
+                try await terminal.shows("› /hlep")
+                try await terminal.type(" me")
+                try await terminal.shows("› /hlep me")
+                try await terminal.signal(2)
+                try await terminal.shows("(Ctrl-D or /quit ends the chat)")
+                try await terminal.shows("› /hlep me")
+                try await terminal.type("\u{15}")
+                try await Self.end(terminal)
+            }
+        }
+    }
+
+    @Test("A chat that is stopped by Ctrl-Z or a signal, and continued, has the line as it was")
+    func stopped() async throws {
+        try await withPairedMac { mac, user in
+            let shell = """
+                set -m
+                sh -c 'echo $$ >"$0/pid"; exec "$1" chat c-login --last 0' "$0" "$1"
+                echo stopped for the first time; fg >/dev/null
+                echo stopped for the second time; fg >/dev/null
+                """
+            try await user.atTerminal(["-c", shell, user.directory, BuiltTool.path], program: "/bin/bash") { terminal in
+                try await terminal.shows("› ")
+                try await terminal.type("one")
+                try await terminal.shows("› one")
+                try await terminal.type("\u{1A}")
+                try await terminal.shows("stopped for the first time")
+                try await terminal.shows("› one")
+                try await terminal.type(" two")
+                try await terminal.shows("› one two")
+                let number = try String(contentsOfFile: user.directory + "/pid", encoding: .utf8)
+                kill(try #require(Int32(number.dropLast())), SIGTSTP)
+                try await terminal.shows("stopped for the second time")
+                try await terminal.shows("› one two")
+                try await terminal.type("\r")
+                try await terminal.shows("You said: one two")
+                try await Self.end(terminal)
+            }
+            #expect(Self.prompts(mac) == ["one two"])
         }
     }
 

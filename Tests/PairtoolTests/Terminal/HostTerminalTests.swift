@@ -61,11 +61,36 @@ import Testing
                 try await terminal.shows("Three wrong codes: this code is no longer valid. A new one follows.")
                 let third = try await code(terminal)
                 #expect(third.code != second.code || third.token != second.token)
+                #expect(try await host.spawn(["host", "revoke", "desk"]).status == 0)
+                try await terminal.shows("Revoked: desk (")
                 try await terminal.type("\u{3}")
                 try await terminal.shows("The host has ended.")
                 #expect(try await terminal.status == 0)
             }
         }
+    }
+
+    @Test("Messages of others are written above the countdown, and after it as they are")
+    func lastLine() {
+        let sink = LineSink()
+        var context = CommandContext.process
+        (context.stdout, context.stderr, context.drawing) = (sink, sink, TerminalDrawing())
+        let line = LastLine(context)
+        context.writeMessage("before\n")
+        line.show("valid for 5:00")
+        context.writeMessage("odd\n")
+        line.end()
+        context.writeMessage("after\n")
+        let erased = "\r\u{1B}[K"
+        #expect(sink.text == "before\n\(erased)valid for 5:00\(erased)odd\nvalid for 5:00\(erased)after\n")
+    }
+
+    @Test("The time of day has the date with it if that is another one")
+    func clock() {
+        let (time, day) = (/[0-9]{2}:[0-9]{2}:[0-9]{2}/, Date(timeIntervalSince1970: 1_000_000_000))
+        #expect(TimeText.clock(day, now: day).wholeMatch(of: time) != nil)
+        let before = TimeText.clock(day, now: day + 48 * 3600)
+        #expect(before.hasPrefix("2001-09-0") && before.hasSuffix(" " + TimeText.clock(day, now: day)))
     }
 
     /// A host's screen, of no host, whose clock stands still.
@@ -80,6 +105,7 @@ import Testing
         context.windowSize = window
         context.environment = [:]
         context.now = { now }
+        context.drawing = TerminalDrawing()
         return HostScreen(
             output: Output(context: context, format: .text),
             name: "Shed",

@@ -1,3 +1,5 @@
+import SeededNumbers
+
 /// Changes a file here and there: bits, bytes, numbers that are all ones, pieces cut out, doubled or made up.
 struct Mutator {
     private let file: [UInt8]

@@ -1,5 +1,6 @@
 import CompanionWire
 import FoundationEssentials
+import Glibc
 import Identity
 import LocalState
 
@@ -10,8 +11,8 @@ struct AICLIListing: Codable, Sendable, Hashable {
     var listedAt = Date.distantPast
 }
 
-/// The local data of one AICLI server: sessions, waiting prompts and messages. A folder of files that only their owner
-/// can read; each file is replaced as a whole.
+/// What one AICLI server needs of this machine: sessions, waiting prompts, and the projects that they are for. A folder
+/// of files that only their owner can read; each file is replaced as a whole. Messages are in ``AICLIMessages``.
 package struct AICLIStore: Sendable {
     package let directory: String
 
@@ -55,17 +56,20 @@ package struct AICLIStore: Sendable {
         try update("outbox.json", AICLIOutbox(), change)
     }
 
-    /// - Parameter chatID: See ``AICLISessionTable/chatID(for:)``.
-    package func transcript(chatID: String) throws -> AICLITranscript {
-        try load(Self.transcriptName(chatID)) ?? AICLITranscript()
+    /// What an earlier version kept of a chat; nil if there is nothing.
+    func transcript(chatID: String) throws -> AICLITranscript? {
+        try load(Self.transcriptName(chatID))
     }
 
-    @discardableResult
-    package func updateTranscript<R>(
-        chatID: String,
-        _ change: (inout AICLITranscript) throws -> R
-    ) throws -> R {
-        try update(Self.transcriptName(chatID), AICLITranscript(), change)
+    func removeTranscript(chatID: String) {
+        // Another process may have done it.
+        unlink("\(directory)/\(Self.transcriptName(chatID))")
+    }
+
+    /// Whether an earlier version kept messages that were not moved yet.
+    var hasTranscripts: Bool {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        return names.contains { $0.begins(with: "chat-") && $0.ends(with: ".json") }
     }
 
     /// The paths of the files that are damaged.
@@ -129,6 +133,18 @@ package struct AICLIStore: Sendable {
             encoder: CompanionJSON.encoder(sorted: true),
             load: { try load(name) ?? empty },
             change
+        )
+    }
+}
+
+extension CompanionProject {
+    /// A project's chat: servers have one for each.
+    var onlyChat: CompanionChat {
+        CompanionChat(
+            id: AICLISessionTable.chatID(for: localPath),
+            projectId: id,
+            title: name,
+            lastUpdatedAt: lastUpdatedAt
         )
     }
 }

@@ -1,10 +1,13 @@
 import CompanionWire
 package import FoundationEssentials
+import History
 
 /// Performs the actions of ``AICLITurn``: connects, sends, asks the user, waits and stores.
 package struct AICLITurnRunner: Sendable {
     package let client: AICLIClient
     package let store: AICLIStore
+    /// Where what is said is kept.
+    package var messages: AICLIMessages
     /// nil denies every question that the allowed tools do not cover.
     package var permissions: AICLIPermissionAnswering?
     package var configuration = AICLITurn.Configuration()
@@ -15,6 +18,7 @@ package struct AICLITurnRunner: Sendable {
     package init(client: AICLIClient, store: AICLIStore) {
         self.client = client
         self.store = store
+        messages = AICLIMessages(store, nil)
     }
 
     /// Runs a turn.
@@ -43,7 +47,7 @@ package struct AICLITurnRunner: Sendable {
             if let waiting { try store.updateOutbox { $0.finish(waiting) } }
             return summary
         } catch {
-            try settle(turn, isOut: isOut, waiting: waiting, after: error)
+            try await settle(turn, isOut: isOut, waiting: waiting, after: error)
             throw error
         }
     }
@@ -71,6 +75,8 @@ package struct AICLITurnRunner: Sendable {
                     sink.yield(.permission(request, answer: answer ?? nil))
                 }
             }
+            // The last message of the user, for the tools.
+            var message: Int64?
             sink.yield(.begin)
             for await input in inputs {
                 let moment = AICLITurn.Moment(date: now(), elapsed: .now - start)
@@ -91,12 +97,19 @@ package struct AICLITurnRunner: Sendable {
                             sink.yield(.timer(number))
                         }
                     case .ask(let request): asking.yield(request)
-                    case .output(let output): emit(output)
+                    case .output(let output):
+                        emit(output)
+                        if let message, let tool = HistoryTool(output, at: moment.date) {
+                            await messages.keep(tool, of: message)
+                        }
                     case .prompting:
                         // A refused prompt that is sent again in another session is already marked.
                         if !isOut { try begin(waiting) }
                         isOut = true
-                    case .started, .verdict, .saw, .said:
+                    case .said(let role, let text, let time):
+                        let key = await messages.say(role, text, at: time, in: turn.workingDirectory)
+                        if role == .user { message = key }
+                    case .started, .verdict, .saw:
                         try note(action, in: turn, at: moment.date)
                     case .finish(let summary): return summary
                     case .fail(let error): throw error
@@ -187,24 +200,22 @@ extension AICLITurnRunner {
             try store.updateSessions { $0.take(verdict, of: id, at: date) }
         case .saw(let identities, let id):
             try store.updateSessions { $0.saw(identities, in: id) }
-        case .said(let role, let text, let time):
-            try say(role, text, at: time, in: turn.workingDirectory)
         default: break
         }
     }
 
-    private func say(_ role: CompanionMessage.Role, _ text: String, at date: Date, in directory: String) throws {
-        try store.updateTranscript(chatID: AICLISessionTable.chatID(for: directory)) {
-            $0.append(role, text, at: date)
-        }
-    }
-
     /// Stores how a turn failed.
-    private func settle(_ turn: AICLITurn, isOut: Bool, waiting: String?, after error: any Error) throws {
+    private func settle(
+        _ turn: AICLITurn,
+        isOut: Bool,
+        waiting: String?,
+        after error: any Error
+    ) async throws {
         let failure = error as? CompanionClientError
         if isOut {
             let why = failure?.description ?? "Nobody waited for it."
-            try say(.system, "The answer did not arrive. \(why)", at: now(), in: turn.workingDirectory)
+            let text = "The answer did not arrive. \(why)"
+            _ = await messages.say(.system, text, at: now(), in: turn.workingDirectory)
         }
         guard let waiting, isOut, let failure,
             ![.unreachable, .timedOut, .streamInterrupted].contains(failure.code)

@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// A line of a notification: the Mac puts it between double quotes into an AppleScript and escapes nothing.
 package struct LumiNotificationText: Sendable, Hashable {
     package let text: String
@@ -43,5 +45,65 @@ package struct LumiScript: Sendable, Hashable {
         guard text.utf8.count <= 1 << 20 else { throw LumiInputError("the script is larger than 1 MiB") }
         guard !text.unicodeScalars.contains("\0") else { throw LumiInputError("a script has no NUL characters") }
         self.text = text
+    }
+}
+
+/// A web address that a Mac may open: the Mac puts it between double quotes into a shell command (lumi, Guards).
+package struct LumiURL: Sendable, Hashable {
+    package let text: String
+
+    /// - Throws: ``LumiInputError`` for anything but `http://` and `https://` with a host, for characters that have to
+    ///   be percent-encoded, and for those that end the quotes or mean something between them.
+    package init(_ text: String) throws(LumiInputError) {
+        guard
+            let rest = text.dropping(prefix: "https://", ignoringCase: true)
+                ?? text.dropping(prefix: "http://", ignoringCase: true)
+        else {
+            throw LumiInputError("only addresses that begin with http:// or https:// are opened")
+        }
+        guard text.utf8.count <= 2048 else { throw LumiInputError("the address is longer than 2048 characters") }
+        guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !Self.forbidden.contains($0) }) else {
+            throw LumiInputError(
+                "the address has characters that a Mac would read as part of a command, or that are not of an address: "
+                    + "write quotes, $, `, \\, <, >, ; and | as well as spaces and other letters percent-encoded, as in %22"
+            )
+        }
+        // Of ASCII alone by now.
+        let host = rest.prefix { !"/?#".contains($0) }
+        guard let first = host.first, first.isLetter || first.isNumber || first == "[", !host.has("@") else {
+            throw LumiInputError("the address names no host, or a user besides it")
+        }
+        self.text = text
+    }
+
+    private static let forbidden = Set("\"'`$\\<>;|{}^".utf8)
+}
+
+/// The name of a Mac's application: the Mac puts it between double quotes into a script (lumi, Guards).
+package struct LumiAppName: Sendable, Hashable {
+    package let text: String
+
+    /// - Throws: ``LumiInputError`` for anything but letters, digits, spaces and `.`, `-`, `_`, `+`.
+    package init(_ text: String) throws(LumiInputError) {
+        guard let first = text.first, first.isLetter || first.isNumber else {
+            throw LumiInputError("the name of an application begins with a letter or a digit")
+        }
+        guard text.unicodeScalars.count <= 128 else { throw LumiInputError("the name is longer than 128 characters") }
+        guard text.unicodeScalars.allSatisfy(Self.isAllowed) else {
+            throw LumiInputError(
+                "the name of an application may have letters, digits, spaces and . - _ + only: a Mac would read other "
+                    + "characters as part of a script"
+            )
+        }
+        self.text = text
+    }
+
+    private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
+            .nonspacingMark, .spacingMark:
+            true
+        default: " .-_+".unicodeScalars.contains(scalar)
+        }
     }
 }

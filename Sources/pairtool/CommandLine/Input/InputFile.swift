@@ -8,15 +8,30 @@ enum InputFile {
     /// - Throws: ``CommandError`` if it cannot be read; `CancellationError` when the user interrupts the wait for a
     ///   pipe or a device.
     static func read(_ path: String, limit: Int) throws -> [UInt8]? {
-        // Opening must not wait for a writer: waiting for input can be interrupted, opening could not.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard descriptor >= 0 else { throw CommandError.unreadable(path, errno) }
+        let descriptor = try open(path)
         defer { close(descriptor) }
         let status = FileStatus(descriptor: descriptor)
         let isFile = status?.kind == .file
         guard !isFile || status?.size ?? 0 <= limit else { return nil }
         var content: [UInt8] = []
         content.reserveCapacity(isFile ? status?.size ?? 0 : 0)
+        while let chunk = try readSome(descriptor, isFile: isFile, path) {
+            content.append(contentsOf: chunk)
+            guard content.count <= limit else { return nil }
+        }
+        return content
+    }
+
+    /// Opens a file to read it. Does not wait for a pipe's writer: waiting for input can be interrupted, opening could
+    /// not.
+    static func open(_ path: String) throws -> Int32 {
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { throw CommandError.unreadable(path, errno) }
+        return descriptor
+    }
+
+    /// The next bytes of an opened file; nil at its end.
+    static func readSome(_ descriptor: Int32, isFile: Bool, _ path: String) throws -> ArraySlice<UInt8>? {
         var chunk = [UInt8](repeating: 0, count: 64 << 10)
         while true {
             // With O_NONBLOCK, a pipe without a writer looks like one that has ended.
@@ -24,9 +39,7 @@ enum InputFile {
             let count = Glibc.read(descriptor, &chunk, chunk.count)
             if count < 0, errno == EINTR || errno == EAGAIN { continue }
             guard count >= 0 else { throw CommandError.unreadable(path, errno) }
-            guard count > 0 else { return content }
-            content.append(contentsOf: chunk[..<count])
-            guard content.count <= limit else { return nil }
+            return count > 0 ? chunk[..<count] : nil
         }
     }
 }

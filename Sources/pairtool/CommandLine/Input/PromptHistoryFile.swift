@@ -34,8 +34,9 @@ struct PromptHistoryFile: Sendable {
     func append(_ prompt: String) {
         guard prompt.utf8.first != UInt8(ascii: " "), prompt.utf8.count <= Self.longest else { return }
         let encoder = CompanionJSON.encoder(sorted: true)
-        try? PrivateFile.update(path, lock: path + ".lock", encoder: encoder, load: content) { content in
-            guard content.prompts.last != prompt else { return }
+        try? PrivateFile.update(path, lock: path + ".lock", encoder: encoder, isDurable: false, load: content) {
+            content in
+            guard !(content.prompts.last.map { $0.isSame(as: prompt) } ?? false) else { return }
             content.prompts.append(prompt)
             content.prompts.removeFirst(max(0, content.prompts.count - Self.limit))
         }

@@ -14,7 +14,7 @@ protocol PromptReader: Sendable {
     /// Adds a prompt to the history, if prompts can be edited.
     ///
     /// - Parameter isKept: Whether later sessions get it too. Default: true.
-    func remember(_ prompt: String, isKept: Bool)
+    func remember(_ prompt: String, isKept: Bool) async
     /// Lets the user change a text in an editor.
     ///
     /// - Throws: ``CommandError`` if there is no terminal, or the editor fails.
@@ -24,7 +24,7 @@ protocol PromptReader: Sendable {
 }
 
 extension PromptReader {
-    func remember(_ prompt: String) { remember(prompt, isKept: true) }
+    func remember(_ prompt: String) async { await remember(prompt, isKept: true) }
 }
 
 /// Reads unedited lines, from a pipe or a terminal without line editing.
@@ -75,11 +75,11 @@ struct EditingPromptReader: PromptReader {
         }
     }
 
-    func remember(_ prompt: String, isKept: Bool) {
+    func remember(_ prompt: String, isKept: Bool) async {
         // The peer may have put anything into its messages.
         editor.remember(TerminalText.block(prompt))
-        guard isKept else { return }
-        history?.append(prompt)
+        guard isKept, let history else { return }
+        try? await BlockingCall.run { history.append(prompt) }
     }
 
     func edit(_ text: String) async throws -> String {
@@ -119,8 +119,11 @@ extension CommandContext {
 
     /// The reader that suits the terminal, and the context for what is done between two prompts.
     ///
-    /// - Parameter keepsHistory: Whether prompts are kept for later sessions.
+    /// - Parameters:
+    ///   - typed: What was typed before, and has been read.
+    ///   - keepsHistory: Whether prompts are kept for later sessions.
     func promptReader(
+        typed: [UInt8] = [],
         keepsHistory: Bool,
         completer: LineEditor.Completer?
     ) -> (reader: any PromptReader, context: CommandContext) {
@@ -130,6 +133,7 @@ extension CommandContext {
         let history = keepsHistory ? PromptHistoryFile(directory: paths.state) : nil
         let editor = LineEditor(
             prompt: Self.prompt,
+            typed: typed,
             history: history?.load() ?? [],
             reflows: reflows,
             interruptDescriptor: Interrupts.shared.wakeDescriptor,

@@ -1,4 +1,5 @@
 import CompanionWire
+import LocalState
 
 /// Asks the user at the terminal. The question goes to standard error.
 struct Question {

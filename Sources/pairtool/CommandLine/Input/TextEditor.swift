@@ -38,12 +38,23 @@ struct TextEditor {
         return "vi"
     }
 
-    /// Starts the editor as git does: the variable may hold options, so that a shell has to read it.
+    /// Runs the editor. As with git, Ctrl-C is the editor's: what was written is not lost.
     private func run(on path: String) async throws {
+        defer { Interrupts.shared.drainWake() }
+        try await Interrupts.shared.withHandler {
+            $0 == SIGINT
+        } _: {
+            try await start(on: path)
+        }
+    }
+
+    /// Starts the editor as git does: the variable may hold options, so that a shell has to read it.
+    private func start(on path: String) async throws {
         let terminal = FileDescriptor(rawValue: context.stdoutIsTerminal ? STDOUT_FILENO : STDERR_FILENO)
         let outcome = try await Subprocess.run(
             .path("/bin/sh"),
-            arguments: ["-c", "\(program) \"$1\"", "pairtool", path],
+            // The trap keeps Ctrl-C from ending the shell while the editor, which gets the signal too, goes on.
+            arguments: ["-c", "trap : INT; \(program) \"$1\"", "pairtool", path],
             input: .fileDescriptor(.standardInput, closeAfterSpawningProcess: false),
             output: .fileDescriptor(terminal, closeAfterSpawningProcess: false),
             error: .fileDescriptor(.standardError, closeAfterSpawningProcess: false)

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import NIOConcurrencyHelpers
 
 /// Shows on a terminal what a slow command is doing, and how long a code remains valid.
 struct Countdown: Sendable {
@@ -8,17 +9,18 @@ struct Countdown: Sendable {
 
     func run<R: Sendable>(_ what: String, _ body: @escaping @Sendable () async throws -> R) async throws -> R {
         guard context.stderrIsTerminal else { return try await body() }
+        let last = LastLine(context)
         return try await withThrowingTaskGroup(of: R?.self) { group in
             group.addTask { try await body() }
             group.addTask {
                 while true {
-                    context.stderr.write("\r\u{1B}[K\(line(what))")
+                    last.show(line(what))
                     try await ContinuousClock().sleep(for: .seconds(1))
                 }
             }
             defer {
                 group.cancelAll()
-                context.stderr.write("\r\u{1B}[K")
+                last.end()
             }
             while let result = try await group.next() {
                 if let result { return result }
@@ -31,5 +33,60 @@ struct Countdown: Sendable {
         guard let expiresAt else { return "\(what)…" }
         let left = expiresAt.timeIntervalSince(context.now())
         return left > 0 ? "\(what)… the code is valid for \(TimeText.countdown(left))" : "\(what)… the code has expired"
+    }
+}
+
+/// A line at the end of a terminal's output that changes. Messages of others are written above it.
+final class LastLine: Sendable {
+    private let context: CommandContext
+    /// What is shown; nil if nothing is, or if somebody else uses the terminal.
+    private let text = NIOLockedValueBox<(shown: String?, isHeld: Bool)>((nil, false))
+
+    private static let erasure = "\r\u{1B}[K"
+
+    init(_ context: CommandContext) {
+        self.context = context
+        context.drawing.set(
+            TerminalDrawing.Control(
+                insert: { [weak self] in self?.insert($0) ?? false },
+                hold: { [weak self] in self?.hold($0) }
+            )
+        )
+    }
+
+    func show(_ line: String) {
+        text.withLockedValue { text in
+            text.shown = line
+            if !text.isHeld { context.stderr.write(Self.erasure + line) }
+        }
+    }
+
+    /// Takes the line away until it is shown again.
+    func clear() {
+        text.withLockedValue { text in
+            if text.shown != nil, !text.isHeld { context.stderr.write(Self.erasure) }
+            text.shown = nil
+        }
+    }
+
+    func end() {
+        context.drawing.set(nil)
+        clear()
+    }
+
+    private func insert(_ lines: String) -> Bool {
+        text.withLockedValue { text in
+            guard let shown = text.shown, !text.isHeld else { return false }
+            context.stderr.write(Self.erasure + lines + shown)
+            return true
+        }
+    }
+
+    private func hold(_ isHeld: Bool) {
+        text.withLockedValue { text in
+            text.isHeld = isHeld
+            guard let shown = text.shown else { return }
+            context.stderr.write(Self.erasure + (isHeld ? "" : shown))
+        }
     }
 }

@@ -6,6 +6,12 @@ import Markdown
 struct RenderingOptions: ParsableArguments {
     @Flag(help: "Print messages as they are. Default: show Markdown at a terminal that may have colours.")
     var plain = false
+
+    /// Finds out which colours can be read at the terminal, before messages are shown there.
+    func prepare(_ options: OutputOptions) async throws {
+        let output = options.output
+        if !plain, output.format == .text { try await TerminalBackground.askBeforeOutput(output.context) }
+    }
 }
 
 extension Output {
@@ -22,7 +28,16 @@ extension Output {
 
     /// A text in the terminal's faint style; sanitised.
     func faint(_ text: String) -> String {
-        context.colour ? "\u{1B}[2m\(TerminalText.line(text))\u{1B}[0m" : TerminalText.line(text)
+        Self.faint(text, context.colour)
+    }
+
+    /// A message for standard error in the terminal's faint style; sanitised.
+    func faintMessage(_ text: String) -> String {
+        Self.faint(text, context.colour && context.stderrIsTerminal)
+    }
+
+    private static func faint(_ text: String, _ hasColour: Bool) -> String {
+        hasColour ? "\u{1B}[2m\(TerminalText.line(text))\u{1B}[0m" : TerminalText.line(text)
     }
 }
 

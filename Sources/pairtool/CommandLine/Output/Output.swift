@@ -46,8 +46,11 @@ struct Output: Sendable {
     ) {
         switch format {
         case .text: table(items, columns: columns)
-        case .json: context.stdout.write(items.compactMap(dataLine).joined())
-        case .quiet: items.forEach { context.stdout.write(TerminalText.line(id($0)) + "\n") }
+        case .json:
+            // Making an encoder takes longer than what it does for a row.
+            let encoder = CompanionJSON.encoder(sorted: true)
+            context.stdout.write(items.compactMap { dataLine($0, encoder) }.joined())
+        case .quiet: context.stdout.write(items.map { TerminalText.line(id($0)) + "\n" }.joined())
         }
     }
 
@@ -62,13 +65,13 @@ struct Output: Sendable {
 
     /// Writes a JSON object on a line of its own.
     func json(_ value: some Encodable) {
-        guard let line = dataLine(value) else { return }
+        guard let line = dataLine(value, CompanionJSON.encoder(sorted: true)) else { return }
         context.stdout.write(line)
     }
 
-    private func dataLine(_ value: some Encodable) -> String? {
-        guard let asOf else { return line(value) }
-        return line(StoredRow(row: value, asOf: asOf()))
+    private func dataLine(_ value: some Encodable, _ encoder: JSONEncoder) -> String? {
+        guard let asOf else { return line(value, encoder) }
+        return line(StoredRow(row: value, asOf: asOf()), encoder)
     }
 
     /// A row of data, and that it was stored on this machine.
@@ -88,8 +91,8 @@ struct Output: Sendable {
         }
     }
 
-    private func line(_ value: some Encodable) -> String? {
-        guard let data = try? CompanionJSON.encoder(sorted: true).encode(value) else { return nil }
+    private func line(_ value: some Encodable, _ encoder: JSONEncoder) -> String? {
+        guard let data = try? encoder.encode(value) else { return nil }
         return TerminalText.json(String(decoding: data, as: UTF8.self)) + "\n"
     }
 
@@ -135,7 +138,7 @@ struct Output: Sendable {
 
     /// Writes information that is neither data nor a warning to standard error, as a JSON object.
     func info(_ value: some Encodable) {
-        guard let line = line(value) else { return }
+        guard let line = line(value, CompanionJSON.encoder(sorted: true)) else { return }
         context.writeMessage(line)
     }
 

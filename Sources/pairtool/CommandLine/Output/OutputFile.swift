@@ -18,16 +18,32 @@ enum OutputFile {
     ///   link, a pipe of another user, or a path that the user may not write to. `CancellationError` when the user
     ///   interrupts the wait for a pipe's reader.
     static func write(_ bytes: UnsafeRawBufferPointer, to path: String) throws -> Outcome {
-        if let descriptor = ownDescriptor(path) {
+        switch try place(path) {
+        case .file(let target):
+            try replace(target, with: bytes)
+            return .replaced
+        case .opened(let descriptor, let isOurs):
+            defer { if isOurs { close(descriptor) } }
             try write(bytes, to: descriptor, path)
             return .writtenThrough
         }
+    }
+
+    /// Where a path leads to.
+    fileprivate enum Place {
+        /// A file that is replaced as a whole, or is not there yet.
+        case file(String)
+        /// - Parameter isOurs: Whether it was opened here, and is to be closed.
+        case opened(Int32, isOurs: Bool)
+    }
+
+    fileprivate static func place(_ path: String) throws -> Place {
+        if let descriptor = ownDescriptor(path) { return .opened(descriptor, isOurs: false) }
         guard let status = FileStatus(path) else {
             guard FileStatus(path, followingLinks: false) == nil else {
                 throw failure(path, "it is a link that leads nowhere")
             }
-            try replace(path, with: bytes)
-            return .replaced
+            return .file(path)
         }
         switch status.kind {
         case .directory: throw failure(path, "it is a directory")
@@ -35,20 +51,18 @@ enum OutputFile {
         case .file, .pipe, .characterDevice: break
         }
         let descriptor = try open(path)
-        defer { close(descriptor) }
+        var isUsed = false
+        defer { if !isUsed { close(descriptor) } }
         guard let opened = FileStatus(descriptor: descriptor), opened.isSameFile(as: status) else {
             throw failure(path, "something else came in its place")
         }
-        guard opened.kind != .file else {
-            try replace(target(of: path), with: bytes)
-            return .replaced
-        }
+        guard opened.kind != .file else { return .file(try target(of: path)) }
         // In a directory that everybody may write to, another user's pipe may be there to intercept the output.
         guard opened.kind != .pipe || opened.owner == geteuid() else {
             throw failure(path, "it is a pipe of somebody else")
         }
-        try write(bytes, to: descriptor, path)
-        return .writtenThrough
+        isUsed = true
+        return .opened(descriptor, isOurs: true)
     }
 
     /// The path of a file that will be replaced as a whole, later or more than once: the end of all links, or the path
@@ -126,7 +140,7 @@ enum OutputFile {
         }
     }
 
-    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ path: String) throws {
+    fileprivate static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ path: String) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
@@ -142,5 +156,52 @@ enum OutputFile {
 
     private static func failure(_ path: String, _ reason: String = PrivateFile.systemMessage()) -> CommandError {
         CommandError(.failed, "file.unwritable", "\(path) cannot be written to: \(reason)")
+    }
+}
+
+/// What ``OutputFile/write(_:to:)`` does, piece by piece: a file gets its new content when it is whole. Blocks.
+final class OutputDraft: @unchecked Sendable {
+    // Safe because: one task writes, one piece after the other.
+    private let path: String
+    private let place: OutputFile.Place
+    private let draft: PrivateFile.Draft?
+
+    /// - Throws: ``CommandError`` with the code `file.unwritable`, as the methods do.
+    init(_ path: String) throws {
+        self.path = path
+        place = try OutputFile.place(path)
+        guard case .file(let target) = place else {
+            draft = nil
+            return
+        }
+        draft = try Self.mapped { () throws(PrivateFile.Failure) in try PrivateFile.Draft(target) }
+    }
+
+    deinit {
+        if case .opened(let descriptor, isOurs: true) = place { close(descriptor) }
+    }
+
+    func write(_ text: String) throws {
+        var text = text
+        try text.withUTF8 { bytes in
+            let bytes = UnsafeRawBufferPointer(bytes)
+            if case .opened(let descriptor, _) = place {
+                try OutputFile.write(bytes, to: descriptor, path)
+            } else {
+                try Self.mapped { () throws(PrivateFile.Failure) in try draft?.write(bytes) }
+            }
+        }
+    }
+
+    func finish() throws {
+        try Self.mapped { () throws(PrivateFile.Failure) in try draft?.finish(isDurable: false) }
+    }
+
+    private static func mapped<R>(_ body: () throws(PrivateFile.Failure) -> R) throws -> R {
+        do throws(PrivateFile.Failure) {
+            return try body()
+        } catch {
+            throw CommandError(.failed, "file.unwritable", error.description)
+        }
     }
 }

@@ -1,38 +1,64 @@
 import CompanionWire
+import Dispatch
 import Glibc
+import LocalState
 import NIOConcurrencyHelpers
 
 /// Shows output that does not fit the window in the user's pager.
 ///
-/// Output is kept until it is longer than the window: short output needs no pager.
+/// Output is kept until it is longer than the window: short output needs no pager. A thread of its own waits for the
+/// pager; who writes does not.
 final class Pager: TextSink {
     private struct State {
-        /// The whole output, which is written here if the pager cannot be run.
-        var kept: [UInt8] = []
+        /// What is not written yet.
+        var queue: [UInt8] = []
         var rows = 0
-        var pipe: Pipe?
+        /// Whether the output is whole.
+        var hasEnded = false
+        var phase = Phase.waiting
+        /// The pager's standard input, while more is written there.
+        var descriptor: Int32?
+        /// Who waits until the user has read on.
+        var waiting: CheckedContinuation<Void, Never>?
     }
 
-    /// The pager's standard input.
-    private struct Pipe: @unchecked Sendable {
-        // Safe because the state's lock is held whenever it is used.
-        let file: UnsafeMutablePointer<FILE>
+    private enum Phase {
+        /// Nothing is written yet.
+        case waiting
+        case running
+        /// The user has left the pager: what else is written is not wanted.
+        case left
+        /// There is no pager.
+        case direct
     }
 
     private let context: CommandContext
     private let command: String
     private let state = NIOLockedValueBox(State())
+    /// Counts changes of the state that the thread waits for.
+    private let changes = DispatchSemaphore(value: 0)
+
+    /// With more to write than this, the next part of the output is waited with.
+    private static let mostQueued = 1 << 20
+    /// A pager that has taken more than this is one that runs: a pipe holds 64 KiB.
+    private static let mostUnread = 128 << 10
 
     /// Runs a body with output that goes to the pager: `$PAGER`, or less.
     ///
-    /// - Parameter isWanted: Whether there is to be a pager. There is none if standard output is no terminal, if the
-    ///   output is not for people, and if `PAGER` is empty or `cat`.
-    static func with<R>(_ output: Output, isWanted: Bool, _ body: (Output) async throws -> R) async throws -> R {
+    /// - Parameters:
+    ///   - isWanted: Whether there is to be a pager. There is none if standard output is no terminal, if the output is
+    ///     not for people, and if `PAGER` is empty or `cat`.
+    ///   - body: Gets the output, and the pager if there is one.
+    static func with<R: Sendable>(
+        _ output: Output,
+        isWanted: Bool,
+        _ body: (Output, Pager?) async throws -> R
+    ) async throws -> R {
         let context = output.context
         let command = context.environment["PAGER"] ?? "less -FRX"
         guard isWanted, output.format == .text, context.stdoutIsTerminal, context.environment["TERM"] != "dumb",
             !command.isEmpty, command != "cat"
-        else { return try await body(output) }
+        else { return try await body(output, nil) }
         let pager = Pager(context: context, command: command)
         var paged = output
         paged.context.stdout = pager
@@ -40,12 +66,15 @@ final class Pager: TextSink {
         return try await Interrupts.shared.withHandler { number in
             number == SIGINT && pager.isRunning
         } _: {
+            async let writing: Void = BlockingCall.run { pager.run() }
             do {
-                let result = try await body(paged)
-                try await BlockingCall.run { pager.end() }
+                let result = try await body(paged, pager)
+                pager.end()
+                try await writing
                 return result
             } catch {
-                try await BlockingCall.run { pager.end() }
+                pager.end()
+                try? await writing
                 throw error
             }
         }
@@ -55,37 +84,120 @@ final class Pager: TextSink {
         (self.context, self.command) = (context, command)
     }
 
-    private var isRunning: Bool { state.withLockedValue { $0.pipe != nil } }
-
-    func write(_ bytes: UnsafeRawBufferPointer) {
+    /// Whether the user sees the pager.
+    private var isRunning: Bool {
         state.withLockedValue { state in
-            state.kept += bytes
-            if let pipe = state.pipe {
-                fwrite(bytes.baseAddress, 1, bytes.count, pipe.file)
-                return
-            }
-            state.rows += bytes.count { $0 == UInt8(ascii: "\n") }
-            guard state.rows >= context.windowSize()?.rows ?? 24 else { return }
-            state.pipe = start()
-            if let pipe = state.pipe { fwrite(state.kept, 1, state.kept.count, pipe.file) }
+            guard state.phase == .running else { return false }
+            guard let descriptor = state.descriptor else { return true }
+            var entry = pollfd(fd: descriptor, events: 0, revents: 0)
+            return poll(&entry, 1, 0) == 0
         }
     }
 
-    private func start() -> Pipe? {
-        // Colours and links pass; other control characters do not.
-        let options = context.environment["LESS"] == nil ? "LESS=FRX LV=-c " : ""
-        return popen(options + command, "w").map { Pipe(file: $0) }
+    func write(_ bytes: UnsafeRawBufferPointer) {
+        let isDirect = state.withLockedValue { state in
+            switch state.phase {
+            case .left: return false
+            case .direct: return true
+            case .waiting, .running: break
+            }
+            state.queue += bytes
+            state.rows += bytes.count { $0 == UInt8(ascii: "\n") }
+            return false
+        }
+        if isDirect { context.stdout.write(bytes) } else { changes.signal() }
     }
 
-    /// Waits until the user has left the pager.
+    /// Waits until the user has read on, if much is unread.
+    ///
+    /// - Returns: Whether more output is wanted.
+    func wantsMore() async throws -> Bool {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let waits = state.withLockedValue { state in
+                    guard state.phase == .running, state.queue.count > Self.mostQueued, !Task.isCancelled else {
+                        return false
+                    }
+                    state.waiting = continuation
+                    return true
+                }
+                if !waits { continuation.resume() }
+            }
+        } onCancel: {
+            goOn()
+        }
+        try Task.checkCancellation()
+        return state.withLockedValue { $0.phase != .left }
+    }
+
+    private func goOn() {
+        let waiting = state.withLockedValue { state in
+            defer { state.waiting = nil }
+            return state.waiting
+        }
+        waiting?.resume()
+    }
+
     private func end() {
-        let pipe = state.withLockedValue(\.pipe)
-        let status = pipe.map { pclose($0.file) }
-        state.withLockedValue { state in
-            state.pipe = nil
-            // The shell's status for a program that does not exist, or cannot be run.
-            let hasFailed = status.map { [126, 127].contains($0 >> 8) } ?? true
-            if hasFailed { state.kept.withUnsafeBytes { context.stdout.write($0) } }
+        state.withLockedValue { $0.hasEnded = true }
+        changes.signal()
+    }
+
+    // MARK: On the thread
+
+    /// Writes what comes, to the pager or past it, until the output has ended and the user has left the pager. Blocks.
+    private func run() {
+        let rows = { [context] in context.windowSize()?.rows ?? 24 }
+        while true {
+            changes.wait()
+            let (isLong, hasEnded) = state.withLockedValue { ($0.rows >= rows(), $0.hasEnded) }
+            if isLong { break }
+            if hasEnded { return writeDirectly([]) }
+        }
+        // Colours and links pass; other control characters do not.
+        let options = context.environment["LESS"] == nil ? "LESS=FRX LV=-c " : ""
+        guard let file = popen(options + command, "we") else { return writeDirectly([]) }
+        state.withLockedValue { ($0.phase, $0.descriptor) = (.running, fileno(file)) }
+        let (unread, hasRead) = write(to: file)
+        state.withLockedValue { $0.descriptor = nil }
+        let status = pclose(file)
+        // The shell's status for a program that does not exist, or cannot be run.
+        if !hasRead, [126, 127].contains(status >> 8) {
+            writeDirectly(unread)
+        } else {
+            state.withLockedValue { ($0.phase, $0.queue) = (.left, []) }
+        }
+        goOn()
+    }
+
+    /// - Returns: What was written, and whether the pager has read of it; then it is not kept.
+    private func write(to file: UnsafeMutablePointer<FILE>) -> (written: [UInt8], hasRead: Bool) {
+        var (kept, hasRead) = ([UInt8](), false)
+        while true {
+            let (bytes, hasEnded) = state.withLockedValue { state in
+                defer { state.queue = [] }
+                return (state.queue, state.hasEnded)
+            }
+            goOn()
+            if !hasRead { kept += bytes }
+            guard fwrite(bytes, 1, bytes.count, file) == bytes.count, fflush(file) == 0 else { return (kept, hasRead) }
+            if kept.count > Self.mostUnread { (kept, hasRead) = ([], true) }
+            if hasEnded { return (kept, hasRead) }
+            changes.wait()
+        }
+    }
+
+    /// Writes to standard output: some bytes, and what is in the queue, and what comes.
+    private func writeDirectly(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { context.stdout.write($0) }
+        while true {
+            let rest = state.withLockedValue { state in
+                defer { state.queue = [] }
+                if state.queue.isEmpty { state.phase = .direct }
+                return state.queue
+            }
+            guard !rest.isEmpty else { return }
+            rest.withUnsafeBytes { context.stdout.write($0) }
         }
     }
 }

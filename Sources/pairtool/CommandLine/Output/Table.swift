@@ -61,7 +61,11 @@ enum Table {
             widths = shrunk(shown.map { widths[$0] }, least: shown.map { least[$0] }, to: width)
         }
         var lines = (0...items.count).map { row in
-            line(columns.indices.map { columns[$0].cut(cells[$0][row], to: widths[$0]) }, widths)
+            // Without a limit, every column is as wide as its widest cell.
+            line(
+                columns.indices.map { width == nil ? cells[$0][row] : columns[$0].cut(cells[$0][row], to: widths[$0]) },
+                widths
+            )
         }
         if colour { lines[0] = "\u{1B}[2m\(lines[0])\u{1B}[0m" }
         return lines.map { $0 + "\n" }.joined()

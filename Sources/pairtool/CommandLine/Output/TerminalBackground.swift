@@ -1,6 +1,7 @@
 import CompanionWire
 import FoundationEssentials
 import Glibc
+import LocalState
 import Markdown
 import NIOConcurrencyHelpers
 
@@ -21,16 +22,23 @@ enum TerminalBackground {
 
     /// Asks the terminal (OSC 11), once in a process, where someone is about to type there anyway.
     ///
-    /// Nothing that is typed gets lost: the terminal is not asked while something waits to be read, and what comes
-    /// before the answer is put back. Newer kernels may forbid that; the terminal is not asked there.
-    static func ask(_ context: CommandContext) async throws {
+    /// - Returns: What was typed meanwhile. Nothing of it may get lost.
+    static func ask(_ context: CommandContext) async throws -> [UInt8] {
         guard context.canAsk, context.editsLines, context.colour, context.environment["TERM"] != "linux",
-            answer.withLockedValue({ $0 == nil }), canPutBack
-        else { return }
-        // The answer to a distant terminal takes its time. One that comes too late would be taken for typed text.
+            answer.withLockedValue({ $0 == nil })
+        else { return [] }
+        // The answers of a distant terminal take their time. One that comes too late would be taken for typed text.
         let isDistant = context.environment["SSH_CONNECTION"] != nil
         let reply = try await BlockingCall.run { exchange(limit: isDistant ? 1000 : 200) }
-        if let theme = reply.flatMap(theme(reply:)) { answer.withLockedValue { $0 = theme } }
+        if let theme = theme(reply: reply.text) { answer.withLockedValue { $0 = theme } }
+        return reply.typed
+    }
+
+    /// Asks the terminal where what is typed is for somebody else, such as the shell: it is put back. Newer kernels may
+    /// forbid that; the terminal is not asked there.
+    static func askBeforeOutput(_ context: CommandContext) async throws {
+        guard canPutBack else { return }
+        for var byte in try await ask(context) { _ = ioctl(STDIN_FILENO, UInt(TIOCSTI), &byte) }
     }
 
     /// Whether the kernel lets a program put back what it has read (TIOCSTI).
@@ -41,19 +49,20 @@ enum TerminalBackground {
         return setting.first == UInt8(ascii: "1")
     }
 
-    /// The terminal's answer without its frame, such as `rgb:ffff/ffff/ffff`; nil if there is none in time.
-    private static func exchange(limit milliseconds: Int32) -> [UInt8]? {
+    /// Asks for the background, and then for what the terminal is (DA1): every terminal answers that at once, also one
+    /// that does not know the first question. It is not asked while something waits to be read.
+    private static func exchange(limit milliseconds: Int32) -> TerminalReply {
+        var reply = TerminalReply()
         var original = termios()
-        guard tcgetattr(STDIN_FILENO, &original) == 0, tcgetpgrp(STDIN_FILENO) == getpgrp() else { return nil }
+        guard tcgetattr(STDIN_FILENO, &original) == 0, tcgetpgrp(STDIN_FILENO) == getpgrp() else { return reply }
         var settings = original
         settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
         tcsetattr(STDIN_FILENO, TCSANOW, &settings)
         defer { tcsetattr(STDIN_FILENO, TCSANOW, &original) }
         var waiting: Int32 = 0
-        guard ioctl(STDIN_FILENO, UInt(FIONREAD), &waiting) == 0, waiting == 0 else { return nil }
-        let question = Array("\u{1B}]11;?\u{1B}\\".utf8)
-        guard write(STDERR_FILENO, question, question.count) == question.count else { return nil }
-        var reply = TerminalReply()
+        guard ioctl(STDIN_FILENO, UInt(FIONREAD), &waiting) == 0, waiting == 0 else { return reply }
+        let questions = Array("\u{1B}]11;?\u{1B}\\\u{1B}[c".utf8)
+        guard write(STDERR_FILENO, questions, questions.count) == questions.count else { return reply }
         let end = ContinuousClock.now + .milliseconds(Int(milliseconds))
         while !reply.isComplete {
             let left = Int32((end - ContinuousClock.now) / Duration.milliseconds(1))
@@ -62,8 +71,8 @@ enum TerminalBackground {
             guard left > 0, poll(&entry, 1, left) == 1, read(STDIN_FILENO, &byte, 1) == 1 else { break }
             reply.take(byte)
         }
-        for var byte in reply.typed { _ = ioctl(STDIN_FILENO, UInt(TIOCSTI), &byte) }
-        return reply.isComplete ? reply.text : nil
+        reply.end()
+        return reply
     }
 
     /// - Parameter reply: `rgb:` and three colours of one to four hexadecimal digits.
@@ -79,15 +88,17 @@ enum TerminalBackground {
     }
 }
 
-/// Tells a terminal's answer to OSC 11 from what is typed.
+/// Tells a terminal's answers to OSC 11 and DA1 from what is typed.
 struct TerminalReply {
-    private static let begin = Array("\u{1B}]11;".utf8)
+    private static let colour = Array("\u{1B}]11;".utf8)
+    private static let device = Array("\u{1B}[?".utf8)
     private var bytes: [UInt8] = []
-    /// What is not part of the answer.
+    /// What is not part of an answer.
     private(set) var typed: [UInt8] = []
-    private(set) var isComplete = false
-    /// The answer without its frame.
+    /// The first answer without its frame, such as `rgb:ffff/ffff/ffff`; empty if it did not come.
     private(set) var text: [UInt8] = []
+    /// Whether the second answer has come.
+    private(set) var isComplete = false
 
     /// Longer answers are none.
     private static let mostBytes = 64
@@ -95,23 +106,31 @@ struct TerminalReply {
     mutating func take(_ byte: UInt8) {
         guard !isComplete else { return typed.append(byte) }
         bytes.append(byte)
-        guard bytes.count > Self.begin.count else {
-            guard !Self.begin.starts(with: bytes) else { return }
-            giveUp()
-            // Two Escapes, say: the second one may begin the answer.
-            if byte == 0x1B { bytes = [typed.removeLast()] }
-            return
-        }
-        // BEL or ST ends it.
-        if byte == 0x07 || bytes.suffix(2).elementsEqual("\u{1B}\\".utf8) {
-            text = Array(bytes.dropFirst(Self.begin.count).dropLast(byte == 0x07 ? 1 : 2))
+        if bytes.starts(with: Self.colour) {
+            // BEL or ST ends it.
+            guard byte == 0x07 || bytes.suffix(2).elementsEqual("\u{1B}\\".utf8) else {
+                return giveUp(from: Self.mostBytes)
+            }
+            text = Array(bytes.dropFirst(Self.colour.count).dropLast(byte == 0x07 ? 1 : 2))
+            bytes = []
+        } else if bytes.starts(with: Self.device) {
+            guard byte == UInt8(ascii: "c") else { return giveUp(from: byte < 0x40 ? Self.mostBytes : 0) }
             isComplete = true
-        } else if bytes.count > Self.mostBytes {
-            giveUp()
+            bytes = []
+        } else if !Self.colour.starts(with: bytes), !Self.device.starts(with: bytes) {
+            giveUp(from: 0)
+            // Two Escapes, say: the second one may begin an answer.
+            if byte == 0x1B { bytes = [typed.removeLast()] }
         }
     }
 
-    private mutating func giveUp() {
+    /// Nothing more is waited for.
+    mutating func end() {
+        giveUp(from: 0)
+    }
+
+    private mutating func giveUp(from count: Int) {
+        guard bytes.count >= count else { return }
         typed += bytes
         bytes = []
     }

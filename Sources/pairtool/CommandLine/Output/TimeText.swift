@@ -1,4 +1,6 @@
+import CompanionClient
 import FoundationEssentials
+import Glibc
 
 /// Formats times for display.
 enum TimeText {
@@ -16,6 +18,21 @@ enum TimeText {
         }
     }
 
+    /// The time of day here, such as `14:03:22`, with the date if that is not today's.
+    static func clock(_ date: Date, now: Date) -> String {
+        tzset()
+        func parts(_ date: Date) -> tm {
+            var (seconds, parts) = (time_t(date.timeIntervalSince1970.rounded(.down)), tm())
+            localtime_r(&seconds, &parts)
+            return parts
+        }
+        func two(_ number: Int32) -> String { (number < 10 ? "0" : "") + "\(number)" }
+        let (then, today) = (parts(date), parts(now))
+        let time = "\(two(then.tm_hour)):\(two(then.tm_min)):\(two(then.tm_sec))"
+        guard (then.tm_year, then.tm_yday) != (today.tm_year, today.tm_yday) else { return time }
+        return "\(then.tm_year + 1900)-\(two(then.tm_mon + 1))-\(two(then.tm_mday)) \(time)"
+    }
+
     /// The remaining time, such as `4:05`; `0:00` after the end.
     static func countdown(_ seconds: Double) -> String {
         let left = max(0, Int(seconds.rounded(.up)))
@@ -24,9 +41,6 @@ enum TimeText {
 
     /// The two largest units, such as `2 d 3 h` or `4 min 5 s`.
     static func span(_ seconds: Double) -> String {
-        let total = Int(seconds.magnitude.rounded())
-        let units = [("d", total / 86_400), ("h", total / 3600 % 24), ("min", total / 60 % 60), ("s", total % 60)]
-        let parts = units.drop { $0.1 == 0 }.prefix(2).filter { $0.1 > 0 }
-        return parts.isEmpty ? "0 s" : parts.map { "\($0.1) \($0.0)" }.joined(separator: " ")
+        Duration.seconds(seconds).span
     }
 }

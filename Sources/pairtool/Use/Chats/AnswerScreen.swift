@@ -14,10 +14,14 @@ final class AnswerScreen: Sendable {
         /// Finished rows that are not written yet.
         var finished: [UInt8] = []
         var isDirty = true
+        /// Whether text has come since the last drawing.
+        var hasText = false
         var hasEnded = false
         /// Whether somebody else uses the terminal.
         var isHeld = false
         var lastDrawing = Date.distantPast
+        /// The last drawing with new text. Text that comes after a pause does not wait for the line below it.
+        var lastText = Date.distantPast
         /// How long the last drawing took.
         var cost = 0.0
     }
@@ -28,7 +32,7 @@ final class AnswerScreen: Sendable {
 
     /// The shortest time between two drawings.
     private static let pause = 1.0 / 30
-    /// More finished text than this is written without a drawing.
+    /// More finished text than this is drawn at once.
     private static let mostFinished = 64 << 10
 
     init(context: CommandContext, options: MarkdownOptions) {
@@ -39,7 +43,7 @@ final class AnswerScreen: Sendable {
         state = NIOLockedValueBox(State(stream: MarkdownStream(options), region: LiveRegion(breaksRows: breaksRows)))
         context.drawing.set(
             TerminalDrawing.Control(
-                insert: { [weak self] in self?.insert($0) },
+                insert: { [weak self] in self?.insert($0) ?? false },
                 hold: { [weak self] in self?.hold($0) }
             )
         )
@@ -64,7 +68,7 @@ final class AnswerScreen: Sendable {
     func write(_ text: String) {
         state.withLockedValue { state in
             state.stream.feed(text)
-            state.isDirty = true
+            (state.isDirty, state.hasText) = (true, true)
             draw(&state)
         }
     }
@@ -88,13 +92,20 @@ final class AnswerScreen: Sendable {
     }
 
     /// Writes lines of somebody else, which are safe to show, above the open block.
-    private func insert(_ lines: String) {
-        state.withLockedValue { insert(lines, &$0) }
+    ///
+    /// - Returns: Whether the answer has not ended.
+    private func insert(_ lines: String) -> Bool {
+        state.withLockedValue { state in
+            guard !state.hasEnded else { return false }
+            insert(lines, &state)
+            return true
+        }
     }
 
     /// Takes the drawing away while somebody else uses the terminal, or brings it back.
     private func hold(_ isHeld: Bool) {
         state.withLockedValue { state in
+            guard !state.hasEnded else { return }
             if isHeld {
                 state.stream.endBlock()
                 draw(&state, isForced: true, showsProgress: false)
@@ -135,7 +146,7 @@ final class AnswerScreen: Sendable {
     private func draw(_ state: inout State, isForced: Bool = false, showsProgress: Bool = true) {
         guard !state.hasEnded, !state.isHeld else { return }
         let now = context.now()
-        let since = now.timeIntervalSince(state.lastDrawing)
+        let since = now.timeIntervalSince(state.hasText ? state.lastText : state.lastDrawing)
         state.finished += state.stream.takeRows()
         // A text that takes long to draw is drawn less often.
         let isDue = since < 0 || since >= max(Self.pause, 4 * state.cost)
@@ -146,7 +157,8 @@ final class AnswerScreen: Sendable {
         let window = context.windowSize() ?? CommandContext.WindowSize(columns: 80, rows: 24)
         state.stream.options.columns = window.columns
         let clock = ContinuousClock.now
-        var open = state.stream.openRows()
+        // Somebody else may use the terminal now: an unfinished line of code comes back below what is written there.
+        var open = showsProgress ? state.stream.openRows() : []
         if showsProgress {
             let line = state.progress.line(elapsed: now.timeIntervalSince(begin), columns: window.columns)
             // An empty row between them, if there is a text.
@@ -161,7 +173,8 @@ final class AnswerScreen: Sendable {
         state.cost = (ContinuousClock.now - clock) / .seconds(1)
         out.withUnsafeBytes { if !$0.isEmpty { context.stdout.write($0) } }
         state.finished.removeAll(keepingCapacity: true)
-        (state.lastDrawing, state.isDirty) = (now, false)
+        if state.hasText { state.lastText = now }
+        (state.lastDrawing, state.isDirty, state.hasText) = (now, false, false)
     }
 }
 
@@ -188,7 +201,9 @@ struct TurnProgress: Sendable {
     }
 
     mutating func end(_ tool: String, id: String?) {
-        let index = running.lastIndex { id != nil ? $0.id == id : $0.name.isSame(as: tool) }
+        let index = running.lastIndex { running in
+            id.map { running.id?.isSame(as: $0) ?? false } ?? running.name.isSame(as: tool)
+        }
         if let index { running.remove(at: index) }
     }
 

@@ -77,9 +77,10 @@ struct ChatCommand: AsyncParsableCommand {
 
     func run() async throws {
         let pictures = try await PromptPicture.read(images)
-        if !rendering.plain, options.output.format == .text { try await TerminalBackground.ask(.current) }
+        let isRendered = !rendering.plain && options.output.format == .text
+        let typed = try await isRendered ? TerminalBackground.ask(.current) : []
         let completer = ChatCompleter(context: .current)
-        let (prompts, context) = CommandContext.current.promptReader(keepsHistory: !noHistory) {
+        let (prompts, context) = CommandContext.current.promptReader(typed: typed, keepsHistory: !noHistory) {
             await completer.completion(of: $0.text)
         }
         defer { prompts.close() }

@@ -8,7 +8,7 @@ struct Conversation: Sendable {
     let session: HostSession
     /// Empty until the chat is created.
     private(set) var chatID: String
-    let title: String
+    private(set) var title: String
     /// The project in which to create the chat at the first prompt; nil once the chat exists.
     private var unmadeIn: MergedProject?
     /// The agent's working directory: always a path that the host listed.
@@ -18,7 +18,7 @@ struct Conversation: Sendable {
     /// Pictures that go with the next prompt.
     var images: [TurnImage] = []
     var allowedTools: [String]?
-    /// The answer to the last prompt.
+    /// The answer to the last prompt; empty if there is none.
     private(set) var lastAnswer = ""
     /// The tools that the agent used in answers, in the order of their first use.
     private(set) var toolsSeen: [String] = []
@@ -86,9 +86,12 @@ struct Conversation: Sendable {
     ///   is left behind.
     mutating func prepare(for prompt: String) async throws {
         if !images.isEmpty { try checkTakesImages() }
+        // If this prompt gets no answer, that to the one before is not the last one.
+        lastAnswer = ""
         guard let project = unmadeIn else { return }
-        chatID = try await session.turns.makeChat(projectID: project.id, title: ChatTitle.of(prompt))
-        unmadeIn = nil
+        let title = ChatTitle.of(prompt)
+        chatID = try await session.turns.makeChat(projectID: project.id, title: title)
+        (self.title, unmadeIn) = (title, nil)
     }
 
     /// Sends a prompt and shows the answer as it comes.

@@ -42,9 +42,10 @@ struct MessagesCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        try await rendering.prepare(options)
         try await host.withKnownSession(options, known, isPlain: rendering.plain) { session in
             let chat = try await session.chat(chat).chat
-            let count = try await Pager.with(session.output, isWanted: !avoidsPager) { output in
+            let count = try await Pager.with(session.output, isWanted: !avoidsPager) { output, pager in
                 let writer = MessageWriter(output: output)
                 if !all {
                     let messages = try await session.chats.lastMessages(chatID: chat.id, count: last ?? 20)
@@ -55,6 +56,7 @@ struct MessagesCommand: AsyncParsableCommand {
                 for try await message in try session.chats.messages(chatID: chat.id) {
                     writer.write(message)
                     count += 1
+                    guard try await pager?.wantsMore() ?? true else { break }
                 }
                 return count
             }
@@ -108,7 +110,7 @@ struct MessageWriter {
         if var markdown = output.markdown, message.role != .user {
             markdown.columns = max(8, markdown.columns - 2)
             let rows = MarkdownStream.rows(of: message.text, markdown)
-                .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+                .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
             return rows.map { ($0.isEmpty ? "" : "  ") + String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
         }
         return IndentedText.of(TerminalText.block(message.text), columns: output.context.columns)

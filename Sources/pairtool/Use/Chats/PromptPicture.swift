@@ -1,4 +1,5 @@
 import CompanionClient
+import LocalState
 
 /// Pictures that go with a prompt.
 enum PromptPicture {

@@ -78,6 +78,7 @@ struct SendCommand: AsyncParsableCommand {
     func run() async throws {
         let prompt = try await promptText(options.output.context)
         let pictures = try await PromptPicture.read(images)
+        try await rendering.prepare(options)
         try await host.withSession(options, isPlain: rendering.plain) { session in
             var conversation = try await Conversation.open(
                 new ? nil : words[0],

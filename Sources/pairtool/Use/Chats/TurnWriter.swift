@@ -69,7 +69,7 @@ struct TurnWriter {
             screen.note(notice)
         case .finished:
             screen.end()
-            output.context.stderr.write(output.faint(screen.summary) + "\n")
+            output.context.stderr.write(output.faintMessage(screen.summary) + "\n")
         }
     }
 

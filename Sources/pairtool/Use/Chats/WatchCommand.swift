@@ -32,17 +32,18 @@ struct WatchCommand: AsyncParsableCommand {
     func run() async throws {
         let progress = LiveProgress()
         try await host.withSessions(options) { session in
-            let writer = LiveWriter(output: session.output)
+            let writer = LiveWriter(output: session.output, names: WatchedNames(session))
             try await session.events.run(every: interval.duration, progress: progress, patience: HostOptions.patience) {
-                writer.write($0)
+                await writer.write($0)
             }
         }
     }
 }
 
-/// Shows live events, one per line.
+/// Shows live events, one per line: for people with names and local time, in JSON as the host sent them.
 struct LiveWriter: Sendable {
     let output: Output
+    let names: WatchedNames
 
     private struct Gap: Encodable {
         var type: String
@@ -50,13 +51,13 @@ struct LiveWriter: Sendable {
         var message: String
     }
 
-    func write(_ live: LiveEventStream.Output) {
+    func write(_ live: LiveEventStream.Output) async {
         switch (live, output.format) {
         case (.event(let event), .json): output.json(event)
         case (.event(let event), .quiet): output.data(TerminalText.line(event.type.rawValue))
         case (.event(let event), .text) where event.type == .hello:
             output.say("Connected; what happens at the host is printed here. Ctrl-C ends it.")
-        case (.event(let event), .text): output.data(TerminalText.line(text(event)))
+        case (.event(let event), .text): output.data(output.fitted(TerminalText.line(await text(event))))
         case (.interrupted(let reason), .json): report("interrupted", reason)
         case (.resumed(let text), .json): report("resumed", text)
         case (.interrupted(let text), _), (.resumed(let text), _): output.say(text)
@@ -67,12 +68,14 @@ struct LiveWriter: Sendable {
         output.json(Gap(type: type, at: output.context.now(), message: message))
     }
 
-    private func text(_ event: LiveEvent) -> String {
-        var words = [CompanionTimestamp.string(from: event.at), event.type.rawValue]
-        if let name = event.deviceName ?? event.deviceId { words.append(name) }
-        if let project = event.projectId { words.append("project \(project.prefix(8))") }
-        if let chat = event.chatId { words.append("chat \(chat.prefix(8))") }
-        if let turn = event.turnId { words.append("turn \(turn.prefix(8))") }
+    private func text(_ event: LiveEvent) async -> String {
+        var words = [TimeText.clock(event.at, now: output.context.now()), event.type.rawValue]
+        if let name = await names.device(of: event) { words.append(name) }
+        if let chat = event.chatId {
+            words.append(await names.chat(chat, isChanged: event.type == .chatChanged))
+        } else if let project = event.projectId {
+            words.append(await names.project(project, isChanged: event.type == .projectChanged))
+        }
         if let ok = event.ok { words.append(ok ? "ok" : "failed") }
         if let address = event.address { words.append("from \(address)") }
         if let left = event.triesLeft {

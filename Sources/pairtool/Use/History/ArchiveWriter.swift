@@ -20,7 +20,7 @@ struct ArchiveWriter: ChatWriter {
 
     mutating func begin(_ chat: HistoryChat) -> String {
         var lines = ""
-        if host != chat.host.id {
+        if host.map(chat.host.id.isSame) != true {
             var line = HistoryArchive.Line(.host)
             (line.id, line.name, line.family) = (chat.host.id, chat.host.name, chat.host.family)
             lines += text(line)

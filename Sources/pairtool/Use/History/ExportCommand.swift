@@ -2,6 +2,7 @@ import ArgumentParser
 import CompanionWire
 import FoundationEssentials
 import History
+import LocalState
 
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -52,36 +53,49 @@ struct ExportCommand: AsyncParsableCommand {
     func run() async throws {
         let screen = options.output
         try await screen.withHistory { history in
-            _ = await history.keepStored(screen)
-            let hostID: String? = if let host { try await history.host(host).id } else { nil }
+            _ = await history.keepStored()
+            let hostID: String? = if let host { try await history.store.host(host).id } else { nil }
             let chats = try choose(try await history.store.allChats(hostID: hostID))
-            let sink: any TextSink
-            let memory = BufferSink()
-            sink = output == nil ? screen.context.stdout : memory
-            var writer = chosenFormat.writer(now: screen.context.now())
-            sink.write(writer.beginning)
-            for chat in chats {
-                sink.write(writer.begin(chat))
-                var last: HistoryMessage?
-                repeat {
-                    let page = try await history.store.messages(of: chat, after: last)
-                    for message in page { sink.write(writer.text(message)) }
-                    last = page.last
-                    try Task.checkCancellation()
-                } while last != nil
-                sink.write(writer.end(chat))
-            }
-            sink.write(writer.ending)
             if let output {
-                _ = try memory.withBytes { try OutputFile.write($0, to: output) }
+                let draft = try await BlockingCall.run { try OutputDraft(output) }
+                try await write(chats, of: history.store) { text in
+                    try await BlockingCall.run { try draft.write(text) }
+                }
+                try await BlockingCall.run { try draft.finish() }
+            } else {
+                try await write(chats, of: history.store) { screen.context.stdout.write($0) }
+            }
+            if let output {
                 screen.say("Wrote \(chats.count == 1 ? "1 chat" : "\(chats.count) chats") to \(output).")
             }
             let partial = chats.filter { $0.unread > 0 || $0.readAt == nil }
             if !partial.isEmpty {
                 let what = partial.count == 1 ? "1 chat is" : "\(partial.count) chats are"
-                screen.say("\(what) not whole: read on this machine first, with pairtool messages CHAT --all.")
+                let all = partial.count == 1 ? "it" : "one"
+                screen.say("\(what) incomplete. To read all of \(all), run: pairtool messages CHAT --all")
             }
         }
+    }
+
+    private func write(
+        _ chats: [HistoryChat],
+        of store: HistoryStore,
+        _ put: (String) async throws -> Void
+    ) async throws {
+        var writer = chosenFormat.writer(now: CommandContext.current.now())
+        try await put(writer.beginning)
+        for chat in chats {
+            try await put(writer.begin(chat))
+            var last: HistoryMessage?
+            repeat {
+                let page = try await store.messages(of: chat, after: last)
+                if !page.isEmpty { try await put(page.map { writer.text($0) }.joined()) }
+                last = page.last
+                try Task.checkCancellation()
+            } while last != nil
+            try await put(writer.end(chat))
+        }
+        try await put(writer.ending)
     }
 
     private var chosenFormat: Format {
@@ -96,21 +110,31 @@ struct ExportCommand: AsyncParsableCommand {
             throw CommandError(.nothingFound, "chat.none", "no chat was read yet", next: "pairtool chats")
         }
         guard let name else { return chats }
-        let chat = try? NameMatch.find(
-            name,
-            in: chats,
-            kind: "chat",
-            listing: "pairtool chats",
-            ids: { [$0.chat.id] },
-            names: { [$0.chat.title] }
-        )
-        if let chat { return [chat] }
-        var projects: [HistoryChat] = []
-        for chat in chats where chat.project != nil {
-            let isKnown = projects.contains { $0.host.id == chat.host.id && $0.project?.id == chat.project?.id }
-            if !isKnown { projects.append(chat) }
+        do {
+            return [
+                try NameMatch.find(
+                    name,
+                    in: chats,
+                    kind: "chat",
+                    listing: "pairtool chats",
+                    ids: { [$0.chat.id] },
+                    names: { [$0.chat.title] }
+                )
+            ]
+        } catch {
+            // The error about chats also says if several match.
+            guard let project = try? Self.project(name, in: chats) else { throw error }
+            return chats.filter { $0.isInProject(of: project) }
         }
-        let project = try? NameMatch.find(
+    }
+
+    /// A chat of the project that a word names.
+    private static func project(_ name: String, in chats: [HistoryChat]) throws -> HistoryChat {
+        var projects: [HistoryChat] = []
+        for chat in chats where chat.project != nil && !projects.contains(where: chat.isInProject) {
+            projects.append(chat)
+        }
+        return try NameMatch.find(
             name,
             in: projects,
             kind: "project",
@@ -118,19 +142,13 @@ struct ExportCommand: AsyncParsableCommand {
             ids: { [$0.project?.id ?? ""] },
             names: { [$0.project?.name ?? "", $0.project?.localPath ?? ""] }
         )
-        guard let project else {
-            // The error of the search for a chat, which also tells of several that match.
-            _ = try NameMatch.find(
-                name,
-                in: chats,
-                kind: "chat",
-                listing: "pairtool chats",
-                ids: { [$0.chat.id] },
-                names: { [$0.chat.title] }
-            )
-            return []
-        }
-        return chats.filter { $0.host.id == project.host.id && $0.project?.id == project.project?.id }
+    }
+}
+
+extension HistoryChat {
+    fileprivate func isInProject(of other: HistoryChat) -> Bool {
+        guard let project, let otherProject = other.project else { return false }
+        return host.id.isSame(as: other.host.id) && project.id.isSame(as: otherProject.id)
     }
 }
 
@@ -178,18 +196,4 @@ extension ChatWriter {
     }
 
     func time(_ date: Date) -> String { CompanionTimestamp.string(from: date) }
-}
-
-/// Keeps text in memory, for a file that is written as a whole.
-private final class BufferSink: TextSink {
-    // Safe because: one task writes, and reads when it has written.
-    private nonisolated(unsafe) var bytes: [UInt8] = []
-
-    func write(_ bytes: UnsafeRawBufferPointer) {
-        self.bytes.append(contentsOf: bytes)
-    }
-
-    func withBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
-        try bytes.withUnsafeBytes(body)
-    }
 }

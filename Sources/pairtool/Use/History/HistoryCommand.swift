@@ -2,6 +2,7 @@ import ArgumentParser
 import CompanionWire
 import FoundationEssentials
 import History
+import Identity
 import LocalState
 import PairingAgent
 
@@ -50,8 +51,8 @@ struct HistoryCommand: AsyncParsableCommand {
 
         func run() async throws {
             let output = options.output
-            let limits = Choices.load(output.context.paths).history
             try await output.withHistory { history in
+                let limits = history.choices.history
                 let status = try await history.store.status()
                 let row = Row(
                     path: history.store.path,
@@ -78,13 +79,18 @@ struct HistoryCommand: AsyncParsableCommand {
                         messages  \(row.messages), oldest \(TimeText.ago(row.oldest, now: now)), newest \
                         \(TimeText.ago(row.newest, now: now))
                         tools     \(row.tools)
-                        kept      \(row.keepSeconds.map { "for \(TimeText.span($0))" } ?? "without a limit of time"), at most \
-                        \(Self.size(row.maxBytes ?? 0))
+                        kept      \(Self.limits(limits))
                         """,
                         indent: 10
                     )
                 }
             }
+        }
+
+        private static func limits(_ limits: HistoryLimits?) -> String {
+            guard let limits else { return "nothing more until config.toml is mended" }
+            let age = limits.age.map { "for \(TimeText.span($0))" } ?? "without an age limit"
+            return "\(age), at most \(size(limits.size))"
         }
 
         static func size(_ bytes: Int) -> String {
@@ -99,7 +105,7 @@ struct HistoryCommand: AsyncParsableCommand {
     struct Prune: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "prune",
-            abstract: "Remove what the limits in config.toml no longer allow; commands also do so by themselves.",
+            abstract: "Remove what the limits in config.toml no longer allow; other commands do this automatically.",
             discussion: """
                 Examples:
                   pairtool history prune
@@ -124,10 +130,11 @@ struct HistoryCommand: AsyncParsableCommand {
 
         func run() async throws {
             let output = options.output
-            var limits = Choices.load(output.context.paths).history ?? HistoryLimits()
-            if let olderThan { limits.age = olderThan.seconds }
             let count = try await output.withHistory { history in
-                try await history.store.prune(limits, now: output.context.now())
+                // With a fault in config.toml only what is asked for here is removed.
+                var limits = history.choices.history ?? HistoryLimits(size: .max)
+                if let olderThan { limits.age = olderThan.seconds }
+                return try await history.store.prune(limits, now: output.context.now())
             }
             output.result(Row(removed: count), id: nil) {
                 count == 1 ? "Removed 1 message." : "Removed \(count) messages."
@@ -140,7 +147,7 @@ struct HistoryCommand: AsyncParsableCommand {
             commandName: "clear",
             abstract: "Remove everything that is kept, or everything of one host.",
             discussion: """
-                Nothing is removed at the hosts. A damaged history is replaced by an empty one.
+                Nothing is removed at the hosts, and what was synced from a Lumi host stays. A damaged history is replaced by an empty one.
 
                 Examples:
                   pairtool history clear
@@ -160,24 +167,34 @@ struct HistoryCommand: AsyncParsableCommand {
 
         func run() async throws {
             let output = options.output
-            let path = HistoryStore.path(state: output.context.paths.state)
-            var cleared: HistoryHost?
+            let cleared: HistoryHost?
             do {
-                let store = try HistoryStore(path: path)
-                defer { store.close() }
-                if let host {
-                    let found = try await OpenedHistory(store: store, output: output).host(host)
-                    try await store.forget(hostID: found.id)
-                    cleared = found
-                } else {
-                    try await store.clear()
-                }
+                cleared = try await clear(output)
             } catch let error as HistoryError where error.code == .damaged && host == nil {
-                try HistoryStore.removeFiles(path)
+                try HistoryStore.removeFiles(HistoryStore.path(state: output.context.paths.state))
+                cleared = try await clear(output)
             }
             let name = cleared.map { TerminalText.line($0.name) }
             output.result(Row(host: cleared?.id), id: cleared?.id) {
                 name.map { "The history of \($0) is empty." } ?? "The history is empty."
+            }
+        }
+
+        /// - Returns: The host that `--host` names.
+        private func clear(_ output: Output) async throws -> HistoryHost? {
+            // Also those of which nothing was taken over yet.
+            let paired = try? PairedHostStore(directory: output.context.paths.data).load().hosts.map(\.id)
+            return try await output.withHistoryStore { store in
+                guard let host else {
+                    try await store.clear(
+                        hostIDs: try await store.hosts().map(\.id) + (paired ?? []),
+                        at: output.context.now()
+                    )
+                    return nil
+                }
+                let found = try await store.host(host)
+                try await store.clear(hostIDs: [found.id], at: output.context.now())
+                return found
             }
         }
     }

@@ -9,26 +9,18 @@ import PairingAgent
 /// The history, for commands about it: other than elsewhere, its failure is theirs.
 struct OpenedHistory: Sendable {
     let store: HistoryStore
+    let choices: Choices
     let output: Output
-
-    /// The host that a word names: by id, id prefix or name.
-    func host(_ word: String) async throws -> HistoryHost {
-        try NameMatch.find(
-            word,
-            in: try await store.hosts(),
-            kind: "host",
-            listing: "pairtool hosts",
-            ids: { [$0.id] },
-            names: { [$0.name] }
-        )
-    }
 
     /// Takes what families store of their hosts themselves.
     ///
     /// - Returns: Why something is missing.
-    func keepStored(_ output: Output) async -> CommandError? {
+    func keepStored() async -> CommandError? {
         let context = output.context
-        guard let history = LocalHistory.ofUser(output),
+        let history = LocalHistory(store, limits: choices.history ?? HistoryLimits()) {
+            output.warn(CommandError(describing: $0))
+        }
+        guard choices.history != nil,
             let hosts = try? PairedHostStore(directory: context.paths.data).load().hosts
         else { return nil }
         var missing: CommandError?
@@ -40,8 +32,21 @@ struct OpenedHistory: Sendable {
                 missing = CommandError(describing: error)
             }
         }
-        await history.finish(at: context.now())
         return missing
+    }
+}
+
+extension HistoryStore {
+    /// The host that a word names: by id, id prefix or name.
+    func host(_ word: String) async throws -> HistoryHost {
+        try NameMatch.find(
+            word,
+            in: try await hosts(),
+            kind: "host",
+            listing: "pairtool hosts",
+            ids: { [$0.id] },
+            names: { [$0.name] }
+        )
     }
 }
 
@@ -52,7 +57,7 @@ extension Output {
     func withHistory<R>(_ body: (OpenedHistory) async throws -> R) async throws -> R {
         let choices = Choices.load(context.paths)
         choices.faults.forEach(warn)
-        guard choices.history != nil else {
+        guard !choices.isHistoryOff else {
             throw CommandError(
                 .failed,
                 "history.off",
@@ -60,8 +65,19 @@ extension Output {
                 next: "remove off = true from \(context.paths.config)/config.toml"
             )
         }
-        let store = try HistoryStore(path: HistoryStore.path(state: context.paths.state))
-        defer { store.close() }
-        return try await body(OpenedHistory(store: store, output: self))
+        return try await withHistoryStore { try await body(OpenedHistory(store: $0, choices: choices, output: self)) }
+    }
+
+    /// Runs a body with the history, whether or not the user wants one.
+    func withHistoryStore<R>(_ body: (HistoryStore) async throws -> R) async throws -> R {
+        let store = try await HistoryStore.open(path: HistoryStore.path(state: context.paths.state))
+        let result: Result<R, any Error>
+        do {
+            result = .success(try await body(store))
+        } catch {
+            result = .failure(error)
+        }
+        await store.close()
+        return try result.get()
     }
 }

@@ -90,14 +90,14 @@ struct SearchCommand: AsyncParsableCommand {
     func run() async throws {
         let output = options.output
         let hits = try await output.withHistory { history in
-            let missing = await history.keepStored(output)
+            let missing = await history.keepStored()
             var scope = SearchScope(project: project, since: since?.date(output.context.now()), role: role)
             scope.limit = limit
-            if let host { scope.hosts = [try await history.host(host).id] }
+            if let host { scope.hosts = [try await history.store.host(host).id] }
             let hits = try await history.store.search(SearchQuery(text), scope)
             guard !hits.isEmpty else {
                 let next = missing?.next ?? "read the chat first: pairtool messages CHAT --all"
-                throw CommandError(.nothingFound, "message.none", "nothing that was read has that text", next: next)
+                throw CommandError(.nothingFound, "message.none", "no stored message matches", next: next)
             }
             return hits
         }
@@ -121,7 +121,7 @@ struct SearchCommand: AsyncParsableCommand {
         let place = [hit.projectName, hit.host.name].compactMap(\.self).joined(separator: ", ")
         let head = TerminalText.line(
             "\(hit.chatTitle.isEmpty ? hit.chatID : hit.chatTitle) (\(place)), \(who), "
-                + "\(TimeText.ago(hit.createdAt, now: now)), \(hit.chatID.prefix(8))"
+                + "\(TimeText.ago(hit.createdAt, now: now)), \(hit.chatID.scalars(atMost: 8))"
         )
         // Control characters that no sanitised text has, until the lines are wrapped.
         let marks = colour ? ("\u{1}", "\u{2}") : ("[", "]")

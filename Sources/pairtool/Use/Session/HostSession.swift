@@ -26,20 +26,37 @@ struct HostSession: Sendable {
         configuration: CompanionClientConfiguration = .default,
         _ body: (HostSession) async throws -> R
     ) async throws -> R {
+        try await HistoryRecorder.with(host, output) { recorder in
+            do {
+                return try await ActivityLog.noting(host.id, output.context) {
+                    try await host.family.behavior.open(host, output: output, configuration: configuration) { offer in
+                        let offer = recorder.map { offer.recorded(by: $0, deviceID: host.deviceID) } ?? offer
+                        return try await body(
+                            HostSession(host: host, offer: offer, output: output, recorder: recorder)
+                        )
+                    }
+                }
+            } catch let error as CompanionClientError {
+                // The host has ended the pairing: what it has shown is no longer this device's.
+                if error.code == .revoked { await recorder?.forget() }
+                throw error.naming(host)
+            }
+        }
+    }
+}
+
+extension HistoryRecorder {
+    /// Runs a body with what writes down a host's part of the history; nil if the user wants no history.
+    static func with<R>(
+        _ host: PairedHost,
+        _ output: Output,
+        _ body: (HistoryRecorder?) async throws -> R
+    ) async throws -> R {
         let history = LocalHistory.ofUser(output)
         let recorder = history.map { HistoryRecorder($0, host: HistoryHost(host), now: output.context.now) }
         let result: Result<R, any Error>
         do {
-            result = .success(
-                try await host.family.behavior.open(host, output: output, configuration: configuration) { offer in
-                    let offer = recorder.map { offer.recorded(by: $0, deviceID: host.deviceID) } ?? offer
-                    return try await body(HostSession(host: host, offer: offer, output: output, recorder: recorder))
-                }
-            )
-        } catch let error as CompanionClientError {
-            // The host has ended the pairing: what it has shown is no longer this device's.
-            if error.code == .revoked { await recorder?.forget() }
-            result = .failure(error.naming(host))
+            result = .success(try await body(recorder))
         } catch {
             result = .failure(error)
         }

@@ -30,8 +30,8 @@ extension HostOptions {
                 throw CommandError(
                     .nothingFound,
                     "history.nothing",
-                    "nothing of that was read from the host before",
-                    next: "ask the host: leave out --offline"
+                    "nothing of this is stored on this machine",
+                    next: "run it without --offline"
                 )
             }
             return

@@ -5,13 +5,18 @@ import LocalState
 import PairingAgent
 
 extension LocalHistory {
-    /// The history of the user; nil if the user wants none. A failure is reported once, as one line.
+    /// The history of the user; nil if the user wants none.
     static func ofUser(_ output: Output) -> LocalHistory? {
         let choices = Choices.load(output.context.paths)
-        guard let limits = choices.history else { return nil }
-        return LocalHistory(path: HistoryStore.path(state: output.context.paths.state), limits: limits) { error in
+        choices.faults.forEach(output.warn)
+        return choices.history.map { LocalHistory($0, output) }
+    }
+
+    /// The history of the user, with these limits. A failure is reported once, as one line.
+    convenience init(_ limits: HistoryLimits, _ output: Output) {
+        self.init(path: HistoryStore.path(state: output.context.paths.state), limits: limits) { error in
             var warning = CommandError(describing: error)
-            warning.message += "; going on without it"
+            warning.message += "; continuing without it"
             output.warn(warning)
         }
     }
@@ -19,8 +24,8 @@ extension LocalHistory {
     /// Removes a host's part of the history.
     static func forget(_ host: PairedHost, _ output: Output) async {
         let path = HistoryStore.path(state: output.context.paths.state)
-        // Also if nothing is written down any more.
-        let history = LocalHistory(path: path, limits: HistoryLimits()) { error in
+        // Also if nothing is written down any more. The limits remove nothing of other hosts.
+        let history = LocalHistory(path: path, limits: HistoryLimits(size: .max)) { error in
             output.warn(CommandError(describing: error))
         }
         await HistoryRecorder(history, host: HistoryHost(host), now: output.context.now).forget()

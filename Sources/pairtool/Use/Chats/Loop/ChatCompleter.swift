@@ -33,7 +33,7 @@ final class ChatCompleter: Sendable {
 
     /// - Parameter text: The line up to the cursor.
     func completion(of text: String) async -> Completion? {
-        guard text.begins(with: "/") else { return mention(in: text) }
+        guard text.begins(with: "/") else { return await mention(in: text) }
         guard let (command, argument) = text.cut(at: " ") else {
             return Self.matching(text, in: ChatWords.commands, end: " ")
         }
@@ -46,8 +46,8 @@ final class ChatCompleter: Sendable {
         case "/allow":
             if let (_, scope) = word.cut(at: " ") { return Self.matching(String(scope), in: ChatWords.scopes) }
             return Self.matching(word, in: state.withLockedValue(\.tools), end: " ")
-        case "/image", "/save": return Completion(word: word, candidates: files(word))
-        case "/edit": return mention(in: text)
+        case "/image", "/save": return Completion(word: word, candidates: await files(word))
+        case "/edit": return await mention(in: text)
         default: return nil
         }
     }
@@ -87,13 +87,13 @@ final class ChatCompleter: Sendable {
     // MARK: Files
 
     /// Completes the file behind the last sign.
-    private func mention(in text: String) -> Completion? {
+    private func mention(in text: String) async -> Completion? {
         guard let (before, path) = text.cut(atLast: "@") else { return nil }
         guard before.unicodeScalars.last?.properties.isWhitespace ?? true || before.ends(with: "(") else { return nil }
         let isQuoted = path.begins(with: "\"")
         let typed = String(isQuoted ? path.dropFirst() : path)
         guard isQuoted || !typed.unicodeScalars.contains(where: \.properties.isWhitespace) else { return nil }
-        let names = files(typed).map { name in
+        let names = await files(typed).map { name in
             let isWhole = !name.ends(with: "/")
             guard isQuoted || name.unicodeScalars.contains(where: \.properties.isWhitespace) else {
                 return "@" + name + (isWhole ? " " : "")
@@ -104,7 +104,12 @@ final class ChatCompleter: Sendable {
     }
 
     /// The files whose paths begin so; directories end with a slash.
-    private func files(_ path: String) -> [String] {
+    private func files(_ path: String) async -> [String] {
+        let context = context
+        return (try? await BlockingCall.run { Self.files(path, context) }) ?? []
+    }
+
+    private static func files(_ path: String, _ context: CommandContext) -> [String] {
         let (directory, beginning) =
             path.cut(atLast: "/").map { (String($0.before) + "/", String($0.after)) } ?? ("", path)
         let place = HomePath.expanded(directory.isEmpty ? "." : directory, context)

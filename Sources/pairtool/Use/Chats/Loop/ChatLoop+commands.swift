@@ -3,6 +3,7 @@ import CompanionHost
 import CompanionWire
 import FoundationEssentials
 import LocalState
+import Markdown
 
 extension ChatLoop {
     /// What follows a command.
@@ -50,24 +51,32 @@ extension ChatLoop {
 
     /// Begins another chat.
     private mutating func begin(in project: String?) async throws {
-        let before = conversation
+        try await open(nil, project: project ?? conversation.projectPath)
+    }
+
+    /// Goes on in another chat: with the pictures for the next prompt, but without the tools that were allowed in this
+    /// one.
+    private mutating func open(_ word: String?, project: String? = nil) async throws {
+        let (before, tools) = (conversation, commandLineTools)
         let next = try await run("Stopped.") {
             try await Conversation.open(
-                nil,
-                project: project ?? before.projectPath,
+                word,
+                project: project,
                 in: before.session,
                 model: before.model,
-                allowedTools: before.allowedTools
+                allowedTools: tools
             )
         }
         guard let next = next.value else { return }
-        conversation = next
+        (conversation, allowedOnce) = (next, [])
+        conversation.images = before.images
         sayTitle()
+        if !conversation.images.isEmpty { sayPictures() }
     }
 
     /// Lists the chats, or continues one.
     private mutating func chats(_ word: String?) async throws {
-        let (session, before, listed) = (session, conversation, listed)
+        let session = session
         guard let word else {
             let all = try await run("Stopped.") {
                 try await session.chats(in: try await session.projects.mergedProjects())
@@ -76,18 +85,8 @@ extension ChatLoop {
             self.listed = all
             return session.output.say(list(all))
         }
-        let next = try await run("Stopped.") {
-            let number = Int(word).flatMap { listed.indices.contains($0 - 1) ? $0 - 1 : nil }
-            return try await Conversation.open(
-                number.map { listed[$0].chat.id } ?? word,
-                in: session,
-                model: before.model,
-                allowedTools: before.allowedTools
-            )
-        }
-        guard let next = next.value else { return }
-        conversation = next
-        sayTitle()
+        let number = Int(word).flatMap { listed.indices.contains($0 - 1) ? $0 - 1 : nil }
+        try await open(number.map { listed[$0].chat.id } ?? word)
     }
 
     private func list(_ chats: [ChatInProject]) -> String {
@@ -110,7 +109,7 @@ extension ChatLoop {
         let writer = MessageWriter(output: session.output)
         for message in try await session.chats.lastMessages(chatID: conversation.chatID, count: count) {
             writer.write(message)
-            if message.role == .user { prompts.remember(message.text, isKept: false) }
+            if message.role == .user { await prompts.remember(message.text, isKept: false) }
         }
     }
 
@@ -195,6 +194,10 @@ extension ChatLoop {
         }
         guard let picture = picture.value else { return }
         conversation.images.append(picture)
+        sayPictures()
+    }
+
+    private func sayPictures() {
         let count = conversation.images.count
         session.output.say("\(count) \(count == 1 ? "picture goes" : "pictures go") with the next prompt.")
     }
@@ -208,7 +211,7 @@ extension ChatLoop {
         guard let answer else { return session.output.say("There is no answer to copy yet.") }
         var text = answer
         if let number {
-            let blocks = CodeBlocks.of(answer)
+            let blocks = try await BlockingCall.run { MarkdownStream.codeBlocks(of: answer) }
             guard let index = Int(number), blocks.indices.contains(index - 1) else {
                 return session.output.say(
                     blocks.isEmpty
@@ -231,12 +234,15 @@ extension ChatLoop {
         let conversation = conversation
         let saved = try await run("Stopped; nothing was saved.") {
             let text = try await ChatDocument.markdown(of: conversation)
-            _ = try await BlockingCall.run {
+            let outcome = try await BlockingCall.run {
                 try Array(text.utf8).withUnsafeBytes { try OutputFile.write($0, to: path) }
             }
-            return text.utf8.count
+            return (text.utf8.count, outcome)
         }
-        guard let bytes = saved.value else { return }
-        output.say("Saved \(bytes) bytes in \(path), which only you can read.")
+        guard let (bytes, outcome) = saved.value else { return }
+        switch outcome {
+        case .replaced: output.say("Saved \(bytes) bytes in \(path), which only you can read.")
+        case .writtenThrough: output.say("Wrote \(bytes) bytes to \(path).")
+        }
     }
 }

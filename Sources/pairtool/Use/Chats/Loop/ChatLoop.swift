@@ -16,6 +16,8 @@ struct ChatLoop {
     var auto: AutoResponse?
     /// The chats that `/chats` listed last, for their numbers.
     var listed: [ChatInProject] = []
+    /// The tools that the command line allows, in every chat.
+    let commandLineTools: [String]?
     /// Tools that are allowed for the next prompt only.
     var allowedOnce: [String] = []
     /// The prompt that was sent last.
@@ -64,6 +66,7 @@ struct ChatLoop {
     ) {
         self.session = session
         self.conversation = conversation
+        commandLineTools = conversation.allowedTools
         self.history = history
         self.auto = auto
         self.prompts = prompts
@@ -88,7 +91,7 @@ struct ChatLoop {
                 text = nil
                 let prompt = line.trimmingWhitespace()
                 if prompt.isEmpty { continue }
-                prompts.remember(line)
+                await prompts.remember(line)
                 if prompt.begins(with: "/") {
                     switch try await obey(prompt) {
                     case .next(let changed): text = changed
@@ -109,12 +112,15 @@ struct ChatLoop {
 
     /// The next prompt; nil at the end of the input. An interrupt at the prompt does not end the chat.
     private func readPrompt(_ text: String?) async throws -> String? {
+        var text = text
         while true {
             Interrupts.shared.drainWake()
             do {
                 return try await prompts.next(text)
             } catch is CancellationError {
                 try Task.checkCancellation()
+                // What was typed since stays.
+                text = nil
                 session.context.stderr.write("(Ctrl-D or /quit ends the chat)\n")
             }
         }
@@ -204,6 +210,7 @@ extension ChatLoop {
         }
         guard let made = made.value else { return false }
         conversation = made
+        let earlier = (last, allowedOnce)
         last = SentPrompt(text: prompt, isUncertain: true)
         let begin = session.context.now()
         let allowed = conversation.allowedTools
@@ -221,7 +228,7 @@ extension ChatLoop {
             return true
         case .value(nil): last?.isUncertain = false
         case .failed(let error as CompanionClientError) where error.delivery == .notSent:
-            last = nil
+            (last, allowedOnce) = earlier
             return false
         case .stopped, .failed: break
         }

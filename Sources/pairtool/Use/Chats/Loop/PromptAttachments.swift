@@ -12,7 +12,7 @@ struct PromptAttachments: Sendable {
     let context: CommandContext
 
     /// A file that a prompt names.
-    struct Mention: Sendable, Hashable {
+    struct Mention: Sendable {
         /// As it is in the prompt, with the sign.
         var text: String
         var path: String
@@ -23,7 +23,7 @@ struct PromptAttachments: Sendable {
     /// - Returns: The prompt to send; nil if the user does not want to send it so.
     func attach(to prompt: String) async throws -> String? {
         var whole = prompt
-        for mention in mentions(in: prompt) {
+        for mention in try await BlockingCall.run({ mentions(in: prompt) }) {
             let question = Question(context: context)
             let content: String
             switch try await BlockingCall.run({ read(mention) }) {
@@ -59,7 +59,7 @@ struct PromptAttachments: Sendable {
                 guard let path = path(word) else { continue }
                 mention = Mention(text: "@" + path, path: path)
             }
-            if !found.contains(mention) { found.append(mention) }
+            if !found.contains(where: { $0.text.isSame(as: mention.text) }) { found.append(mention) }
         }
         return found
     }

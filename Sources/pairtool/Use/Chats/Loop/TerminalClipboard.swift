@@ -19,6 +19,6 @@ struct TerminalClipboard {
             return "The text has \(size) bytes; terminals take at most \(Self.limit). To save the chat: /save FILE"
         }
         context.stderr.write("\u{1B}]52;c;\(Base64.encode(text.utf8))\u{7}")
-        return "Sent \(size) bytes to the terminal, to copy. Some terminals do not allow this."
+        return "Asked the terminal to copy \(size) bytes. Some terminals ignore this."
     }
 }

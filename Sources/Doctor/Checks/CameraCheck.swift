@@ -1,0 +1,36 @@
+import CompanionWire
+import FoundationEssentials
+import Glibc
+import LocalState
+
+/// Whether there is a camera that this user has access to.
+package struct CameraCheck: DoctorCheck {
+    package let name = CheckName.camera
+    private let directory: String
+
+    package init(directory: String = "/dev") {
+        self.directory = directory
+    }
+
+    package func findings() -> [Finding] {
+        let names = ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [])
+            .filter { $0.begins(with: "video") && Int($0.dropFirst(5)) != nil }.sorted()
+        let paths = names.map { "\(directory)/\($0)" }
+        guard !paths.isEmpty else {
+            return [.skipped(.camera, "there is no camera (\(directory)/video0)", .usePicture)]
+        }
+        guard let usable = paths.first(where: { access($0, R_OK | W_OK) == 0 }) else {
+            let group = FileStatus(paths[0])?.groupName ?? "video"
+            return [
+                .warning(
+                    .camera,
+                    about: paths[0],
+                    "only the group \(group) may use it",
+                    .joinGroup,
+                    ["GROUP": group]
+                )
+            ]
+        }
+        return [.ok(.camera, about: usable, "may be used")]
+    }
+}

@@ -1,0 +1,67 @@
+package import DBus
+package import Discovery
+
+/// Whether the system bus and the Avahi daemon run, and which engine is used as a result.
+package struct EngineCheck: DoctorCheck {
+    package let name = CheckName.daemon
+    private let choice: DiscoveryEngineChoice
+    private let client: CompanionDiscoveryClient
+    private let bus: DBusAddress
+
+    /// - Parameters:
+    ///   - choice: The engine that the user wants.
+    ///   - client: A client with that engine.
+    ///   - bus: The system bus.
+    package init(choice: DiscoveryEngineChoice, client: CompanionDiscoveryClient, bus: DBusAddress) {
+        self.choice = choice
+        self.client = client
+        self.bus = bus
+    }
+
+    package func findings() async throws -> [Finding] {
+        let report = try await DaemonReport.ask(bus, limit: .milliseconds(1500))
+        return [Self.finding(report), await engine(report)]
+    }
+
+    static func finding(_ report: DaemonReport) -> Finding {
+        switch report {
+        case .noBus(let path):
+            .note(.daemon, "there is no system bus at \(path), and so no Avahi daemon", .installDaemon)
+        case .busBroken(let reason): .problem(.daemon, "the system bus does not work: \(reason)", .restartBus)
+        case .noDaemon: .note(.daemon, "the system bus works, but no Avahi daemon is on it", .installDaemon)
+        case .daemonBroken(let reason): .problem(.daemon, "the Avahi daemon does not work: \(reason)", .restartDaemon)
+        case .daemon(let version, let hostName, .running): .ok(.daemon, "\(version) runs as \(hostName)")
+        case .daemon(let version, let hostName, .registering):
+            .warning(.daemon, "\(version) is still establishing the name \(hostName)", .runAgain)
+        case .daemon(let version, let hostName, .collision):
+            .problem(.daemon, "\(version): another machine has the name \(hostName)", .renameMachine)
+        case .daemon(let version, let hostName, _):
+            .problem(.daemon, "\(version) has failed (host name \(hostName))", .restartDaemon)
+        }
+    }
+
+    private func engine(_ report: DaemonReport) async -> Finding {
+        let why: String
+        let used: DiscoveryEngineKind
+        do {
+            used = try await client.resolvedEngine()
+        } catch {
+            // With `auto`, neither engine works.
+            let other: String? =
+                switch (choice, report) {
+                case (.daemon, _): "embedded"
+                case (.embedded, .daemon(_, _, .running)): "daemon"
+                default: nil
+                }
+            let text = "\(choice.rawValue): \(error)"
+            guard let other else { return .problem(.engine, text, .runAgain) }
+            return .problem(.engine, text, .chooseEngine, ["ENGINE": other])
+        }
+        switch (choice, used) {
+        case (.auto, .daemon): why = "the Avahi daemon answers"
+        case (.auto, .embedded): why = "no Avahi daemon answers"
+        default: why = "--engine asks for it"
+        }
+        return .ok(.engine, "\(used.rawValue), because \(why)")
+    }
+}

@@ -1,0 +1,82 @@
+import FoundationEssentials
+import Glibc
+import LocalState
+
+/// Whether keys and records are intact, and readable by this user only.
+package struct FileCheck: DoctorCheck {
+    package let name = CheckName.files
+    private let directory: String
+
+    /// - Parameter directory: The tool's data directory.
+    package init(directory: String) {
+        self.directory = directory
+    }
+
+    package func findings() async throws -> [Finding] {
+        let directory = directory
+        return try await BlockingCall.run { Self.look(at: directory) }
+    }
+
+    private static func look(at directory: String) -> [Finding] {
+        guard FileStatus(directory) != nil else {
+            return [.ok(.files, about: directory, "there are no files yet; the first pairing makes a key")]
+        }
+        let names = entries(of: directory).map { "\(directory)/\($0)" }
+        // The host's files are in a directory of their own; the projects that it created are not checked.
+        let paths =
+            [directory] + names + entries(of: directory + "/host").map { "\(directory)/host/\($0)" }
+            + ["lumi", "aicli"].flatMap { all(below: "\(directory)/\($0)") }
+        var findings: [Finding] = []
+        for path in paths {
+            guard let status = FileStatus(path, followingLinks: false) else { continue }
+            if let finding = finding(path, status, user: geteuid()) { findings.append(finding) }
+        }
+        // A file that cannot be read is not damaged: its owner is reported above, and the advice to move it away would
+        // lose it.
+        findings += RecordCheck(directory: directory).findings().filter { isReadable($0.subject ?? "") }
+        guard findings.isEmpty else { return findings }
+        return [.ok(.files, about: directory, "\(paths.count) files and directories, readable by you only")]
+    }
+
+    /// - Returns: nil if owner and mode are right.
+    static func finding(_ path: String, _ status: FileStatus, user: UInt32) -> Finding? {
+        let mode = String(status.permissions, radix: 8)
+        guard status.kind == .file || status.kind == .directory else { return nil }
+        guard status.owner == user else {
+            return .problem(.files, about: path, "belongs to user \(status.owner)", .ownFile, ["FILE": path])
+        }
+        guard status.kind == .directory || status.permissions & 0o400 != 0 else {
+            return .problem(.files, about: path, "you may not read it (mode \(mode))", .protectFile, ["FILE": path])
+        }
+        guard status.permissions & 0o077 != 0 else { return nil }
+        guard status.kind == .directory else {
+            return .problem(.files, about: path, "other users may use it (mode \(mode))", .protectFile, ["FILE": path])
+        }
+        let values = ["DIRECTORY": path]
+        // A directory that others can read shows only names: the files have their own permissions.
+        return status.permissions & 0o022 != 0
+            ? .problem(
+                .files,
+                about: path,
+                "other users may put files into it (mode \(mode))",
+                .protectDirectory,
+                values
+            )
+            : .warning(.files, about: path, "other users may look into it (mode \(mode))", .protectDirectory, values)
+    }
+
+    /// Whether this user owns the file and can read it.
+    private static func isReadable(_ path: String) -> Bool {
+        FileStatus(path)?.owner == geteuid() && access(path, R_OK) == 0
+    }
+
+    /// All paths below a directory. Symbolic links are not followed.
+    private static func all(below directory: String) -> [String] {
+        guard FileStatus(directory, followingLinks: false)?.kind == .directory else { return [] }
+        return entries(of: directory).map { "\(directory)/\($0)" }.flatMap { [$0] + all(below: $0) }
+    }
+
+    static func entries(of directory: String) -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted()
+    }
+}

@@ -1,0 +1,218 @@
+package import CompanionClient
+package import CompanionWire
+package import Identity
+
+/// The state of a paired host, and of this device's pairing with it.
+package struct HostCheck: DoctorCheck {
+    package let name = CheckName.host
+    private let host: PairedHost
+    private let isAdvertised: Bool
+    private let usesToken: Bool
+    private let ask: @Sendable () async throws -> HostHealth
+    private let lookElsewhere: @Sendable () async throws -> CompanionEndpoint?
+
+    /// What is stored about the host cannot be used.
+    package struct UnusableRecord: Error {
+        let message: String
+
+        package init(_ message: String) {
+            self.message = message
+        }
+    }
+
+    /// - Parameters:
+    ///   - isAdvertised: Whether hosts of its family advertise themselves.
+    ///   - usesToken: Whether this device paired with a token, which the host takes until it gets another one.
+    ///   - ask: Asks the host for its state. Throws `CompanionClientError` or ``UnusableRecord``.
+    ///   - lookElsewhere: Looks for another address in the advertisements of a host that does not answer.
+    package init(
+        host: PairedHost,
+        isAdvertised: Bool,
+        usesToken: Bool,
+        ask: @escaping @Sendable () async throws -> HostHealth,
+        lookElsewhere: @escaping @Sendable () async throws -> CompanionEndpoint?
+    ) {
+        self.host = host
+        self.isAdvertised = isAdvertised
+        self.usesToken = usesToken
+        self.ask = ask
+        self.lookElsewhere = lookElsewhere
+    }
+
+    package func findings() async throws -> [Finding] {
+        do {
+            return findings(try await ask())
+        } catch let error as CompanionClientError {
+            guard [.unreachable, .timedOut].contains(error.code), let place = try await lookElsewhere() else {
+                return [unreachable(error)]
+            }
+            return [moved(to: place)]
+        } catch let error as UnusableRecord {
+            return [.problem(.host, about: host.name, error.message, .pairAgain)]
+        }
+    }
+
+    private func moved(to place: CompanionEndpoint) -> Finding {
+        .warning(
+            .host,
+            about: host.name,
+            "does not answer at \(host.endpoint), but is advertised at \(place.address)",
+            .follow,
+            ["HOST": host.name]
+        )
+    }
+
+    private func unreachable(_ error: CompanionClientError) -> Finding {
+        let evidence = "at \(host.endpoint): \(error)"
+        let values = ["HOST": host.name]
+        return switch error.code {
+        case .pinMismatch: .problem(.host, about: host.name, evidence, .checkKey, values)
+        case .notACompanion, .redirected, .badAnswer: .problem(.host, about: host.name, evidence, .findPort, values)
+        case .unsupportedVersion: .problem(.version, about: host.name, evidence, .update, values)
+        default:
+            .problem(
+                .host,
+                about: host.name,
+                evidence,
+                isAdvertised ? .reach : .reachDaemon,
+                values
+            )
+        }
+    }
+
+    private func findings(_ health: HostHealth) -> [Finding] {
+        let url = "\(host.spki == nil ? "http" : "https")://\(host.endpoint)"
+        let values = ["HOST": host.name, "URL": url, "FAMILY": host.family.rawValue]
+        guard !health.isForeign else {
+            let evidence = "at \(host.endpoint): \(health.service ?? "another service") answers"
+            return [.problem(.host, about: host.name, evidence, .findPort)]
+        }
+        let answers = "answers at \(health.place) (trust: \(host.trust.rawValue))"
+        let place: Finding =
+            if let trouble = health.trouble {
+                .warning(.host, about: host.name, "\(answers), but is \(trouble)", .lookAfter, values)
+            } else if health.place != "\(host.endpoint)" {
+                .warning(.host, about: host.name, "\(answers), not at \(host.endpoint)", .reachDaemon, values)
+            } else {
+                .ok(.host, about: host.name, answers)
+            }
+        return [
+            place, version(health), signIn(health, values), pairing(health, values),
+            health.protocolVersions != nil ? Self.clock(host, health.clockOffset) : nil,
+        ].compactMap(\.self)
+    }
+
+    /// - Returns: nil if the host reports no version.
+    private func version(_ health: HostHealth) -> Finding? {
+        let program = [health.service, health.version, health.generation.map { "(\($0))" }].compactMap(\.self)
+        guard let versions = health.protocolVersions else {
+            guard !program.isEmpty else { return nil }
+            let text = program.joined(separator: " ") + (health.limits.map { ": \($0)" } ?? "")
+            return .ok(.version, about: host.name, text)
+        }
+        let evidence =
+            "\(program.joined(separator: " ")), protocol \(versions.map(String.init).joined(separator: " and "))"
+        let needed = host.trust == .verified ? 2 : 1
+        guard versions.contains(needed) else {
+            return .problem(
+                .version,
+                about: host.name,
+                "\(evidence), but it was paired with protocol \(needed)",
+                .update,
+                ["HOST": host.name]
+            )
+        }
+        guard needed == 2 || !versions.contains(2) else {
+            return .warning(
+                .version,
+                about: host.name,
+                "\(evidence), but it was paired with protocol 1 and proves nothing",
+                .prove
+            )
+        }
+        return .ok(.version, about: host.name, evidence)
+    }
+
+    /// - Returns: nil if the assistant works, or if the host does not report it and does not need to.
+    private func signIn(_ health: HostHealth, _ values: [String: String]) -> Finding? {
+        switch health.assistant {
+        case .account(true): .ok(.signIn, about: host.name, "the assistant's account is signed in")
+        case .account(false):
+            .problem(.signIn, about: host.name, "the assistant's account is not signed in", .signIn, values)
+        case .account(nil): .skipped(.signIn, about: host.name, "the host does not say")
+        case .program(false):
+            .problem(
+                .signIn,
+                about: host.name,
+                "the assistant's program does not answer there",
+                .startAssistant,
+                values
+            )
+        case .program, nil: nil
+        }
+    }
+
+    /// - Returns: nil if hosts of the family keep no list of devices, and there is no sign of a problem.
+    private func pairing(_ health: HostHealth, _ values: [String: String]) -> Finding? {
+        guard let standing = health.standing else { return nil }
+        if let error = standing.failure {
+            switch error.code {
+            case .revoked: return .problem(.pairing, about: host.name, "\(error)", .newCode, values)
+            case .unsupportedVersion: return .problem(.pairing, about: host.name, "\(error)", .update, values)
+            case .notPaired, .sessionExpired, .forbidden:
+                return .problem(.pairing, about: host.name, "\(error)", .pairAgain)
+            default: return .problem(.pairing, about: host.name, "\(error)", .runAgain)
+            }
+        }
+        guard !usesToken else {
+            let evidence = "the host does not take this device's token any more"
+            return standing.isConnected ? nil : .problem(.pairing, about: host.name, evidence, .newToken, values)
+        }
+        if standing.isConnected {
+            let until = standing.expiresAt.map { " until \(CompanionTimestamp.string(from: $0))" } ?? ""
+            return .ok(.pairing, about: host.name, "this device is connected\(until)")
+        }
+        // With protocol v1, a host has one device at a time.
+        if host.trust == .legacy, let other = standing.connectedDevice {
+            let evidence = "this device was replaced by \(other.name) (\(other.id))"
+            return .problem(.pairing, about: host.name, evidence, .pairAgain)
+        }
+        return .problem(.pairing, about: host.name, "the host does not know this device", .pairAgain)
+    }
+
+    /// The limits of companion-v2, Signed commands: `issuedAt` may be 60 s ahead of the host's clock, and a command is
+    /// valid for at most 300 s.
+    private static let allowed = Duration.seconds(-60) ... .seconds(300)
+    /// Differences that are not reported: the `Date` header has whole seconds, and networks add delay.
+    private static let quiet = Duration.seconds(-30) ... .seconds(30)
+
+    static func clock(_ host: PairedHost, _ offset: Duration?) -> Finding {
+        guard let offset else { return .skipped(.clock, about: host.name, "the host does not give its time") }
+        let span = offset.span
+        let evidence = "its clock is \(span) \(offset < .zero ? "behind" : "ahead of") this machine's"
+        let limits = "(allowed: 60 s behind, 300 s ahead)"
+        guard allowed.contains(offset) else {
+            return .problem(.clock, about: host.name, "\(evidence) \(limits)", .setClocks)
+        }
+        return quiet.contains(offset)
+            ? .ok(.clock, about: host.name, "the clocks agree to \(max(1, Int(offset.components.seconds.magnitude))) s")
+            : .warning(.clock, about: host.name, "\(evidence) \(limits)", .setClocks)
+    }
+}
+
+/// For when no host is paired, or the records cannot be read.
+package struct NoHostCheck: DoctorCheck {
+    package let name = CheckName.host
+    private let areUnreadable: Bool
+
+    /// - Parameter areUnreadable: Whether the records cannot be read; ``FileCheck`` reports that.
+    package init(areUnreadable: Bool = false) {
+        self.areUnreadable = areUnreadable
+    }
+
+    package func findings() -> [Finding] {
+        areUnreadable
+            ? [.skipped(.host, "the records of paired hosts cannot be read")]
+            : [.skipped(.host, "no host is paired", .pair)]
+    }
+}

@@ -1,0 +1,25 @@
+import QRCodec
+
+/// Whether pictures are decoded in a sandbox with fewer rights than the rest of the program.
+package struct PictureCheck: DoctorCheck {
+    package let name = CheckName.pictures
+
+    package init() {}
+
+    package func findings() throws -> [Finding] {
+        [Self.finding(try DecodingSandbox.enforcement())]
+    }
+
+    static func finding(_ enforcement: DecodingSandbox.Enforcement) -> Finding {
+        guard !enforcement.isEmpty else {
+            return .note(
+                .pictures,
+                "this kernel has neither Landlock nor seccomp: picture decoders run with all rights of this program",
+                .trustPictures
+            )
+        }
+        let means = [(DecodingSandbox.Enforcement.landlock, "Landlock"), (.systemCallFilter, "seccomp")]
+        let names = means.filter { enforcement.contains($0.0) }.map(\.1).joined(separator: ", ")
+        return .ok(.pictures, "decoders may not open files or sockets (\(names))")
+    }
+}

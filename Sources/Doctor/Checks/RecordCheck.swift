@@ -1,0 +1,55 @@
+import CompanionClient
+import CompanionHost
+import FoundationEssentials
+import Identity
+import LocalState
+
+/// Whether the tool's records are valid. Each one is read by its own store.
+struct RecordCheck {
+    /// The tool's data directory.
+    let directory: String
+
+    func findings() -> [Finding] {
+        let keys = [directory, directory + "/host"].map { SecureKeyStore(directory: $0) }
+        let hosts = PairedHostStore(directory: directory)
+        let secrets = HostSecretStore(directory: directory)
+        let sessions = SessionTokenStore(directory: directory)
+        let providers = ProviderKeyStore(directory: directory)
+        return keys.compactMap { key in finding(key.path, .replaceFile) { try key.check() } }
+            + [
+                finding(hosts.path, .replaceFile) { _ = try hosts.load(isChecked: false) },
+                finding(secrets.path, .replaceFile) { try secrets.check() },
+                finding(sessions.path, .moveAway) { try sessions.check() },
+                finding(providers.path, .setKeys) { try providers.check() },
+            ].compactMap(\.self) + belongings
+    }
+
+    /// The files that belong to single hosts.
+    private var belongings: [Finding] {
+        let servers = FileCheck.entries(of: "\(directory)/aicli").map { AICLIStore(data: directory, hostID: $0) }
+        let macs = FileCheck.entries(of: "\(directory)/lumi").map { LumiStore(directory: "\(directory)/lumi/\($0)") }
+        var findings = HostFiles.damaged(in: directory + "/host").map { damaged($0, .replaceFile) }
+        for server in servers { findings += server.damagedFiles().map { damaged($0, .moveAway) } }
+        for mac in macs {
+            findings += mac.damagedPulledFiles().map { damaged($0, .pullAgain) }
+            findings += mac.damagedLocalFiles().map { damaged($0, .moveAway) }
+        }
+        return findings
+    }
+
+    private func damaged(_ path: String, _ advice: Advice) -> Finding {
+        .problem(.files, about: path, "it is damaged", advice, ["FILE": path])
+    }
+
+    /// - Returns: nil if the file is valid or does not exist.
+    private func finding(_ path: String, _ advice: Advice, _ load: () throws -> Void) -> Finding? {
+        // Opening a pipe or a device could block.
+        guard let status = FileStatus(path), status.kind == .file else { return nil }
+        do {
+            try load()
+            return nil
+        } catch {
+            return .problem(.files, about: path, "\(error)", advice, ["FILE": path])
+        }
+    }
+}

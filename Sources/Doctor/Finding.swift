@@ -1,0 +1,78 @@
+/// What is checked, in the order in which it is shown. Scripts can rely on the names.
+package enum CheckName: String, Encodable, Sendable, CaseIterable {
+    case daemon, engine, port, interfaces, firewall, multicast, adverts
+    case serviceType = "service-type"
+    case host, version
+    case signIn = "sign-in"
+    case pairing, clock, files, camera, pictures, disk
+}
+
+/// How a check went.
+package enum Verdict: String, Encodable, Sendable, CaseIterable {
+    case ok
+    /// Works, with information worth knowing.
+    case note
+    /// Works, but not as it should or not reliably.
+    case warning
+    /// Does not work.
+    case problem
+    /// Could not be checked here, or there was nothing to check.
+    case skipped
+
+    /// Whether the verdict makes the command fail.
+    package var fails: Bool { self == .warning || self == .problem }
+}
+
+/// The result of a check: a verdict, the evidence for it, and one piece of advice.
+package struct Finding: Encodable, Sendable, Hashable {
+    package var check: CheckName
+    /// The interface, host or file that was checked.
+    package var subject: String?
+    package var verdict: Verdict
+    /// May contain text from a peer; sanitised when shown. Never contains a secret.
+    package var evidence: String
+    package var advice: String?
+
+    static func ok(_ check: CheckName, about subject: String? = nil, _ evidence: String) -> Finding {
+        Finding(check: check, subject: subject, verdict: .ok, evidence: evidence)
+    }
+
+    static func note(
+        _ check: CheckName,
+        about subject: String? = nil,
+        _ evidence: String,
+        _ advice: Advice,
+        _ values: [String: String] = [:]
+    ) -> Finding {
+        Finding(check: check, subject: subject, verdict: .note, evidence: evidence, advice: advice.text(values))
+    }
+
+    static func warning(
+        _ check: CheckName,
+        about subject: String? = nil,
+        _ evidence: String,
+        _ advice: Advice,
+        _ values: [String: String] = [:]
+    ) -> Finding {
+        Finding(check: check, subject: subject, verdict: .warning, evidence: evidence, advice: advice.text(values))
+    }
+
+    static func problem(
+        _ check: CheckName,
+        about subject: String? = nil,
+        _ evidence: String,
+        _ advice: Advice,
+        _ values: [String: String] = [:]
+    ) -> Finding {
+        Finding(check: check, subject: subject, verdict: .problem, evidence: evidence, advice: advice.text(values))
+    }
+
+    static func skipped(
+        _ check: CheckName,
+        about subject: String? = nil,
+        _ evidence: String,
+        _ advice: Advice? = nil
+    ) -> Finding {
+        Finding(check: check, subject: subject, verdict: .skipped, evidence: evidence, advice: advice?.text([:]))
+    }
+}

@@ -1,0 +1,103 @@
+import CompanionWire
+import History
+import LocalState
+import PairingAgent
+import TOMLKit
+
+/// What the user has chosen in `config.toml`. A file that is wrong or damaged never fails a command. While it has a
+/// fault, nothing is kept and nothing is removed: what the user meant is not known.
+struct Choices: Sendable {
+    /// nil if nothing is to be kept.
+    var history: HistoryLimits? = HistoryLimits()
+    var faults: [CommandError] = []
+
+    /// Whether the user turned the history off.
+    var isHistoryOff: Bool { history == nil && faults.isEmpty }
+
+    /// The most bytes of the file.
+    private static let sizeLimit = 1 << 20
+
+    /// Reads the file; a missing one chooses nothing.
+    static func load(_ paths: Paths) -> Choices {
+        let path = "\(paths.config)/config.toml"
+        var choices = Choices()
+        do {
+            guard let bytes = try PrivateFile.readRecord(path, limit: sizeLimit) else { return choices }
+            if let text = String(validating: bytes, as: UTF8.self) {
+                choices.take(try TOMLTable(string: text), path)
+            } else {
+                choices.fault(path, "is not UTF-8 text")
+            }
+        } catch let error as TOMLParseError {
+            choices.fault(path, "line \(error.source.begin.line): \(error.description)")
+        } catch {
+            choices.faults.append(CommandError(describing: error))
+        }
+        if !choices.faults.isEmpty { choices.history = nil }
+        return choices
+    }
+
+    private mutating func take(_ file: TOMLTable, _ path: String) {
+        checkKeys(of: file, known: ["history"], "", path)
+        guard let section = file["history"] else { return }
+        guard let table = section.table else { return fault(path, "history is not a section: write [history]") }
+        checkKeys(of: table, known: ["keep", "max", "off"], "history.", path)
+        var limits = HistoryLimits()
+        if let value = table["keep"] {
+            if let age = value.string.flatMap(Age.init) {
+                limits.age = age.seconds
+            } else {
+                fault(path, "history.keep is not a time span: write it as \"90d\"")
+            }
+        }
+        if let value = table["max"] {
+            if let size = value.string.flatMap(Self.bytes) {
+                limits.size = size
+            } else {
+                fault(path, "history.max is not a size: write it as \"500 MB\" or \"1 GB\"")
+            }
+        }
+        history = limits
+        guard let value = table["off"] else { return }
+        guard let isOff = value.bool else { return fault(path, "history.off must be true or false") }
+        if isOff { history = nil }
+    }
+
+    private mutating func checkKeys(of table: TOMLTable, known: [String], _ prefix: String, _ path: String) {
+        for key in table.keys.sorted() where !known.contains(where: { $0.isSame(as: key) }) {
+            let near = NearestWord.of(key, in: known)
+            fault(path, "there is no setting \(prefix)\(key)" + (near.map { "; did you mean \(prefix)\($0)?" } ?? ""))
+        }
+    }
+
+    private mutating func fault(_ path: String, _ what: String) {
+        faults.append(CommandError(.failed, "config", "\(path): \(what)"))
+    }
+
+    /// `500 MB`, `1 GB`, `2 GiB`, or a number of bytes. At least 1 MB: less would keep nothing.
+    static func bytes(_ text: String) -> Int? {
+        let units: [String: Double] = [
+            "": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KIB": 1024, "MIB": 1_048_576,
+            "GIB": 1_073_741_824,
+        ]
+        let digits = text.utf8.prefix { (48...57).contains($0) || $0 == UInt8(ascii: ".") }
+        let unit = String(text.dropFirst(digits.count)).trimmingWhitespace().uppercased()
+        guard let number = Double(String(digits) ?? ""), let factor = units[unit] else { return nil }
+        let size = number * factor
+        return size >= 1e6 && size <= 1e15 ? Int(size) : nil
+    }
+}
+
+/// A time span as users write it: `90d`, `12h`, `2w`.
+struct Age: Sendable {
+    var seconds: Double
+
+    init?(_ text: String) {
+        let units: [Character: Double] = ["h": 3600, "d": 86_400, "w": 7 * 86_400, "y": 365 * 86_400]
+        guard let unit = text.last.flatMap({ units[$0] }),
+            let number = Int(String(text.dropLast()).trimmingWhitespace()),
+            (1...100_000).contains(number)
+        else { return nil }
+        seconds = Double(number) * unit
+    }
+}

@@ -1,0 +1,138 @@
+import CompanionClient
+import CompanionTestSupport
+import CompanionWire
+import Discovery
+import FoundationEssentials
+import Identity
+import Testing
+
+@testable import Doctor
+
+@Suite struct CheckTests {
+    @Test("Findings come in the order of the checks, however long each takes, and none is lost")
+    func order() async throws {
+        let gates = Gates()
+        let doctor = CheckRunner(checks: [Waiting(gates: gates), Opening(gates: gates), Failing()])
+        let shown = NameList()
+        let all = try await doctor.run { shown.names.append($0.check) }
+        #expect(shown.names == [.daemon, .port, .disk])
+        #expect(all.map(\.verdict) == [.ok, .ok, .problem])
+        #expect(all.last?.evidence == "it broke")
+    }
+
+    @Test("A check that takes too long is a problem, and does not hold the others up")
+    func slow() async throws {
+        let doctor = CheckRunner(checks: [Waiting(gates: Gates())], limit: .milliseconds(1))
+        let findings = try await doctor.run()
+        #expect(findings.map(\.verdict) == [.problem])
+        #expect(findings[0].evidence.contains("did not finish"))
+    }
+
+    @Test("The daemon's state decides, in words")
+    func daemon() {
+        func finding(_ report: DaemonReport) -> Finding { EngineCheck.finding(report) }
+        #expect(finding(.daemon(version: "avahi 0.8", hostName: "a.local", state: .running)).verdict == .ok)
+        #expect(finding(.daemon(version: "avahi 0.8", hostName: "a.local", state: .registering)).verdict == .warning)
+        let collision = finding(.daemon(version: "avahi 0.8", hostName: "a.local", state: .collision))
+        #expect(collision.verdict == .problem && collision.advice?.contains("hostnamectl") == true)
+        #expect(finding(.daemon(version: "avahi 0.8", hostName: "a.local", state: .failure)).verdict == .problem)
+        #expect(finding(.daemonBroken("it refuses: AccessDenied")).evidence.contains("AccessDenied"))
+    }
+
+    @Test("Two that answer mDNS are a warning, browsers beside them are not, and an owner of another user has no name")
+    func port() {
+        let avahi = PortOwner(program: "avahi-daemon", pid: 1, user: 108)
+        let resolved = PortOwner(program: "systemd-resolve", pid: 2, user: 101)
+        let browser = PortOwner(program: "chrome", pid: 3, user: 1000)
+        #expect(PortCheck.finding(owners: [avahi, browser], isShared: true).verdict == .ok)
+        #expect(PortCheck.finding(owners: [avahi, resolved], isShared: true).verdict == .warning)
+        #expect(PortCheck.finding(owners: [resolved], isShared: true).verdict == .ok)
+        #expect(PortCheck.finding(owners: [], isShared: false).verdict == .problem)
+        let hidden = PortCheck.finding(owners: [PortOwner(program: nil, pid: nil, user: 7)], isShared: false)
+        #expect(hidden.evidence.contains("a program of user 7"))
+    }
+
+    @Test(
+        "A clock within the protocol's limits is at most a warning, one outside is a problem",
+        arguments: [
+            (-61, Verdict.problem), (-60, .warning), (-31, .warning), (-30, .ok), (0, .ok), (30, .ok), (31, .warning),
+            (300, .warning), (301, .problem),
+        ]
+    )
+    func clock(offset: Int, verdict: Verdict) {
+        #expect(HostCheck.clock(Self.host, .seconds(offset)).verdict == verdict)
+        #expect(HostCheck.clock(Self.host, nil).verdict == .skipped)
+    }
+
+    @Test("Nobody who advertises himself is a warning, but where hosts are paired, which are looked at themselves")
+    func nobody() {
+        #expect(AdvertCheck.findings([], hasPairedHosts: false).first?.verdict == .warning)
+        #expect(AdvertCheck.findings([], hasPairedHosts: true).first?.verdict == .note)
+        #expect(Verdict.allCases.filter(\.fails) == [.warning, .problem])
+    }
+
+    @Test("Problems come first among the likeliest causes, containers not at all, and there are three")
+    func causes() {
+        let problem = Finding.problem(.firewall, "rule", .allowMDNS)
+        let mute = Finding.warning(.multicast, about: "eth0", "nobody", .passMulticast)
+        let container = Finding.note(.interfaces, "docker0", .chooseInterface)
+        #expect(LikelyCauses.rank([container, mute, problem]).map(\.check) == [.firewall, .adverts, .multicast])
+        #expect(LikelyCauses.rank([]).map(\.check) == [.adverts, .multicast, .interfaces])
+        #expect(LikelyCauses.rank([problem, problem, problem, problem]).count == 3)
+    }
+
+    @Test("docs/troubleshooting.md has every check and every piece of advice, in the doctor's words")
+    func document() throws {
+        let path = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/docs/troubleshooting.md"
+        let text = try String(contentsOf: URL(filePath: path), encoding: .utf8)
+        for check in CheckName.allCases { #expect(text.contains("`\(check.rawValue)`"), "\(check.rawValue)") }
+        for advice in Advice.allCases { #expect(text.contains(advice.text([:])), "\(advice.text([:]))") }
+    }
+
+    private static let host = PairedHost(
+        id: "0123456789abcdef",
+        name: "Shed",
+        family: .copilotforge,
+        trust: .verified,
+        endpoint: CompanionEndpoint(address: IPAddress("127.0.0.1")!, port: 7879),
+        deviceID: "fedcba9876543210",
+        pairedAt: Date(timeIntervalSince1970: 0)
+    )
+}
+
+private final class NameList {
+    var names: [CheckName] = []
+}
+
+/// Is done once the gate is open.
+private struct Waiting: DoctorCheck {
+    let name = CheckName.daemon
+    let gates: Gates
+
+    func findings() async throws -> [Finding] {
+        try await gates.pass("go")
+        return [.ok(.daemon, "done")]
+    }
+}
+
+private struct Opening: DoctorCheck {
+    let name = CheckName.port
+    let gates: Gates
+
+    func findings() -> [Finding] {
+        gates.open("go")
+        return [.ok(.port, "done")]
+    }
+}
+
+private struct Failing: DoctorCheck {
+    let name = CheckName.disk
+
+    func findings() throws -> [Finding] {
+        throw Failure()
+    }
+}
+
+private struct Failure: Error, CustomStringConvertible {
+    let description = "it broke"
+}

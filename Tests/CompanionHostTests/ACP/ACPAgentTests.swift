@@ -93,21 +93,23 @@ struct ACPAgentTests {
         launch.signInMethod = signInMethod
         launch.allowsBypass = allowsBypass
         launch.environment = environment
-        guard let directory else {
-            return try await withTemporaryDirectory { try await run(launch, $0, sessions, limits, body) }
+        let start = { (directory: String) in
+            var launch = launch
+            launch.command = try FakeACPAgent.command(in: directory) + launch.command
+            return try await Self.run(launch, directory, sessions, limits, body)
         }
-        return try await run(launch, directory, sessions, limits, body)
+        guard let directory else { return try await withTemporaryDirectory(start) }
+        return try await start(directory)
     }
 
-    private func run<R: Sendable>(
+    /// Runs an agent while a body works with it.
+    static func run<R: Sendable>(
         _ launch: ACPLaunch,
         _ directory: String,
         _ sessions: Sessions,
-        _ limits: ACPConnection.Limits,
+        _ limits: ACPConnection.Limits = .init(),
         _ body: @escaping @Sendable (Bench) async throws -> R
     ) async throws -> R {
-        var launch = launch
-        launch.command = try FakeACPAgent.command(in: directory) + launch.command
         let reports = NIOLockedValueBox<[AgentReport]>([])
         let agent = try ACPAgent(
             launch,

@@ -329,7 +329,7 @@ struct DoctorLANTests {
             """
             add_host desk
             on desk mkdir -p -m 700 /run/home/data/pairtool /run/home/state
-            on desk sh -c 'umask 022; : >/run/home/data/pairtool/sessions.json'
+            on desk sh -c 'umask 022; echo "{\\"version\\":1,\\"sessions\\":{}}" >/run/home/data/pairtool/sessions.json'
             on desk mount -t tmpfs -o size=8m tmpfs /run/home/state
             examine desk
             on desk sh -c 'umask 077; rm /run/home/data/pairtool/sessions.json; echo broken >/run/home/data/pairtool/hosts.json'

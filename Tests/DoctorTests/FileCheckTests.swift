@@ -16,7 +16,8 @@ import Testing
     private static let records = [
         "identity.key", "hosts.json", "secrets.json", "sessions.json", "provider_keys.json", "host/identity.key",
         "host/tls.pem", "host/host.sqlite", "aicli/\(host)/sessions.json", "aicli/\(host)/projects.json",
-        "aicli/\(host)/outbox.json", "aicli/\(host)/chat-0123456789abcdef.json", "lumi/\(host)/agents.json",
+        "outbox/\(host).json", "aicli/\(host)/outbox.json", "aicli/\(host)/chat-0123456789abcdef.json",
+        "lumi/\(host)/agents.json",
         "lumi/\(host)/conversations.json", "lumi/\(host)/automations.json", "lumi/\(host)/sync_settings.json",
         "lumi/\(host)/sync_api_keys.json", "lumi/\(host)/stars.json",
         "lumi/\(host)/local/7B0E4A52-0000-4000-8000-000000000000.json",

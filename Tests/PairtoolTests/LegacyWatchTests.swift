@@ -115,7 +115,7 @@ import Testing
 
 extension FakeMac {
     /// Waits until it was asked for a path so often.
-    fileprivate func asked(_ method: String, _ path: String, times: Int) async throws {
+    func asked(_ method: String, _ path: String, times: Int) async throws {
         while requests(method, path).count < times {
             try Task.checkCancellation()
             await Task.yield()

@@ -148,6 +148,23 @@ extension AICLIHost: TurnRunning {
         }
     }
 
+    /// Sends a prompt that waited, and no other.
+    package func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnOutputs {
+        TurnOutputs { emit in
+            emit(
+                .finished(
+                    try await runner.run(
+                        request.prompt,
+                        in: request.projectPath ?? "",
+                        allowedTools: request.allowedTools,
+                        waiting: journal.id,
+                        emit: emit
+                    )
+                )
+            )
+        }
+    }
+
     private func wait(
         _ request: TurnRequest,
         in directory: String,
@@ -160,11 +177,12 @@ extension AICLIHost: TurnRunning {
         var error = error
         guard let entry else {
             error.message += " The outbox is full, so this prompt was not kept."
-            error.advice = "remove some: pairtool aicli outbox"
+            error.advice = "remove some: pairtool outbox"
             return error
         }
         error.message += " The prompt waits here as \(entry.id), and goes out before the next one."
-        error.advice = "once the host is back: pairtool aicli outbox send"
+        error.advice = "once the host is back: pairtool outbox send"
+        error.waitsAs = entry.id
         return error
     }
 }
@@ -180,7 +198,7 @@ extension AICLIHost {
     ///   - end: Called after each prompt that reached the host, with its result.
     /// - Throws: ``CompanionClientError`` if the host is unreachable; the remaining prompts keep waiting.
     package func sendWaiting(
-        begin: (AICLIWaitingPrompt) -> Void,
+        begin: (WaitingPrompt) -> Void,
         emit: (TurnOutput) -> Void,
         end: (Result<ChatTurnSummary, CompanionClientError>) -> Void
     ) async throws {

@@ -63,6 +63,9 @@ package protocol TurnRunning: Sendable {
     ///
     /// The outputs end with ``TurnOutput/finished(_:)``, or the sequence throws ``CompanionClientError``.
     func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs
+    /// Sends a prompt that waited in the outbox, once over all attempts. Where it becomes known that the host has it
+    /// from an earlier attempt, the outputs say so and end. Default: it is marked before the turn begins.
+    func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnOutputs
 }
 
 extension TurnRunning {
@@ -71,4 +74,11 @@ extension TurnRunning {
     package func requireOwnPlace() async throws {}
 
     package func waitForEarlierTurn(chatID: String, begun: Date, say: @Sendable (String) -> Void) async throws {}
+
+    package func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnOutputs {
+        TurnOutputs { emit in
+            try journal.begin()
+            for try await output in turn(chatID: chatID, request) { emit(output) }
+        }
+    }
 }

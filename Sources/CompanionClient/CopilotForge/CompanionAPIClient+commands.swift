@@ -8,7 +8,12 @@ extension CompanionAPIClient {
     ///
     /// The command is signed once. If the answer is lost, the same bytes are sent again: a host that has already
     /// executed them returns the stored result, so nothing is done twice (companion-v2, Signed commands).
-    package func execute(_ payload: CommandPayload) async throws -> CommandResponse {
+    ///
+    /// - Parameter journal: Keeps the command on the disk, so that the same bytes are sent by later processes too.
+    package func execute(
+        _ payload: CommandPayload,
+        journal: PromptJournal? = nil
+    ) async throws -> CommandResponse {
         guard let session else {
             throw CompanionClientError(
                 .unsupportedVersion,
@@ -16,8 +21,13 @@ extension CompanionAPIClient {
                 delivery: .notSent
             )
         }
-        let id = UUID()
-        var body = try session.signedCommand(payload, id: id, now: hostTime)
+        let id = journal?.commandID ?? UUID()
+        func sign() throws -> [UInt8] {
+            let body = try session.signedCommand(payload, id: id, now: hostTime)
+            try journal?.keep(SentCommand(body))
+            return body
+        }
+        var body = try journal?.sent.map { Array($0.body.utf8) } ?? sign()
         var backoff = Backoff(configuration.retries)
         var hasSetClock = false
         var mayHaveRun = false
@@ -29,7 +39,8 @@ extension CompanionAPIClient {
                     // The host refused the command before it executed it. The answer's time has set the offset of the
                     // host's clock.
                     hasSetClock = true
-                    body = try session.signedCommand(payload, id: id, now: hostTime)
+                    if let journal { try await requireUnexecuted(payload, journal) }
+                    body = try sign()
                     continue
                 }
                 mayHaveRun = mayHaveRun || error.isBreak && error.delivery != .notSent
@@ -39,6 +50,38 @@ extension CompanionAPIClient {
                 logger.debug("sending a command again", metadata: ["command": "\(id)", "type": "\(payload.type)"])
                 try await clock.sleep(for: wait)
             }
+        }
+    }
+
+    /// Makes sure that a command whose time is over was not executed before: a host remembers commands only until then.
+    ///
+    /// - Throws: ``CompanionClientError`` with the code `busy` if the command may still be executed, `streamInterrupted`
+    ///   if that cannot be found out, and ``AlreadyExecuted``.
+    private func requireUnexecuted(_ payload: CommandPayload, _ journal: PromptJournal) async throws {
+        guard let sent = journal.sent, case .chatSend(let chatID, let prompt, _, _) = payload else { return }
+        // The host may have taken it in the last moment, and may not have stored the prompt yet.
+        guard hostTime > sent.expiresAt.addingTimeInterval(30) else {
+            throw CompanionClientError(
+                .busy,
+                "Whether the host has the prompt from an earlier attempt is known in a minute.",
+                delivery: .notSent
+            )
+        }
+        let messages = try await lastMessages(chatID: chatID, count: 200)
+        let since = sent.issuedAt.addingTimeInterval(-60)
+        let isThere = messages.contains { message in
+            message.role == .user && message.createdAt ?? since >= since
+                && message.text.trimmingWhitespace().isSame(as: prompt.trimmingWhitespace())
+        }
+        if isThere { throw AlreadyExecuted() }
+        guard messages.count < 200 || messages.first?.createdAt ?? since < since else {
+            // It would be tried for ever.
+            try journal.doubt()
+            throw CompanionClientError(
+                .streamInterrupted,
+                "The chat went on since the prompt was sent; whether the host has it cannot be found out.",
+                delivery: .unknown
+            )
         }
     }
 
@@ -62,14 +105,26 @@ extension CompanionAPIClient {
     ///
     /// - Returns: The id of the turn.
     package func startTurn(chatID: String, _ request: ContinueChatRequest) async throws -> String {
-        struct Turn: Decodable { var turnId: String }
-        let payload = CommandPayload.chatSend(
-            chatID: chatID,
-            prompt: request.prompt,
-            model: request.model,
-            allowedTools: request.allowedTools
-        )
-        return try await result(of: payload, as: Turn.self).turnId
+        try await result(of: .send(request, chatID: chatID), as: StartedTurn.self).turnId
+    }
+
+    /// Sends a prompt that waited in the outbox, once over all attempts.
+    ///
+    /// - Returns: The id of the turn; nil if it is known only that the host has the prompt from an earlier attempt.
+    func startTurn(
+        chatID: String,
+        _ request: ContinueChatRequest,
+        journal: PromptJournal
+    ) async throws -> String? {
+        do {
+            let payload = CommandPayload.send(request, chatID: chatID)
+            return try await result(of: payload, as: StartedTurn.self, journal: journal).turnId
+        } catch is AlreadyExecuted {
+            return nil
+        } catch let error as CompanionClientError where journal.sent != nil && error.hostCode == .commandConflict {
+            // The host knows the id from other bytes: those of an earlier attempt.
+            return nil
+        }
     }
 
     /// Cancels a turn.
@@ -81,9 +136,10 @@ extension CompanionAPIClient {
 
     private func result<Value: Decodable>(
         of payload: CommandPayload,
-        as: Value.Type = Value.self
+        as: Value.Type = Value.self,
+        journal: PromptJournal? = nil
     ) async throws -> Value {
-        let response = try await execute(payload)
+        let response = try await execute(payload, journal: journal)
         do {
             return try response.result.decode(Value.self)
         } catch {
@@ -100,6 +156,35 @@ extension CompanionAPIClient {
         guard let clockOffset else { return Date() }
         return Date().addingTimeInterval(
             Double(clockOffset.components.seconds) + Double(clockOffset.components.attoseconds) / 1e18
+        )
+    }
+}
+
+private struct StartedTurn: Decodable {
+    var turnId: String
+}
+
+extension CommandPayload {
+    fileprivate static func send(_ request: ContinueChatRequest, chatID: String) -> CommandPayload {
+        .chatSend(
+            chatID: chatID,
+            prompt: request.prompt,
+            model: request.model,
+            allowedTools: request.allowedTools
+        )
+    }
+}
+
+/// The host has executed a command in an earlier attempt.
+private struct AlreadyExecuted: Error {}
+
+extension SentCommand {
+    fileprivate init(_ body: [UInt8]) throws {
+        let command = try SignedCommand.parse(body)
+        self.init(
+            body: String(decoding: body, as: UTF8.self),
+            issuedAt: command.issuedAt,
+            expiresAt: command.expiresAt
         )
     }
 }

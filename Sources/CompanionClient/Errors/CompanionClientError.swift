@@ -99,6 +99,8 @@ package struct CompanionClientError: Error, Sendable {
     package var isCut = false
     /// What helps, where the code alone does not say it: an act or a command.
     package var advice: String?
+    /// The id under which the prompt waits in the outbox, if it does.
+    package var waitsAs: String?
     package var underlying: (any Error)?
     package let location: SourceLocation
 

@@ -26,10 +26,18 @@ struct RecordedTurns: TurnRunning {
     }
 
     func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs {
+        recorded(chatID, request, base.turn(chatID: chatID, request))
+    }
+
+    func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnOutputs {
+        recorded(chatID, request, base.turn(chatID: chatID, request, journal: journal))
+    }
+
+    private func recorded(_ chatID: String, _ request: TurnRequest, _ outputs: TurnOutputs) -> TurnOutputs {
         TurnOutputs { emit in
             var record = TurnHistory(chatID: chatID, prompt: request.prompt, recorder: recorder)
             do {
-                for try await output in base.turn(chatID: chatID, request) {
+                for try await output in outputs {
                     emit(output)
                     await record.take(output)
                 }

@@ -25,7 +25,7 @@ package struct FileCheck: DoctorCheck {
         // The host's files are in a directory of their own; the projects that it created are not checked.
         let paths =
             [directory] + names + entries(of: directory + "/host").map { "\(directory)/host/\($0)" }
-            + ["lumi", "aicli"].flatMap { all(below: "\(directory)/\($0)") }
+            + ["lumi", "aicli", "outbox"].flatMap { all(below: "\(directory)/\($0)") }
         var findings: [Finding] = []
         for path in paths {
             guard let status = FileStatus(path, followingLinks: false) else { continue }

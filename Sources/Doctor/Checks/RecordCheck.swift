@@ -1,5 +1,6 @@
 import CompanionClient
 import CompanionHost
+import CompanionWire
 import FoundationEssentials
 import Identity
 import LocalState
@@ -29,6 +30,10 @@ struct RecordCheck {
         let servers = FileCheck.entries(of: "\(directory)/aicli").map { AICLIStore(data: directory, hostID: $0) }
         let macs = FileCheck.entries(of: "\(directory)/lumi").map { LumiStore(directory: "\(directory)/lumi/\($0)") }
         var findings = HostFiles.damaged(in: directory + "/host").map { damaged($0, .replaceFile) }
+        let outboxes = FileCheck.entries(of: "\(directory)/outbox").filter { $0.ends(with: ".json") }
+        for name in outboxes where !OutboxStore(path: "\(directory)/outbox/\(name)").isWhole {
+            findings.append(damaged("\(directory)/outbox/\(name)", .moveAway))
+        }
         for server in servers { findings += server.damagedFiles().map { damaged($0, .moveAway) } }
         for mac in macs {
             findings += mac.damagedPulledFiles().map { damaged($0, .pullAgain) }

@@ -3,12 +3,12 @@ import ArgumentParser
 struct AICLICommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "aicli",
-        abstract: "Manage the sessions of an AICLI host, and the prompts that wait for it.",
+        abstract: "Manage the sessions of an AICLI host.",
         discussion: """
             Examples:
               pairtool aicli sessions
-              pairtool aicli outbox send
+              pairtool aicli sessions end web
             """,
-        subcommands: [SessionsCommand.self, OutboxCommand.self]
+        subcommands: [SessionsCommand.self]
     )
 }

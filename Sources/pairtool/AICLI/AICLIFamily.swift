@@ -13,6 +13,7 @@ struct AICLIFamily: Family {
     let pairCommand = "pairtool pair NAME, as pairtool discover shows it"
     let firstCommand = "pairtool projects"
     let codes: Set<PairingCodeKind> = [.token]
+    let queuing = PromptQueuing.untilAnswered
 
     func clients(of host: PairedHost) -> [Any.Type] { [AICLIHost.self] }
 
@@ -27,7 +28,7 @@ struct AICLIFamily: Family {
             reasons: reasons,
             own: [
                 auto, .can("sessions", "list, end and clean up sessions", "aicli sessions"),
-                .can("outbox", "queue prompts while it is off", "aicli outbox"),
+                .can("outbox", "queue prompts while it is off", "outbox"),
             ]
         )
     }
@@ -143,6 +144,10 @@ struct AICLIFamily: Family {
 
     func keepStored(of host: PairedHost, _ recorder: HistoryRecorder, context: CommandContext) async throws {
         try await AICLIMessages(AICLISessions.store(of: host.id, context: context), recorder).moveOld()
+    }
+
+    func outbox(of host: PairedHost, context: CommandContext) -> OutboxStore {
+        AICLISessions.store(of: host.id, context: context).outboxStore
     }
 
     func forget(_ host: PairedHost, context: CommandContext) throws {

@@ -18,7 +18,7 @@ enum AICLISessions {
             var aicli = AICLIHost(
                 client: client,
                 store: store(of: host.id, context: context),
-                permissions: AICLIPermissionQuestion.answering(output)
+                permissions: AICLIPermissionQuestion.answering(output, hostName: host.name)
             )
             aicli.runner.now = context.now
             aicli.notice = { output.say($0) }
@@ -90,12 +90,13 @@ extension HostOptions {
 /// Asks the user the questions of an agent.
 enum AICLIPermissionQuestion {
     /// - Returns: nil if there is no terminal to ask on; then every permission is denied.
-    static func answering(_ output: Output) -> AICLIPermissionAnswering? {
+    static func answering(_ output: Output, hostName: String) -> AICLIPermissionAnswering? {
         let context = output.context
         guard context.canAsk else { return nil }
         return { request in
             let text = TerminalText.block("\nThe agent asks: \(request.prompt)")
             let question = Question(context: context)
+            await TurnNotifier(context: context, hostName: hostName).show(.question, chat: "")
             // If the turn ends while the question is open, stop reading from the terminal.
             return try await withTaskCancellationHandler {
                 if request.isYesOrNo {

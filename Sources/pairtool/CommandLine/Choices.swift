@@ -9,6 +9,8 @@ import TOMLKit
 struct Choices: Sendable {
     /// nil if nothing is to be kept.
     var history: HistoryLimits? = HistoryLimits()
+    /// What is shown on the desktop.
+    var notifications = Set(NotificationKind.allCases)
     var faults: [CommandError] = []
 
     /// Whether the user turned the history off.
@@ -38,7 +40,8 @@ struct Choices: Sendable {
     }
 
     private mutating func take(_ file: TOMLTable, _ path: String) {
-        checkKeys(of: file, known: ["history"], "", path)
+        checkKeys(of: file, known: ["history", "notifications"], "", path)
+        takeNotifications(file, path)
         guard let section = file["history"] else { return }
         guard let table = section.table else { return fault(path, "history is not a section: write [history]") }
         checkKeys(of: table, known: ["keep", "max", "off"], "history.", path)
@@ -61,6 +64,22 @@ struct Choices: Sendable {
         guard let value = table["off"] else { return }
         guard let isOff = value.bool else { return fault(path, "history.off must be true or false") }
         if isOff { history = nil }
+    }
+
+    private mutating func takeNotifications(_ file: TOMLTable, _ path: String) {
+        guard let section = file["notifications"] else { return }
+        guard let table = section.table else {
+            return fault(path, "notifications is not a section: write [notifications]")
+        }
+        checkKeys(of: table, known: NotificationKind.allCases.map(\.rawValue), "notifications.", path)
+        for kind in NotificationKind.allCases {
+            guard let value = table[kind.rawValue] else { continue }
+            guard let isOn = value.bool else {
+                fault(path, "notifications.\(kind.rawValue) is neither true nor false")
+                continue
+            }
+            if !isOn { notifications.remove(kind) }
+        }
     }
 
     private mutating func checkKeys(of table: TOMLTable, known: [String], _ prefix: String, _ path: String) {
@@ -86,6 +105,16 @@ struct Choices: Sendable {
         let size = number * factor
         return size >= 1e6 && size <= 1e15 ? Int(size) : nil
     }
+}
+
+/// What is shown on the desktop about turns.
+enum NotificationKind: String, Sendable, CaseIterable {
+    /// A turn has ended that took long.
+    case finished
+    /// The agent asks something.
+    case question
+    /// An error has ended a turn that took long.
+    case error
 }
 
 /// A time span as users write it: `90d`, `12h`, `2w`.

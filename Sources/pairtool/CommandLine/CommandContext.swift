@@ -22,6 +22,10 @@ struct CommandContext: Sendable {
     var clock: any Clock<Duration> = ContinuousClock()
     /// What is drawn at the end of the terminal's output and has to make room for messages.
     var drawing = TerminalDrawing()
+    /// Whether notifications may be shown on the desktop.
+    var notifies = true
+    /// Whether prompts that wait for a host are sent along the way, when it is reached.
+    var sendsWaiting = true
     /// The path of this program's executable, to start another process of it.
     var program = ownFile
 

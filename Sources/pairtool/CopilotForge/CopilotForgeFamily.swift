@@ -12,6 +12,7 @@ struct CopilotForgeFamily: Family {
     let firstCommand = "pairtool projects"
     let codes: Set<PairingCodeKind> = [.digits, .picture]
     let canBeVerified = true
+    let queuing = PromptQueuing.untilReceived
     var followedTypes: [ServiceType] { serviceTypes }
 
     func clients(of host: PairedHost) -> [Any.Type] {

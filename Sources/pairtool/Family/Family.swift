@@ -3,6 +3,7 @@ import CompanionClient
 import CompanionWire
 import Discovery
 import Identity
+import LocalState
 import PairingAgent
 
 /// The behaviour that is specific to one host family. `HostFamily.behavior` returns the conforming type; no other code
@@ -21,6 +22,8 @@ protocol Family: Sendable {
     var canBeVerified: Bool { get }
     /// Whether legacy hosts speak HTTP rather than a protocol of their own over TCP. Default: true.
     var speaksHTTP: Bool { get }
+    /// Whether prompts for its hosts can wait on this machine. Default: no.
+    var queuing: PromptQueuing { get }
     /// The services under which a paired host that moved is looked for. Default: none; it is contacted only where it
     /// was paired.
     var followedTypes: [ServiceType] { get }
@@ -105,8 +108,19 @@ protocol Family: Sendable {
     ///
     /// - Throws: ``CommandError`` if there is nothing, with what to do about it.
     func keepStored(of host: PairedHost, _ recorder: HistoryRecorder, context: CommandContext) async throws
+    /// The prompts that wait for a host. Default: a file of its own.
+    func outbox(of host: PairedHost, context: CommandContext) -> OutboxStore
     /// Removes everything that is stored for a host besides its record.
     func forget(_ host: PairedHost, context: CommandContext) throws
+}
+
+/// Whether prompts for the hosts of a family can wait on this machine.
+enum PromptQueuing: Sendable {
+    case none
+    /// A host that has a prompt answers it, whether or not anyone reads the answer.
+    case untilReceived
+    /// The answer is stored on this machine only, so it has to be read.
+    case untilAnswered
 }
 
 /// The kinds of code that a device can present to pair with a host.
@@ -121,6 +135,7 @@ enum PairingCodeKind: Sendable {
 extension Family {
     var canBeVerified: Bool { false }
     var speaksHTTP: Bool { true }
+    var queuing: PromptQueuing { .none }
     var followedTypes: [ServiceType] { [] }
 
     /// The services that its hosts advertise; none if they do not advertise themselves.
@@ -131,6 +146,11 @@ extension Family {
 
     /// How legacy hosts are spoken to, as text for users.
     var legacyTransport: String { speaksHTTP ? "plain HTTP" : "no encryption" }
+
+    func outbox(of host: PairedHost, context: CommandContext) -> OutboxStore {
+        // The id may come from the host: its hash is safe in a path.
+        OutboxStore(path: "\(context.paths.data)/outbox/\(DeviceIdentity.shortHash(host.id)).json")
+    }
 
     /// Whether a paired host that moved is looked for on the network.
     var isFollowed: Bool { !followedTypes.isEmpty }

@@ -2,11 +2,14 @@ import CompanionClient
 import CompanionWire
 import DBus
 import FoundationEssentials
+import Identity
 
 /// Watches the approval requests of a daemon, prints changes, and shows new requests on the desktop.
 struct ApprovalWatcher: Sendable {
     let session: JarvisSession
     let interval: Duration
+    /// Whether lines name the daemon's host, because several are watched.
+    var namesHost = false
 
     private struct Line: Encodable {
         var event: String
@@ -93,14 +96,14 @@ struct ApprovalWatcher: Sendable {
         let output = session.output
         let now = output.context.now()
         switch output.format {
-        case .json: output.json(Line(event: event, at: now, approval: row, daemon: row.daemon))
+        case .json: json(Line(event: event, at: now, approval: row, daemon: row.daemon))
         case .quiet: output.data("\(sign)\(row.id)")
         case .text:
             let time = now.formatted(Date.ISO8601FormatStyle().time(includingFractionalSeconds: false))
             let id = row.id.description.prefix(8)
             output.data(
                 TerminalText.line(
-                    "\(time) \(sign) \(id)  \(row.action.scalars(atMost: 200))  \(remark)".trimmingWhitespace()
+                    "\(prefix)\(time) \(sign) \(id)  \(row.action.scalars(atMost: 200))  \(remark)".trimmingWhitespace()
                 )
             )
         }
@@ -110,9 +113,15 @@ struct ApprovalWatcher: Sendable {
         let output = session.output
         if output.format == .json {
             let daemon = "\(session.client.base)"
-            output.json(Line(event: event, at: output.context.now(), message: message, daemon: daemon))
+            json(Line(event: event, at: output.context.now(), message: message, daemon: daemon))
         } else {
-            output.say(message)
+            output.say(TerminalText.line(prefix) + message)
         }
     }
+
+    private func json(_ line: Line) {
+        if namesHost { session.output.json(HostRow(row: line, host: session.host)) } else { session.output.json(line) }
+    }
+
+    private var prefix: String { namesHost ? "\(session.host.name)  " : "" }
 }

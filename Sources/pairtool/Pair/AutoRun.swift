@@ -1,3 +1,5 @@
+import ArgumentParser
+import CompanionClient
 import CompanionWire
 import Desktop
 import Discovery
@@ -88,6 +90,7 @@ struct AutoRun: Sendable {
                 unreadySources: sources.count
             )
             for await next in inputs {
+                if let host = hostInSight(next) { group.addTask { await sendWaiting(to: host) } }
                 var waiting = try await take(next, &state)
                 while !waiting.isEmpty {
                     switch waiting.removeFirst() {
@@ -108,6 +111,36 @@ struct AutoRun: Sendable {
                 }
             }
             throw CancellationError()
+        }
+    }
+
+    // MARK: Prompts that wait
+
+    /// The paired host that has come into sight, or was paired with.
+    private func hostInSight(_ input: Input) -> PairedHost? {
+        switch input {
+        case .paired(let outcome): return outcome.host
+        case .discovery(.added(let found)), .discovery(.changed(let found)):
+            let hosts = try? PairedHostStore(directory: output.context.paths.data).load().hosts
+            return hosts?.first { !$0.claims(in: [found]).isEmpty }
+        default: return nil
+        }
+    }
+
+    /// Sends what waits for a host. The command goes on if that fails.
+    private func sendWaiting(to host: PairedHost) async {
+        let family = host.family.behavior
+        guard family.queuing == .untilReceived,
+            let waiting = try? family.outbox(of: host, context: output.context).load(), waiting.next != nil,
+            let options = try? HostOptions.parse(["--host", host.id])
+        else { return }
+        do {
+            let context = output.context
+            let found = try await CommandContext.$current.withValue(context) { try await options.selected(output) }
+            try await HostSession.with(found, output: output) { await $0.sendWaiting() }
+        } catch {
+            guard !Task.isCancelled else { return }
+            output.warn(CommandError(describing: error))
         }
     }
 

@@ -137,7 +137,7 @@ struct HostsForgetCommand: AsyncParsableCommand {
         commandName: "forget",
         abstract: "Forget a host.",
         discussion: """
-            Removes the record on this machine. The host still lists this device: revoke it first, if you want it \
+            Removes the record on this machine, and prompts that wait for the host. The host still lists this device: revoke it first, if you want it \
             gone there too.
 
             Examples:
@@ -157,6 +157,7 @@ struct HostsForgetCommand: AsyncParsableCommand {
             hosts.forget(forgotten.id)
             return forgotten
         }
+        try forgotten.family.behavior.outbox(of: forgotten, context: output.context).removeAll()
         await LocalHistory.forget(forgotten, output)
         try forgotten.family.behavior.forget(forgotten, context: output.context)
         output.result(PairedHostRow(forgotten, isDefault: false), id: forgotten.id) {

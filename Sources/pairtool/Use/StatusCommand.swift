@@ -11,7 +11,7 @@ struct StatusCommand: AsyncParsableCommand {
         discussion: """
             Examples:
               pairtool status
-              pairtool status --host Studio
+              pairtool status --all-hosts
               pairtool status --watch --json
             """
     )
@@ -25,11 +25,17 @@ struct StatusCommand: AsyncParsableCommand {
     )
     var interval = Seconds(2)
 
+    @OptionGroup var all: AllHostsOptions
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
+    func validate() throws {
+        try all.check(host)
+    }
+
     func run() async throws {
         let output = options.output
+        guard !all.allHosts else { return try await (watch ? followAll() : showAll()) }
         guard watch else {
             let selected = try await host.selected(output)
             let health: HostHealth
@@ -50,6 +56,62 @@ struct StatusCommand: AsyncParsableCommand {
             return try host.noteContact(with: selected, output.context)
         }
         try await host.repeating { try await follow(try await host.selected(output)) }
+    }
+
+    /// The state of all hosts: a row each, whether or not they answer.
+    private func showAll() async throws {
+        let output = options.output
+        let hosts = try host.pairedHosts("its state", output.context) { _ in true }
+        let results = try await host.ask(hosts, limit: all.limit) { one, _ in
+            let selected = try await one.selected(output)
+            let health = try await selected.family.behavior.health(of: selected, output: output, timeouts: .init())
+            if let failure = health.standing?.failure { throw failure.naming(selected) }
+            try one.noteContact(with: selected, output.context)
+            let report = HostStatusReport(selected, health)
+            return (report: report, failure: report.failure(health))
+        }
+        var failures = HostAnswers<HostStatusReport>()
+        var rows: [(report: HostStatusReport, failure: CommandError?)] = []
+        for (host, result) in results {
+            switch result {
+            case .success(let row): rows.append(row)
+            case .failure(let error):
+                rows.append((HostStatusReport(host, problem: error.message), error))
+                failures.failures.append((host, error))
+            }
+        }
+        output.list(
+            rows.map { $0.report },
+            columns: [
+                TableColumn("HOST", shrinks: true, rank: 0) { $0.name },
+                TableColumn("STATE", rank: 0) { $0.state },
+                TableColumn("FAMILY", rank: 3) { $0.family.displayName },
+                TableColumn("TRUST", rank: 2) { $0.trust.rawValue },
+                TableColumn("ADDRESS") { $0.address },
+                TableColumn("ID", rank: 4) { String($0.id.prefix(8)) },
+            ],
+            id: \.id
+        )
+        if output.format == .text {
+            for row in rows { if let failure = row.failure { output.say(TerminalText.line(failure.message)) } }
+        }
+        guard failures.failures.count == rows.count else { return }
+        throw failures.failure(CommandError(.failed, "hosts.none_answered", "no host answered"))
+    }
+
+    private func followAll() async throws {
+        let output = options.output
+        let hosts = try host.pairedHosts("its state", output.context) { _ in true }
+        try await host.follow(hosts, output) { one, host in
+            let selected: PairedHost
+            do {
+                selected = try await one.selected(output)
+            } catch let error as CommandError where error.status == .unreachable {
+                show(HostStatusReport(host, problem: error.message))
+                throw error
+            }
+            try await follow(selected)
+        }
     }
 
     private func follow(_ host: PairedHost) async throws {
@@ -166,6 +228,14 @@ struct HostStatusReport: Encodable, Equatable {
             )
         }
         return lines.map(TerminalText.line).joined(separator: "\n")
+    }
+
+    /// The state in a word or two.
+    var state: String {
+        if !reachable { return "no answer" }
+        if !connected { return "not connected" }
+        if problem != nil { return "not well" }
+        return signedIn == false ? "no assistant" : "ready"
     }
 
     private var howProven: String {

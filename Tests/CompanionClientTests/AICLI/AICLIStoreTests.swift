@@ -67,7 +67,7 @@ import Testing
 
     @Test("Prompts that wait go out in their order, each once, and one of unknown fate is not sent again by itself")
     func outbox() throws {
-        var outbox = AICLIOutbox()
+        var outbox = Outbox()
         let one = outbox.add("one", in: "/web", allowedTools: [], at: noon)
         let two = outbox.add("two", in: "/web", allowedTools: nil, at: noon)
         let (first, second) = (try #require(one), try #require(two))
@@ -84,8 +84,8 @@ import Testing
 
     @Test("The queue has an end")
     func fullOutbox() {
-        var outbox = AICLIOutbox()
-        for number in 0..<AICLIOutbox.mostPrompts {
+        var outbox = Outbox()
+        for number in 0..<Outbox.mostPrompts {
             let entry = outbox.add("\(number)", in: "/web", allowedTools: nil, at: noon)
             #expect(entry != nil)
         }

@@ -245,7 +245,7 @@ import Testing
         try await withPaired { server, user in
             server.change { $0.faults = [.resetBeforeWelcome, .resetBeforeWelcome] }
             let first = await user.run("send", "web", "one", "--json")
-            #expect(first.status == 10 && first.err.contains("pairtool aicli outbox send"), "\(first)")
+            #expect(first.status == 10 && first.err.contains("pairtool outbox send"), "\(first)")
             _ = await user.run("send", "api", "two")
             let waiting = try await user.run("aicli", "outbox", "--json").json
             #expect(waiting.compactMap { $0["prompt"]?.string } == ["one", "two"])

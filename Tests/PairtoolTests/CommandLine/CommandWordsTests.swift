@@ -36,7 +36,7 @@ import Testing
             (["agents", "list", "--json"], ["lumi", "agents", "list", "--json"]),
             (["keys", "set", "--provider", "none"], ["lumi", "keys", "set", "--provider", "none"]),
             (["--json", "sessions"], ["aicli", "sessions", "--json"]),
-            (["outbox", "remove", "3f2a"], ["aicli", "outbox", "remove", "3f2a"]),
+            (["aicli", "outbox", "remove", "3f2a"], ["outbox", "remove", "3f2a"]),
             (["approvals", "health", "--via", "cloud"], ["jarvis", "health", "--via", "cloud"]),
         ]
     )
@@ -129,7 +129,7 @@ import Testing
             #expect(await user.run("keys", "list").out == (await user.run("lumi", "keys").out))
             #expect(await user.run("approvals", "health").err.contains("is now `pairtool jarvis health`"))
             let help = await user.run("--help").out
-            for word in ["remote", "sync", "agents", "automations", "keys", "sessions", "outbox"] {
+            for word in ["remote", "sync", "agents", "automations", "keys", "sessions"] {
                 #expect(!help.contains("\n  \(word) "), "\(word)")
                 #expect(await user.run("help", word).out.contains("Usage: pairtool "), "\(word)")
             }

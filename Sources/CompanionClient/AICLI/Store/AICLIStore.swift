@@ -47,13 +47,17 @@ package struct AICLIStore: Sendable {
         }
     }
 
-    package func outbox() throws -> AICLIOutbox {
-        try load("outbox.json") ?? AICLIOutbox()
+    package var outboxStore: OutboxStore {
+        OutboxStore(path: "\(directory)/outbox.json", lock: "\(directory)/lock")
+    }
+
+    package func outbox() throws -> Outbox {
+        try outboxStore.load()
     }
 
     @discardableResult
-    package func updateOutbox<R>(_ change: (inout AICLIOutbox) throws -> R) throws -> R {
-        try update("outbox.json", AICLIOutbox(), change)
+    package func updateOutbox<R>(_ change: (inout Outbox) throws -> R) throws -> R {
+        try outboxStore.update(change)
     }
 
     /// What an earlier version kept of a chat; nil if there is nothing.

@@ -189,7 +189,7 @@ extension AICLITurnRunner {
     /// Marks a waiting prompt before its first byte is sent.
     private func begin(_ waiting: String?) throws {
         guard let waiting, try !store.updateOutbox({ $0.begin(waiting) }) else { return }
-        throw CompanionClientError(.busy, "Another pairtool has sent the prompt meanwhile.", delivery: .notSent)
+        throw CompanionClientError.sentByAnother
     }
 
     private func note(_ action: AICLITurn.Action, in turn: AICLITurn, at date: Date) throws {

@@ -9,19 +9,28 @@ package struct ChatTurn: Sendable {
     private let configuration: TurnRecovery.Configuration
     private let earlier: HistoryPosition
     private let clock: any Clock<Duration>
+    private let willSend: @Sendable () throws -> Void
+    private let answered: @Sendable () -> Void
 
     /// - Parameters:
     ///   - position: The end of the chat's history at an earlier turn (``ChatTurnSummary/position``); it avoids reading
     ///     the whole chat.
     ///   - clock: Measures the pauses during a recovery.
+    ///   - willSend: Called before the first byte of the prompt is sent. What it throws ends the turn. Default: does
+    ///     nothing.
+    ///   - answered: Called when the host begins to answer, which is when it has the prompt. Default: does nothing.
     package init(
         client: CompanionAPIClient,
         chatID: String,
         request: ContinueChatRequest,
         position: HistoryPosition = .start,
         configuration: TurnRecovery.Configuration = TurnRecovery.Configuration(),
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = ContinuousClock(),
+        willSend: @escaping @Sendable () throws -> Void = {},
+        answered: @escaping @Sendable () -> Void = {}
     ) {
+        self.willSend = willSend
+        self.answered = answered
         self.client = client
         self.chatID = chatID
         self.request = request
@@ -61,8 +70,10 @@ extension ChatTurn {
         try await client.historyPosition(chatID: chatID, from: earlier)
     }
 
-    func openStream() -> any AsyncIteratorProtocol<ContinueChatEvent, any Error> {
-        client.continueChat(chatID: chatID, request).makeAsyncIterator()
+    func openStream() throws -> any AsyncIteratorProtocol<ContinueChatEvent, any Error> {
+        try willSend()
+        return ContinueChatStream(client: client, chatID: chatID, request: request, answered: answered)
+            .makeAsyncIterator()
     }
 
     func readHistory(after position: HistoryPosition) async throws -> [CompanionMessage] {

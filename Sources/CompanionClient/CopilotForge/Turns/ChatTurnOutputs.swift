@@ -52,7 +52,7 @@ package struct ChatTurnOutputs: AsyncSequence, Sendable {
                     health = try await turn.askHealth()
                     recovery = turn.makeRecovery(health)
                     age = turn.stopwatch()
-                    phase = .streaming(turn.openStream())
+                    phase = .streaming(try turn.openStream())
                 case .streaming(let stream):
                     phase = .ended
                     try await read(stream)

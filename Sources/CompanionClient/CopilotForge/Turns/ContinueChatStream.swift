@@ -10,17 +10,25 @@ package struct ContinueChatStream: AsyncSequence, Sendable {
     private let client: CompanionAPIClient
     private let chatID: String
     private let request: ContinueChatRequest
+    private let answered: @Sendable () -> Void
     private let once = OneShot()
 
-    init(client: CompanionAPIClient, chatID: String, request: ContinueChatRequest) {
+    /// - Parameter answered: Called when the host begins to answer, which is when it has the prompt.
+    init(
+        client: CompanionAPIClient,
+        chatID: String,
+        request: ContinueChatRequest,
+        answered: @escaping @Sendable () -> Void = {}
+    ) {
         self.client = client
         self.chatID = chatID
         self.request = request
+        self.answered = answered
     }
 
     package func makeAsyncIterator() -> AsyncIterator {
         precondition(once.use(), "an answer has one reader: a second one would send the prompt again")
-        return AsyncIterator(client: client, chatID: chatID, request: request)
+        return AsyncIterator(client: client, chatID: chatID, request: request, answered: answered)
     }
 
     package struct AsyncIterator: AsyncIteratorProtocol {
@@ -33,12 +41,19 @@ package struct ContinueChatStream: AsyncSequence, Sendable {
         private let client: CompanionAPIClient
         private let chatID: String
         private let request: ContinueChatRequest
+        private let answered: @Sendable () -> Void
         private var state = State.idle
         private var decoder: ContinueChatStreamDecoder
         private var pending: ArraySlice<ContinueChatStreamDecoder.Output> = []
         private var received = 0
 
-        fileprivate init(client: CompanionAPIClient, chatID: String, request: ContinueChatRequest) {
+        fileprivate init(
+            client: CompanionAPIClient,
+            chatID: String,
+            request: ContinueChatRequest,
+            answered: @escaping @Sendable () -> Void
+        ) {
+            self.answered = answered
             self.client = client
             self.chatID = chatID
             self.request = request
@@ -62,6 +77,7 @@ package struct ContinueChatStream: AsyncSequence, Sendable {
                     // Set the state first: if the next line throws, the sequence has ended.
                     state = .ended
                     state = .reading(try await open())
+                    answered()
                 case .reading(let body):
                     state = .ended
                     try await read(from: body)

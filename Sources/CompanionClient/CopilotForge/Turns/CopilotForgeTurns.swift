@@ -33,13 +33,23 @@ package struct StreamedTurns: TurnRunning {
     }
 
     package func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs {
+        turn(chatID: chatID, request, with: nil)
+    }
+
+    package func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnOutputs {
+        turn(chatID: chatID, request, with: journal)
+    }
+
+    private func turn(chatID: String, _ request: TurnRequest, with journal: PromptJournal?) -> TurnOutputs {
         TurnOutputs { emit in
             let turn = ChatTurn(
                 client: client,
                 chatID: chatID,
                 request: ContinueChatRequest(request),
                 position: positions.withLockedValue { $0[chatID] } ?? .start,
-                clock: client.clock
+                clock: client.clock,
+                willSend: { try journal?.begin() },
+                answered: { if journal != nil { emit(.status("The host has the prompt.")) } }
             )
             for try await output in turn.run() {
                 if case .finished(let summary) = output {
@@ -93,10 +103,24 @@ package struct CommandedTurns: TurnRunning {
     package func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs {
         TurnOutputs { emit in
             let turnID = try await client.startTurn(chatID: chatID, ContinueChatRequest(request))
-            emit(.begun(turnID: turnID))
-            let turn = try FollowedTurn(client: client, chatID: chatID, turnID: turnID, clock: client.clock)
-            for try await output in turn { emit(output) }
+            try await follow(turnID, in: chatID, emit)
         }
+    }
+
+    package func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnOutputs {
+        TurnOutputs { emit in
+            let request = ContinueChatRequest(request)
+            guard let turnID = try await client.startTurn(chatID: chatID, request, journal: journal) else {
+                return emit(.status("The host has this prompt already."))
+            }
+            try await follow(turnID, in: chatID, emit)
+        }
+    }
+
+    private func follow(_ turnID: String, in chatID: String, _ emit: (TurnOutput) -> Void) async throws {
+        emit(.begun(turnID: turnID))
+        let turn = try FollowedTurn(client: client, chatID: chatID, turnID: turnID, clock: client.clock)
+        for try await output in turn { emit(output) }
     }
 }
 

@@ -114,7 +114,7 @@ enum MovedCommand {
     static let all: [[String]: [String]] = [
         ["remote"]: ["lumi", "remote"], ["sync"]: ["lumi", "sync"], ["agents"]: ["lumi", "agents"],
         ["automations"]: ["lumi", "automations"], ["keys"]: ["lumi", "keys"], ["sessions"]: ["aicli", "sessions"],
-        ["outbox"]: ["aicli", "outbox"], ["approvals", "request"]: ["jarvis", "request"],
+        ["aicli", "outbox"]: ["outbox"], ["approvals", "request"]: ["jarvis", "request"],
         ["approvals", "health"]: ["jarvis", "health"],
     ]
 }

@@ -16,6 +16,8 @@ enum NameMatch {
     ///   - ids: All ids of an item; the first one is displayed.
     ///   - names: The displayed names.
     ///   - otherNames: Names that are not displayed; used if no displayed name matches as well. Default: none.
+    ///   - place: What follows the id of an item where several match, such as its host. Default: nothing.
+    ///   - nobody: The beginning of the message about an unknown name. Default: `the host has no`.
     static func find<Item>(
         _ word: String,
         in items: [Item],
@@ -23,7 +25,9 @@ enum NameMatch {
         listing: String,
         ids: @escaping (Item) -> [String],
         names: @escaping (Item) -> [String],
-        otherNames: @escaping (Item) -> [String] = { _ in [] }
+        otherNames: @escaping (Item) -> [String] = { _ in [] },
+        place: (Item) -> String = { _ in "" },
+        nobody: String = "the host has no"
     ) throws -> Item {
         let lowered = word.lowercased()
         let rules: [(Item) -> Bool] = [
@@ -38,14 +42,14 @@ enum NameMatch {
             let found = items.filter(rule)
             guard let first = found.first else { continue }
             guard found.count > 1 else { return first }
-            let choices = found.prefix(5).map { "\(names($0).first ?? "") (\(ids($0).first ?? ""))" }
+            let choices = found.prefix(5).map { "\(names($0).first ?? "") (\(ids($0).first ?? "")\(place($0)))" }
                 .joined(separator: ", ")
             throw CommandError(.usage, "\(kind).ambiguous", "“\(word)” matches several: \(choices)", next: listing)
         }
         throw CommandError(
             .nothingFound,
             "\(kind).unknown",
-            "the host has no \(kind) “\(word)”" + suggestion(word, in: items.flatMap { names($0) + ids($0) }),
+            "\(nobody) \(kind) “\(word)”" + suggestion(word, in: items.flatMap { names($0) + ids($0) }),
             next: listing
         )
     }

@@ -66,6 +66,7 @@ struct ChatCommand: AsyncParsableCommand {
     @OptionGroup(title: "Auto mode options") var auto: AutoOptions
     @OptionGroup var tools: ToolOptions
     @OptionGroup var rendering: RenderingOptions
+    @OptionGroup var notifications: NotificationOptions
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
@@ -80,7 +81,7 @@ struct ChatCommand: AsyncParsableCommand {
         let isRendered = !rendering.plain && options.output.format == .text
         let typed = try await isRendered ? TerminalBackground.ask(.current) : []
         let completer = ChatCompleter(context: .current)
-        let (prompts, context) = CommandContext.current.promptReader(typed: typed, keepsHistory: !noHistory) {
+        let (prompts, context) = notifications.context.promptReader(typed: typed, keepsHistory: !noHistory) {
             await completer.completion(of: $0.text)
         }
         defer { prompts.close() }
@@ -90,6 +91,8 @@ struct ChatCommand: AsyncParsableCommand {
 
     private func runLoop(_ prompts: any PromptReader, _ completer: ChatCompleter, _ pictures: [TurnImage]) async throws
     {
+        var host = self.host
+        if let chat { host = try await host.holding(chat: chat, options) }
         try await host.withSession(options, isPlain: rendering.plain) { session in
             var conversation = try await Conversation.open(
                 chat,

@@ -2,6 +2,7 @@ import ArgumentParser
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
+import Identity
 
 struct ChatsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -11,6 +12,7 @@ struct ChatsCommand: AsyncParsableCommand {
             Examples:
               pairtool chats
               pairtool chats garden
+              pairtool chats --all-hosts --json
             """
     )
 
@@ -27,17 +29,27 @@ struct ChatsCommand: AsyncParsableCommand {
     )
     var namedProject: String?
 
+    @OptionGroup var all: AllHostsOptions
     @OptionGroup var known: KnownOptions
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
     func validate() throws {
+        try all.check(host)
         if project != nil, namedProject != nil {
             throw ValidationError("Name the project once: as PROJECT or with --project.")
         }
     }
 
+    private static let nothing = CommandError(
+        .nothingFound,
+        "chat.none",
+        "there is no chat yet",
+        next: "start one: pairtool send --new \"PROMPT\""
+    )
+
     func run() async throws {
+        guard !all.allHosts else { return try await listAll() }
         try await host.withKnownSession(options, known) { session in
             let projects: [MergedProject]
             if let project = project ?? namedProject {
@@ -48,12 +60,7 @@ struct ChatsCommand: AsyncParsableCommand {
             let chats = try await session.chats(in: projects)
             guard !chats.isEmpty else {
                 if session.stored != nil { throw StoredHost.Unknown() }
-                throw CommandError(
-                    .nothingFound,
-                    "chat.none",
-                    "there is no chat yet",
-                    next: "start one: pairtool send --new \"PROMPT\""
-                )
+                throw Self.nothing
             }
             let now = session.context.now()
             var columns: [TableColumn<ChatRow>] = [
@@ -64,6 +71,44 @@ struct ChatsCommand: AsyncParsableCommand {
             if projects.count > 1 { columns.append(TableColumn("PROJECT", shrinks: true, rank: 2) { $0.projectName }) }
             session.output.list(chats.map(ChatRow.init), columns: columns, id: \.id)
         }
+    }
+
+    private func listAll() async throws {
+        let output = options.output
+        let hosts = try host.pairedHosts("chats", output.context) { $0 is any ProjectBrowsing.Type }
+        let word = project ?? namedProject
+        let found = try await host.askKnown(hosts, all, known, options) { session in
+            let projects: [MergedProject]
+            if let word {
+                projects = [try await session.project(word)]
+            } else {
+                projects = try await session.projects.mergedProjects()
+            }
+            let chats = try await session.chats(in: projects)
+            if chats.isEmpty, session.stored != nil { throw StoredHost.Unknown() }
+            return chats
+        }
+        found.reportFailures(output)
+        let rows = found.answers.flatMap { answer in answer.value.map { answer.row(ChatRow($0)) } }
+            .sorted { ($0.row.lastUpdatedAt ?? .distantPast) > ($1.row.lastUpdatedAt ?? .distantPast) }
+        guard !rows.isEmpty else {
+            guard let word, found.answers.isEmpty else { throw found.failure(Self.nothing) }
+            let unknown = "none of the hosts that answered has the project “\(word)”"
+            let next = "pairtool projects --all-hosts"
+            throw found.failure(CommandError(.nothingFound, "project.unknown", unknown, next: next))
+        }
+        let now = output.context.now()
+        output.list(
+            rows,
+            columns: [
+                TableColumn("TITLE", shrinks: true, rank: 0) { $0.row.title },
+                TableColumn("HOST", shrinks: true, rank: 0) { $0.host.name },
+                TableColumn("UPDATED", rank: 2) { TimeText.ago($0.row.lastUpdatedAt, now: now) },
+                TableColumn("ID", rank: 1) { String($0.row.id.prefix(8)) },
+                TableColumn("PROJECT", shrinks: true, rank: 3) { $0.row.projectName },
+            ],
+            id: \.row.id
+        )
     }
 }
 

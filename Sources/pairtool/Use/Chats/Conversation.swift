@@ -76,6 +76,9 @@ struct Conversation: Sendable {
         self.allowedTools = allowedTools
     }
 
+    /// The project in which the chat is created at the first prompt; nil once it exists.
+    var newProjectID: String? { unmadeIn?.id }
+
     /// Whether the host has the chat.
     var exists: Bool { unmadeIn == nil }
 
@@ -114,38 +117,45 @@ struct Conversation: Sendable {
         )
         images = []
         let (session, chatID, known) = (session, chatID, toolsSeen)
-        (lastAnswer, toolsSeen) = try await TurnLock.with(
-            chatID: chatID,
-            host: session.host,
-            output: session.output,
-            waitForEarlier: { begun in
-                try await turns.waitForEarlierTurn(chatID: chatID, begun: begun) { session.output.say($0) }
-            }
-        ) {
-            var writer = TurnWriter(output: session.output, chatID: chatID)
-            var tools = known
-            defer { writer.endLine() }
-            do {
-                try await writer.run {
-                    for try await output in turns.turn(chatID: chatID, request) {
-                        if case .begun(let turnID) = output {
-                            try LastTurns(context: session.context).remember(turnID, chatID: chatID, host: session.host)
-                            begun(turnID)
-                        }
-                        if case .toolStart(let name, _) = output, !tools.contains(where: { name.isSame(as: $0) }) {
-                            tools.append(name)
-                        }
-                        writer.write(output)
-                    }
+        let notifier = TurnNotifier(context: session.context, hostName: session.host.name)
+        (lastAnswer, toolsSeen) = try await notifier.watch(chat: title) {
+            try await TurnLock.with(
+                chatID: chatID,
+                host: session.host,
+                output: session.output,
+                waitForEarlier: { begun in
+                    try await turns.waitForEarlierTurn(chatID: chatID, begun: begun) { session.output.say($0) }
                 }
-            } catch let error as CompanionClientError where error.code == .streamInterrupted {
-                var failure = CommandError(describing: error)
-                failure.next = "check the chat before you send it again: pairtool messages \(chatID.prefix(8))"
-                throw failure
+            ) {
+                var writer = TurnWriter(output: session.output, chatID: chatID)
+                var tools = known
+                defer { writer.endLine() }
+                do {
+                    try await writer.run {
+                        for try await output in turns.turn(chatID: chatID, request) {
+                            if case .begun(let turnID) = output {
+                                try LastTurns(context: session.context).remember(
+                                    turnID,
+                                    chatID: chatID,
+                                    host: session.host
+                                )
+                                begun(turnID)
+                            }
+                            if case .toolStart(let name, _) = output, !tools.contains(where: { name.isSame(as: $0) }) {
+                                tools.append(name)
+                            }
+                            writer.write(output)
+                        }
+                    }
+                } catch let error as CompanionClientError where error.code == .streamInterrupted {
+                    var failure = CommandError(describing: error)
+                    failure.next = "check the chat before you send it again: pairtool messages \(chatID.prefix(8))"
+                    throw failure
+                }
+                // A cancelled wait ends the loop without an error.
+                try Task.checkCancellation()
+                return (writer.answer, tools)
             }
-            // A cancelled wait ends the loop without an error.
-            try Task.checkCancellation()
-            return (writer.answer, tools)
         }
     }
 

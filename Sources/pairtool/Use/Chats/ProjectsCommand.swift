@@ -12,14 +12,21 @@ struct ProjectsCommand: AsyncParsableCommand {
             Examples:
               pairtool projects
               pairtool projects --host Studio --json
+              pairtool projects --all-hosts
             """
     )
 
+    @OptionGroup var all: AllHostsOptions
     @OptionGroup var known: KnownOptions
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
+    func validate() throws {
+        try all.check(host)
+    }
+
     func run() async throws {
+        guard !all.allHosts else { return try await listAll() }
         try await host.withKnownSession(options, known) { session in
             let projects = try await session.projects.mergedProjects()
             guard !projects.isEmpty else {
@@ -37,6 +44,34 @@ struct ProjectsCommand: AsyncParsableCommand {
                 id: \.id
             )
         }
+    }
+
+    private func listAll() async throws {
+        let output = options.output
+        let hosts = try host.pairedHosts("projects", output.context) { $0 is any ProjectBrowsing.Type }
+        let found = try await host.askKnown(hosts, all, known, options) { session in
+            let projects = try await session.projects.mergedProjects()
+            if projects.isEmpty, session.stored != nil { throw StoredHost.Unknown() }
+            return projects
+        }
+        found.reportFailures(output)
+        let rows = found.answers.flatMap { answer in answer.value.map { answer.row(ProjectRow($0)) } }
+            .sorted { ($0.row.lastUpdatedAt ?? .distantPast) > ($1.row.lastUpdatedAt ?? .distantPast) }
+        guard !rows.isEmpty else {
+            throw found.failure(CommandError(.nothingFound, "project.none", "the paired hosts have no projects"))
+        }
+        let now = output.context.now()
+        output.list(
+            rows,
+            columns: [
+                TableColumn("NAME", shrinks: true, rank: 0) { $0.row.name },
+                TableColumn("HOST", shrinks: true, rank: 0) { $0.host.name },
+                TableColumn("UPDATED", rank: 2) { TimeText.ago($0.row.lastUpdatedAt, now: now) },
+                TableColumn("ID", rank: 1) { String($0.row.id.prefix(8)) },
+                TableColumn("PATH", shrinks: true, rank: 3) { $0.row.localPath },
+            ],
+            id: \.row.id
+        )
     }
 }
 

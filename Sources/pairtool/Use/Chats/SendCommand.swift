@@ -1,6 +1,7 @@
 import ArgumentParser
 import CompanionClient
 import CompanionWire
+import Identity
 
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -17,7 +18,7 @@ struct SendCommand: AsyncParsableCommand {
 
             Examples:
               pairtool send --new "explain beds/water.py" --allow-tool read_file
-              pairtool send "show beds" "and now the pump"
+              pairtool send "show beds" "and now the pump" --queue
               git diff | pairtool send "review"
             """
     )
@@ -59,8 +60,14 @@ struct SendCommand: AsyncParsableCommand {
     )
     var images: [String] = []
 
+    @Flag(
+        help: "If the host cannot be reached, keep the prompt on this machine and send it once when the host is back."
+    )
+    var queue = false
+
     @OptionGroup var tools: ToolOptions
     @OptionGroup var rendering: RenderingOptions
+    @OptionGroup var notifications: NotificationOptions
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
@@ -73,12 +80,19 @@ struct SendCommand: AsyncParsableCommand {
             )
         }
         if project != nil, !new { throw ValidationError("--project needs --new.") }
+        if queue, !images.isEmpty { throw ValidationError("--queue and --image cannot be used together.") }
     }
 
     func run() async throws {
+        try await CommandContext.$current.withValue(notifications.context) { try await send() }
+    }
+
+    private func send() async throws {
         let prompt = try await promptText(options.output.context)
         let pictures = try await PromptPicture.read(images)
         try await rendering.prepare(options)
+        let host = new ? self.host : try await self.host.holding(chat: words[0], options)
+        guard !queue else { return try await sendQueued(prompt, host) }
         try await host.withSession(options, isPlain: rendering.plain) { session in
             var conversation = try await Conversation.open(
                 new ? nil : words[0],
@@ -88,6 +102,7 @@ struct SendCommand: AsyncParsableCommand {
                 allowedTools: tools.allowedTools
             )
             conversation.images = pictures
+            try await session.sendWaiting(before: conversation.chatID)
             try await conversation.prepare(for: prompt)
             if new { session.output.say("Chat \(conversation.chatID)") }
             do {
@@ -100,6 +115,74 @@ struct SendCommand: AsyncParsableCommand {
                 throw error
             }
             if session.output.format == .quiet { session.output.data(TerminalText.block(conversation.lastAnswer)) }
+        }
+    }
+
+    /// Keeps the prompt on the disk, and sends it if the host can be reached.
+    private func sendQueued(_ prompt: String, _ host: HostOptions) async throws {
+        var kept: QueuedPrompt?
+        func keep(_ session: HostSession) async throws -> WaitingPrompt {
+            let conversation = try await Conversation.open(
+                new ? nil : words[0],
+                project: project,
+                in: session,
+                model: model,
+                allowedTools: tools.allowedTools
+            )
+            let waiting = try session.queue(prompt, in: conversation)
+            let store = session.host.family.behavior.outbox(of: session.host, context: session.context)
+            kept = QueuedPrompt(host: session.host, store: store, prompt: waiting)
+            return waiting
+        }
+        do {
+            try await host.withSession(options, isPlain: rendering.plain) { session in
+                let waiting = try await keep(session)
+                let isQuiet = session.output.format == .quiet
+                try await OutboxSender(session, .waiting).send { $0.isSameChat(as: waiting) }
+                let outcome = try await OutboxSender(session, .showing).send { $0.id.isSame(as: waiting.id) }
+                if outcome.failures > 0 { throw ExitRequest(status: .failed) }
+                if isQuiet, let answer = outcome.answer { session.output.data(TerminalText.block(answer)) }
+            }
+        } catch {
+            if kept == nil, !Task.isCancelled, HostOptions.isOutOfReach(error) {
+                let isKnown = try await host.withStored(options, isAsked: true, isPlain: true) {
+                    _ = try await keep($0)
+                }
+                guard isKnown else { throw error }
+            }
+            guard let kept, try kept.isWaiting else { throw error }
+            let output = options.output
+            // It was stopped, or the error was reported.
+            guard !Task.isCancelled, !(error is ExitRequest) else {
+                output.say("The prompt waits as \(kept.prompt.id): pairtool outbox")
+                throw error
+            }
+            guard HostOptions.isOutOfReach(error) else {
+                throw CommandError(describing: error).adding("The prompt waits as \(kept.prompt.id).")
+            }
+            if output.format == .json { output.json(QueuedEvent(WaitingRow(kept))) }
+            let name = TerminalText.line(kept.host.name)
+            output.say("The prompt waits as \(kept.prompt.id), and is sent when \(name) is back: pairtool outbox")
+        }
+    }
+
+    /// A line of JSON: the prompt waits.
+    private struct QueuedEvent: Encodable {
+        let type = "queued"
+        var row: WaitingRow
+
+        init(_ row: WaitingRow) {
+            self.row = row
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case type
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            try row.encode(to: encoder)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(type, forKey: .type)
         }
     }
 

@@ -8,6 +8,9 @@ import LocalState
 /// The lock file also records when a turn began. The entry stays if the wait for the answer was stopped or the process
 /// ended: the turn may still run at the host.
 struct TurnLock {
+    /// The body leaves the rest of the answer to the host.
+    struct TurnLeft: Error {}
+
     private let descriptor: Int32
 
     /// Runs a body while it holds the lock of the chat.
@@ -32,9 +35,9 @@ struct TurnLock {
                 lock.mark(nil)
                 return result
             } catch {
-                // After a stopped wait the turn still runs. After an error it has ended, or the error says what may
-                // still run.
-                if !Task.isCancelled, !(error is CancellationError) { lock.mark(nil) }
+                // After a wait that was stopped or left, the turn still runs. After an error it has ended, or the error
+                // says what may still run.
+                if !Task.isCancelled, !(error is CancellationError), !(error is TurnLeft) { lock.mark(nil) }
                 throw error
             }
         }

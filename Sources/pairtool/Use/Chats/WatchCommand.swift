@@ -16,7 +16,7 @@ struct WatchCommand: AsyncParsableCommand {
             Examples:
               pairtool watch
               pairtool watch --json
-              pairtool watch --interval 10
+              pairtool watch --all-hosts
             """
     )
 
@@ -26,15 +26,41 @@ struct WatchCommand: AsyncParsableCommand {
     )
     var interval = Seconds(5)
 
+    @Flag(help: "Watch all paired hosts at the same time.")
+    var allHosts = false
+
     @OptionGroup var host: HostOptions
     @OptionGroup var options: OutputOptions
 
+    func validate() throws {
+        if allHosts, host.host != nil { throw ValidationError("--all-hosts and --host cannot be used together.") }
+    }
+
     func run() async throws {
+        guard !allHosts else { return try await watchAll() }
         let progress = LiveProgress()
         try await host.withSessions(options) { session in
             let writer = LiveWriter(output: session.output, names: WatchedNames(session))
+            await session.sendWaiting()
             try await session.events.run(every: interval.duration, progress: progress, patience: HostOptions.patience) {
                 await writer.write($0)
+            }
+        }
+    }
+
+    private func watchAll() async throws {
+        let output = options.output
+        let hosts = try host.pairedHosts("events", output.context) { $0 is any EventReporting.Type }
+        let progress = Dictionary(hosts.map { ($0.id, LiveProgress()) }) { $1 }
+        try await host.follow(hosts, output) { one, host in
+            guard let progress = progress[host.id] else { return }
+            try await one.withSession(options) { session in
+                let writer = LiveWriter(output: session.output, names: WatchedNames(session), host: session.host)
+                try await session.events.run(
+                    every: interval.duration,
+                    progress: progress,
+                    patience: HostOptions.patience
+                ) { await writer.write($0) }
             }
         }
     }
@@ -44,6 +70,8 @@ struct WatchCommand: AsyncParsableCommand {
 struct LiveWriter: Sendable {
     let output: Output
     let names: WatchedNames
+    /// The host to name, if several are watched.
+    var host: PairedHost?
 
     private struct Gap: Encodable {
         var type: String
@@ -53,20 +81,27 @@ struct LiveWriter: Sendable {
 
     func write(_ live: LiveEventStream.Output) async {
         switch (live, output.format) {
-        case (.event(let event), .json): output.json(event)
+        case (.event(let event), .json): json(event)
         case (.event(let event), .quiet): output.data(TerminalText.line(event.type.rawValue))
         case (.event(let event), .text) where event.type == .hello:
-            output.say("Connected; what happens at the host is printed here. Ctrl-C ends it.")
-        case (.event(let event), .text): output.data(output.fitted(TerminalText.line(await text(event))))
+            let name = host.map(\.name) ?? "the host"
+            output.say(TerminalText.line("Connected; what happens at \(name) is printed here. Ctrl-C ends it."))
+        case (.event(let event), .text): output.data(output.fitted(TerminalText.line(prefix + (await text(event)))))
         case (.interrupted(let reason), .json): report("interrupted", reason)
         case (.resumed(let text), .json): report("resumed", text)
-        case (.interrupted(let text), _), (.resumed(let text), _): output.say(text)
+        case (.interrupted(let text), _), (.resumed(let text), _): output.say(TerminalText.line(prefix) + text)
         }
     }
 
     private func report(_ type: String, _ message: String) {
-        output.json(Gap(type: type, at: output.context.now(), message: message))
+        json(Gap(type: type, at: output.context.now(), message: message))
     }
+
+    private func json(_ row: some Encodable) {
+        if let host { output.json(HostRow(row: row, host: host)) } else { output.json(row) }
+    }
+
+    private var prefix: String { host.map { "\($0.name)  " } ?? "" }
 
     private func text(_ event: LiveEvent) async -> String {
         var words = [TimeText.clock(event.at, now: output.context.now()), event.type.rawValue]

@@ -30,6 +30,9 @@ struct SearchCommand: AsyncParsableCommand {
     )
     var host: String?
 
+    @Flag(help: "Search what is known of all hosts, as without --host.")
+    var allHosts = false
+
     @Option(help: "Only chats of this project, by name, path or id prefix.")
     var project: String?
 
@@ -84,6 +87,7 @@ struct SearchCommand: AsyncParsableCommand {
 
     func validate() throws {
         if text.trimmingWhitespace().isEmpty { throw ValidationError("Give a text to search for.") }
+        if allHosts, host != nil { throw ValidationError("--all-hosts and --host cannot be used together.") }
         if limit < 1 { throw ValidationError("--limit must be 1 or more.") }
     }
 

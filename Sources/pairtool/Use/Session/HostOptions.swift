@@ -40,6 +40,7 @@ struct HostOptions: ParsableArguments {
             let result = try await body(session)
             // Data that was pulled from a host earlier does not say when the host was last reachable.
             if session.offer.health != nil { try noteContact(with: selected, context) }
+            await session.sendWaiting()
             return result
         }
     }
@@ -64,7 +65,7 @@ struct HostOptions: ParsableArguments {
     }
 
     /// The pause between two searches for a host that was not found.
-    private static let pause = Duration.seconds(5)
+    static let pause = Duration.seconds(5)
     /// Failed connections in a row after which a watched host is searched for at other addresses.
     static let patience = 2
 

@@ -53,13 +53,13 @@ extension HostOptions {
         }
     }
 
-    private static func isOutOfReach(_ error: any Error) -> Bool {
+    static func isOutOfReach(_ error: any Error) -> Bool {
         if let error = error as? CompanionClientError { return [.unreachable, .timedOut].contains(error.code) }
         return (error as? CommandError)?.status == .unreachable
     }
 
     /// - Returns: Whether the history had an answer.
-    private func withStored(
+    func withStored(
         _ options: OutputOptions,
         isAsked: Bool,
         isPlain: Bool,

@@ -2,6 +2,7 @@ import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import Glibc
+import Identity
 import NIOConcurrencyHelpers
 
 /// The interactive chat: reads prompts and shows answers until the user quits.
@@ -77,6 +78,7 @@ struct ChatLoop {
     mutating func run() async throws {
         completer.use(session)
         if conversation.exists, history > 0 { try await Self.showHistory(history, conversation, prompts) }
+        try await session.sendWaiting(before: conversation.chatID)
         sayTitle()
         // Ctrl-C stops the running operation; at the prompt it only clears the line. Other signals end the chat.
         let current = current
@@ -208,6 +210,7 @@ extension ChatLoop {
             try await next.prepare(for: prompt)
             return next
         }
+        if case .failed(let error) = made, try await queues(prompt, after: error) { return true }
         guard let made = made.value else { return false }
         conversation = made
         let earlier = (last, allowedOnce)
@@ -229,7 +232,7 @@ extension ChatLoop {
         case .value(nil): last?.isUncertain = false
         case .failed(let error as CompanionClientError) where error.delivery == .notSent:
             (last, allowedOnce) = earlier
-            return false
+            return try await queues(prompt, after: error)
         case .stopped, .failed: break
         }
         if !conversation.images.isEmpty {
@@ -237,6 +240,23 @@ extension ChatLoop {
             conversation.images = []
             session.output.say("The pictures were dropped. To add them again: /image FILE")
         }
+        return true
+    }
+
+    /// Keeps a prompt for a host that cannot be reached, if the user wants it.
+    ///
+    /// - Returns: Whether it waits on this machine.
+    private func queues(_ prompt: String, after error: any Error) async throws -> Bool {
+        guard HostOptions.isOutOfReach(error), conversation.images.isEmpty,
+            session.host.family.behavior.queuing != .none, session.context.canAsk
+        else { return false }
+        if let error = error as? CompanionClientError, error.waitsAs != nil || error.delivery != .notSent {
+            return error.waitsAs != nil
+        }
+        let name = TerminalText.line(session.host.name)
+        guard try await confirms("Keep the prompt, and send it once when \(name) is back?") else { return false }
+        let waiting = try session.queue(prompt, in: conversation)
+        session.output.say("The prompt waits as \(waiting.id): pairtool outbox")
         return true
     }
 

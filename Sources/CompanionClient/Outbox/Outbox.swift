@@ -1,0 +1,133 @@
+import CompanionWire
+package import FoundationEssentials
+
+/// A prompt that has not been sent yet.
+package struct WaitingPrompt: Codable, Sendable, Hashable, Identifiable {
+    package enum State: String, Codable, Sendable {
+        case waiting
+        /// Sending began but did not complete. The host may have received it, so it is not sent again automatically.
+        case uncertain
+        /// The host refused to begin it.
+        case refused
+    }
+
+    /// 8 hex digits.
+    package var id: String
+    /// The project's path as the host lists it; empty if it has none.
+    package var workingDirectory: String
+    package var prompt: String
+    /// nil allows all tools.
+    package var allowedTools: [String]?
+    package var writtenAt: Date
+    package var state: State
+    /// The chat; nil for one that is created before the prompt is sent, and for one that follows from the directory.
+    package var chatID: String?
+    package var chatTitle: String?
+    /// The project in which to create the chat.
+    package var projectID: String?
+    /// nil lets the host choose.
+    package var model: String?
+    /// Why the host refused it.
+    package var reason: String?
+    /// The id of the signed command that sends it (protocol v2). It is the same for each attempt.
+    package var commandID: UUID?
+    /// The command as it was last sent.
+    package var command: SentCommand?
+
+    /// What it takes of the outbox, in bytes.
+    fileprivate var size: Int { prompt.utf8.count + (command?.body.utf8.count ?? 0) }
+}
+
+/// A signed command as it was sent, so that the same bytes can be sent again.
+package struct SentCommand: Codable, Sendable, Hashable {
+    package var body: String
+    /// By the host's clock. After ``expiresAt`` no host executes it.
+    package var issuedAt: Date
+    package var expiresAt: Date
+}
+
+/// The prompts that were written while a host was unreachable: oldest first, each sent once.
+package struct Outbox: Codable, Sendable, Hashable {
+    package static let mostPrompts = 200
+    /// The most bytes of all prompts, without the commands that send them.
+    package static let mostBytes = 4 << 20
+
+    package var version = 1
+    package private(set) var prompts: [WaitingPrompt] = []
+
+    package init() {}
+
+    /// The next prompt to send. A prompt in the state `uncertain` does not block the others.
+    package var next: WaitingPrompt? { prompts.first { $0.state == .waiting } }
+
+    /// - Returns: The entry; nil if the queue is full.
+    package mutating func add(
+        _ prompt: String,
+        in workingDirectory: String,
+        allowedTools: [String]?,
+        at now: Date
+    ) -> WaitingPrompt? {
+        let bytes = prompts.reduce(prompt.utf8.count) { $0 + $1.size }
+        guard prompts.count < Self.mostPrompts, bytes <= Self.mostBytes else { return nil }
+        let id = UUID().uuidString.lowercased().prefix(8)
+        let entry = WaitingPrompt(
+            id: String(id),
+            workingDirectory: workingDirectory,
+            prompt: prompt,
+            allowedTools: allowedTools,
+            writtenAt: now,
+            state: .waiting
+        )
+        prompts.append(entry)
+        return entry
+    }
+
+    /// Changes a prompt, if it is still there.
+    package mutating func change(_ id: String, _ body: (inout WaitingPrompt) -> Void) {
+        guard let index = prompts.firstIndex(where: { $0.id.isSame(as: id) }) else { return }
+        body(&prompts[index])
+    }
+
+    /// Marks the prompt as being sent. Store this before the first byte is sent, so that the prompt is never sent
+    /// twice.
+    ///
+    /// - Returns: Whether the prompt was still waiting.
+    package mutating func begin(_ id: String) -> Bool {
+        guard let index = prompts.firstIndex(where: { $0.id == id && $0.state == .waiting }) else { return false }
+        prompts[index].state = .uncertain
+        return true
+    }
+
+    /// Marks the prompt as refused by the host, so that it does not block the ones after it.
+    package mutating func refuse(_ id: String, because reason: String? = nil) {
+        change(id) { prompt in
+            prompt.state = .refused
+            prompt.reason = reason
+        }
+    }
+
+    /// Removes the prompt: the host has received it, or the user discarded it.
+    package mutating func finish(_ id: String) {
+        prompts.removeAll { $0.id == id }
+    }
+
+    /// Lets the prompt be sent: the host has not got it.
+    package mutating func putBack(_ id: String) {
+        change(id) { prompt in
+            prompt.state = .waiting
+            prompt.reason = nil
+        }
+    }
+
+    /// Lets the prompt be sent again, whatever happened before: the user wants it.
+    package mutating func sendAgain(_ id: String) {
+        change(id) { prompt in
+            guard prompt.state != .waiting else { return }
+            prompt.state = .waiting
+            prompt.reason = nil
+            // The command of the last attempt would do nothing, or is one that the host refuses.
+            prompt.command = nil
+            prompt.commandID = nil
+        }
+    }
+}

@@ -1,0 +1,62 @@
+package import FoundationEssentials
+
+/// What is written down while a prompt that waited is sent, so that it is sent once: also if this process ends at any
+/// moment.
+package struct PromptJournal: Sendable {
+    /// The prompt's id in the outbox.
+    package let id: String
+    package let commandID: UUID
+    /// The signed command of an earlier attempt, if there was one.
+    package let sent: SentCommand?
+    private let store: OutboxStore
+
+    package init(_ prompt: WaitingPrompt, _ store: OutboxStore) {
+        id = prompt.id
+        commandID = prompt.commandID ?? UUID()
+        sent = prompt.command
+        self.store = store
+    }
+
+    /// Marks the prompt before its first byte is sent to a host that would run it twice (protocol v1).
+    ///
+    /// - Throws: ``CompanionClientError/Code/busy`` if another process has sent it meanwhile.
+    package func begin() throws {
+        try doubt()
+        // A host that executed the signed command would run the prompt twice if it came unsigned too.
+        guard sent == nil else {
+            throw CompanionClientError(
+                .streamInterrupted,
+                "The prompt may have reached the host before, by another protocol.",
+                delivery: .unknown
+            )
+        }
+    }
+
+    /// Marks the prompt as one that the host may have.
+    func doubt() throws {
+        guard try store.update({ $0.begin(id) }) else { throw CompanionClientError.sentByAnother }
+    }
+
+    /// Keeps a signed command before its first byte is sent (protocol v2).
+    func keep(_ command: SentCommand) throws {
+        try store.update { outbox in
+            outbox.change(id) { prompt in
+                prompt.commandID = commandID
+                prompt.command = command
+            }
+        }
+    }
+
+    /// The host has the prompt.
+    package func finish() throws {
+        try store.update { $0.finish(id) }
+    }
+}
+
+extension CompanionClientError {
+    /// Another process took a prompt that waited. Whether the host has it is that one's matter, so this one does not put
+    /// it back.
+    static var sentByAnother: CompanionClientError {
+        CompanionClientError(.busy, "Another pairtool has sent the prompt meanwhile.", delivery: .unknown)
+    }
+}

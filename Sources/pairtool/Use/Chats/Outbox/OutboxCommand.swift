@@ -1,0 +1,225 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+import FoundationEssentials
+import Identity
+
+struct OutboxCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "outbox",
+        abstract: "List, send and remove the prompts that wait for hosts.",
+        discussion: """
+            A prompt that was written while its host was away (pairtool send --queue) is sent once, when a command \
+            reaches the host again. One that may have been sent already is marked “uncertain”. It is sent again only \
+            if you say so.
+
+            Examples:
+              pairtool outbox
+              pairtool outbox send
+              pairtool outbox remove 3f2a
+            """,
+        subcommands: [
+            OutboxListCommand.self, OutboxShowCommand.self, OutboxSendCommand.self, OutboxRemoveCommand.self,
+            OutboxRetryCommand.self,
+        ],
+        defaultSubcommand: OutboxListCommand.self
+    )
+
+    fileprivate static let nothing = CommandError(.nothingFound, "outbox.empty", "no prompt is waiting")
+}
+
+struct OutboxListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the waiting prompts of all hosts.",
+        discussion: """
+            Examples:
+              pairtool outbox list
+              pairtool outbox list --host Studio --json
+            """
+    )
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let output = options.output
+        let prompts = try QueuedPrompt.all(host, output.context)
+        guard !prompts.isEmpty else { throw OutboxCommand.nothing }
+        let now = output.context.now()
+        output.list(
+            prompts.map(WaitingRow.init),
+            columns: [
+                TableColumn("ID", rank: 0) { $0.id },
+                TableColumn("STATE") { $0.state.rawValue },
+                TableColumn("HOST", shrinks: true) { $0.hostName },
+                TableColumn("WRITTEN", rank: 3) { TimeText.ago($0.writtenAt, now: now) },
+                TableColumn("CHAT", shrinks: true, rank: 2) { $0.chatTitle ?? $0.workingDirectory },
+                TableColumn("PROMPT", shrinks: true, rank: 0) { $0.prompt },
+            ],
+            id: \.id
+        )
+    }
+}
+
+struct OutboxShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show a waiting prompt as it is, and why it was not sent.",
+        discussion: """
+            Examples:
+              pairtool outbox show 3f2a
+              pairtool outbox show 3f2a --json
+            """
+    )
+
+    @Argument(help: "The prompt, by id prefix.")
+    var id: String
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let output = options.output
+        let row = WaitingRow(try QueuedPrompt.find(id, host, output.context))
+        let now = output.context.now()
+        output.result(row, id: row.id) {
+            var lines = [
+                "id       \(row.id)", "state    \(row.state.rawValue)\(row.reason.map { ": \($0)" } ?? "")",
+                "host     \(row.hostName)", "chat     \(row.chatTitle ?? row.workingDirectory)",
+                "written  \(TimeText.ago(row.writtenAt, now: now))",
+            ].map(TerminalText.line)
+            lines += ["", TerminalText.block(row.prompt)]
+            return lines.joined(separator: "\n")
+        }
+    }
+}
+
+struct OutboxSendCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "send",
+        abstract: "Send the waiting prompts, oldest first, and print their answers.",
+        discussion: """
+            Examples:
+              pairtool outbox send
+              pairtool outbox send --host Studio
+              pairtool outbox send --again 3f2a
+            """
+    )
+
+    @Argument(help: "Only this prompt, by id prefix. Default: all that wait.")
+    var id: String?
+    @Option(help: "Send this prompt although it may have been sent already, or was refused.")
+    var again: String?
+    @OptionGroup var rendering: RenderingOptions
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func validate() throws {
+        if id != nil, again != nil { throw ValidationError("Name the prompt once: as ID or with --again.") }
+    }
+
+    func run() async throws {
+        let output = options.output
+        var chosen: QueuedPrompt?
+        if let word = again ?? id { chosen = try QueuedPrompt.find(word, host, output.context) }
+        if let chosen, again != nil { try chosen.store.update { $0.sendAgain(chosen.prompt.id) } }
+        if chosen == nil { try await askAboutUncertain(output) }
+        try await rendering.prepare(options)
+        let waiting = try QueuedPrompt.all(host, output.context).filter { queued in
+            queued.prompt.state == .waiting && chosen.map { $0.prompt.id.isSame(as: queued.prompt.id) } ?? true
+        }
+        guard !waiting.isEmpty else {
+            var nothing = OutboxCommand.nothing
+            if try !QueuedPrompt.all(host, output.context).isEmpty {
+                nothing.next = "those that may have been sent, or were refused: pairtool outbox send --again ID"
+            }
+            throw nothing
+        }
+        var failed: [ExitStatus] = []
+        for target in waiting.map(\.host).unique {
+            do {
+                if try await send(to: target, only: chosen?.prompt.id).failures > 0 { failed.append(.failed) }
+            } catch {
+                try Task.checkCancellation()
+                let failure = CommandError(describing: error).adding("What waits for \(target.name) keeps waiting.")
+                output.report(failure)
+                failed.append(failure.status)
+            }
+        }
+        if let worst = failed.max(by: { $0.rawValue < $1.rawValue }) { throw ExitRequest(status: worst) }
+    }
+
+    private func send(to target: PairedHost, only id: String?) async throws -> OutboxSender.Outcome {
+        var context = CommandContext.current
+        context.sendsWaiting = false
+        var one = host
+        one.host = target.id
+        return try await CommandContext.$current.withValue(context) {
+            try await one.withSession(options, isPlain: rendering.plain) { session in
+                try await OutboxSender(session, .showing).send { id?.isSame(as: $0.id) ?? true }
+            }
+        }
+    }
+
+    private func askAboutUncertain(_ output: Output) async throws {
+        guard output.context.canAsk else { return }
+        for queued in try QueuedPrompt.all(host, output.context) where queued.prompt.state == .uncertain {
+            let name = TerminalText.line(queued.host.name)
+            let question = "\(name) may have got this already: \(queued.excerpt)\nSend it again?"
+            if try await Question(context: output.context).confirm(question) {
+                try queued.store.update { $0.sendAgain(queued.prompt.id) }
+            }
+        }
+    }
+}
+
+struct OutboxRemoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Remove a waiting prompt.",
+        discussion: """
+            Examples:
+              pairtool outbox remove 3f2a
+              pairtool outbox remove 3f2a --json
+            """
+    )
+
+    @Argument(help: "The prompt, by id prefix.")
+    var id: String
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let output = options.output
+        let queued = try QueuedPrompt.find(id, host, output.context)
+        try queued.store.update { $0.finish(queued.prompt.id) }
+        output.result(WaitingRow(queued), id: queued.prompt.id) { "\(TerminalText.line(queued.prompt.id)) removed." }
+    }
+}
+
+/// The old form of `send --again`: the prompt is sent with the next one.
+struct OutboxRetryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retry",
+        abstract: "Let an uncertain prompt be sent again.",
+        discussion: """
+            Examples:
+              pairtool outbox retry 3f2a
+              pairtool outbox retry 3f2a --host Studio
+            """,
+        shouldDisplay: false
+    )
+
+    @Argument(help: "The prompt, by id prefix.")
+    var id: String
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let output = options.output
+        let queued = try QueuedPrompt.find(id, host, output.context)
+        try queued.store.update { $0.sendAgain(queued.prompt.id) }
+        let now = try QueuedPrompt.find(queued.prompt.id, host, output.context)
+        output.result(WaitingRow(now), id: now.prompt.id) { "\(TerminalText.line(now.prompt.id)) will be sent again." }
+    }
+}

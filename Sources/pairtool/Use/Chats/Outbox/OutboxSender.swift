@@ -1,0 +1,242 @@
+import CompanionClient
+import CompanionWire
+import FoundationEssentials
+import Identity
+import LocalState
+
+/// Sends the prompts that wait for a host: oldest first, each once.
+///
+/// At a host of protocol v2 a prompt stays `waiting` until the host has taken it: each attempt sends the same signed
+/// command, which the host executes once. At other hosts it is marked `uncertain` on the disk before its first byte is
+/// sent, and is put back only if it is certain that the host has not got it.
+struct OutboxSender {
+    enum Mode {
+        /// Waits for the answers and shows them.
+        case showing
+        /// Waits for the answers and says that they are there.
+        case waiting
+        /// Leaves the answers to the host as soon as it has the prompts.
+        case leaving
+    }
+
+    let session: HostSession
+    let mode: Mode
+    private let store: OutboxStore
+
+    /// The host still answers an earlier prompt of the chat.
+    private struct ChatBusy: Error {}
+
+    init(_ session: HostSession, _ mode: Mode) {
+        self.session = session
+        self.mode = mode
+        store = session.host.family.behavior.outbox(of: session.host, context: session.context)
+    }
+
+    private var output: Output { session.output }
+    private var lockPath: String {
+        "\(session.context.paths.runtime)/outbox-\(DeviceIdentity.shortHash(session.host.id)).lock"
+    }
+
+    /// What came of sending.
+    struct Outcome {
+        /// How many prompts failed at the host.
+        var failures = 0
+        /// The answer to the last prompt.
+        var answer: String?
+    }
+
+    /// Sends the prompts that wait, unless another process does so.
+    ///
+    /// - Throws: What keeps the host from taking any prompt; they keep waiting.
+    @discardableResult
+    func send(where isWanted: (WaitingPrompt) -> Bool = { _ in true }) async throws -> Outcome {
+        if mode == .leaving {
+            guard let lock = try FileLock.take(ifFree: lockPath) else { return Outcome() }
+            defer { withExtendedLifetime(lock) {} }
+            return try await sendAll(isWanted)
+        }
+        let notice = "Another pairtool sends what waits. Waiting for it."
+        return try await FileLock.with(lockPath, onWait: { output.say(notice) }) { _ in try await sendAll(isWanted) }
+    }
+
+    private func sendAll(_ isWanted: (WaitingPrompt) -> Bool) async throws -> Outcome {
+        var (outcome, tried, begun) = (Outcome(), Set<String>(), Set<String>())
+        while let next = try store.load().prompts.first(where: {
+            $0.state == .waiting && !tried.contains($0.id) && isWanted($0)
+        }) {
+            tried.insert(next.id)
+            // A chat has one turn at a time.
+            if mode == .leaving, let chat = next.chat, !begun.insert(chat).inserted { continue }
+            do {
+                outcome.answer = try await deliver(next)
+            } catch is ChatBusy {
+            } catch let error as CompanionClientError {
+                outcome.failures += 1
+                try settle(next, after: error)
+            } catch let error as CommandError where error.status == .nothingFound {
+                outcome.failures += 1
+                try store.update { $0.refuse(next.id, because: error.message) }
+                output.report(error)
+            }
+        }
+        return outcome
+    }
+
+    /// - Returns: The answer; nil if it is left to the host.
+    private func deliver(_ waiting: WaitingPrompt) async throws -> String? {
+        let turns = try session.turns
+        do {
+            try await turns.requireOwnPlace()
+        } catch let error as CompanionClientError {
+            throw error.naming(session.host)
+        }
+        let chatID: String
+        if let known = waiting.chat {
+            chatID = known
+        } else {
+            chatID = try await turns.makeChat(
+                projectID: waiting.projectID ?? "",
+                title: ChatTitle.of(waiting.prompt)
+            )
+            try store.update { $0.change(waiting.id) { $0.chatID = chatID } }
+        }
+        let path = waiting.workingDirectory
+        let request = TurnRequest(
+            prompt: waiting.prompt,
+            model: try await session.model(waiting.model),
+            projectPath: path.isEmpty ? nil : path,
+            allowedTools: waiting.allowedTools
+        )
+        let age = Duration.seconds(Int64(max(0, session.context.now().timeIntervalSince(waiting.writtenAt)))).roughly
+        switch mode {
+        case .showing: output.say("› \(waiting.excerpt)")
+        case .waiting: output.say("Sending what was written \(age) ago: \(waiting.excerpt)")
+        case .leaving: break
+        }
+        do {
+            return try await TurnLock.with(
+                chatID: chatID,
+                host: session.host,
+                output: output,
+                waitForEarlier: { begun in
+                    if mode == .leaving { throw ChatBusy() }
+                    try await turns.waitForEarlierTurn(chatID: chatID, begun: begun) { output.say($0) }
+                }
+            ) {
+                try await run(request, of: waiting, in: chatID, turns)
+            }
+        } catch is TurnLock.TurnLeft {
+            let id = chatID.prefix(8)
+            output.say(
+                "\(session.host.name) has what was written \(age) ago: \(waiting.excerpt) (pairtool messages \(id))"
+            )
+            return nil
+        }
+    }
+
+    private func run(
+        _ request: TurnRequest,
+        of waiting: WaitingPrompt,
+        in chatID: String,
+        _ turns: any TurnRunning
+    ) async throws -> String {
+        let journal = PromptJournal(waiting, store)
+        let leavesPrompt = session.host.family.behavior.queuing == .untilReceived
+        let shown = mode == .showing ? output : Output(context: session.context, format: .quiet)
+        var writer = TurnWriter(output: shown, chatID: chatID)
+        var isReceived = false
+        defer { writer.endLine() }
+        try await writer.run {
+            for try await part in turns.turn(chatID: chatID, request, journal: journal) {
+                if case .begun(let turnID) = part {
+                    try LastTurns(context: session.context).remember(turnID, chatID: chatID, host: session.host)
+                }
+                // What the history is searched for is not known to have come.
+                if case .recovering = part {
+                } else if !isReceived, leavesPrompt {
+                    isReceived = true
+                    try journal.finish()
+                }
+                if mode == .leaving, isReceived { throw TurnLock.TurnLeft() }
+                writer.write(part)
+            }
+        }
+        try Task.checkCancellation()
+        if mode == .waiting, !writer.answer.isEmpty {
+            output.say("Its answer: \(TerminalText.line(writer.answer).scalars(atMost: 100))")
+        }
+        return writer.answer
+    }
+
+    /// Decides what becomes of a prompt after an error.
+    ///
+    /// - Throws: The error if other prompts would fail in the same way.
+    private func settle(_ waiting: WaitingPrompt, after error: CompanionClientError) throws {
+        let state = try store.load().prompts.first { $0.id.isSame(as: waiting.id) }?.state
+        switch error.code {
+        case _ where state == nil: break
+        case .hostError where error.delivery == .answered, .streamInterrupted where error.delivery == .answered:
+            try store.update { $0.finish(waiting.id) }
+        case .badRequest, .notFound, .tooLarge, .hostError:
+            try store.update { $0.refuse(waiting.id, because: error.description) }
+        case _ where error.isRefusal && state == .uncertain: try store.update { $0.putBack(waiting.id) }
+        default: break
+        }
+        let isAway = state == .waiting && [.unreachable, .timedOut].contains(error.code)
+        // The prompt is gone from here, or the next one may do better.
+        guard state != nil, isAway || error.isRefusal && error.code != .busy else {
+            return output.report(CommandError(describing: error))
+        }
+        throw error
+    }
+}
+
+extension CompanionClientError {
+    /// Whether it is certain that the host has not got the prompt, and may take it another time.
+    fileprivate var isRefusal: Bool {
+        // What was looked for in the chat and not found may still come.
+        if delivery == .notSent { return !(underlying is Self) }
+        let refusals: [Code] = [
+            .notPaired, .superseded, .hostSignedOut, .busy, .revoked, .forbidden, .sessionExpired, .unsupportedVersion,
+        ]
+        return delivery == .answered && refusals.contains(code)
+    }
+}
+
+extension HostSession {
+    /// How many prompts wait for the host; a damaged outbox is reported.
+    private func waitingCount(where isWanted: (WaitingPrompt) -> Bool = { _ in true }) -> Int {
+        guard host.family.behavior.queuing != .none, offer.turns != nil else { return 0 }
+        do {
+            let prompts = try host.family.behavior.outbox(of: host, context: context).load().prompts
+            return prompts.count { $0.state == .waiting && isWanted($0) }
+        } catch {
+            output.warn(CommandError(describing: error))
+            return 0
+        }
+    }
+
+    /// Sends what waits for the host, now that it was reached. This command does not fail if that does.
+    func sendWaiting() async {
+        let count = context.sendsWaiting ? waitingCount() : 0
+        guard count > 0, !Task.isCancelled else { return }
+        guard host.family.behavior.queuing == .untilReceived else {
+            let prompts = count == 1 ? "1 prompt waits" : "\(count) prompts wait"
+            return output.say(TerminalText.line("\(prompts) for \(host.name): pairtool outbox send"))
+        }
+        do {
+            try await OutboxSender(self, .leaving).send()
+        } catch {
+            guard !Task.isCancelled else { return }
+            output.warn(CommandError(describing: error).adding("What waits for \(host.name) keeps waiting."))
+        }
+    }
+
+    /// Sends what waits for a chat, before something else is sent there.
+    func sendWaiting(before chatID: String) async throws {
+        guard host.family.behavior.queuing == .untilReceived, !chatID.isEmpty,
+            waitingCount(where: { $0.chat?.isSame(as: chatID) ?? false }) > 0
+        else { return }
+        try await OutboxSender(self, .waiting).send { $0.chat?.isSame(as: chatID) ?? false }
+    }
+}

@@ -1,0 +1,116 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+import FoundationEssentials
+import Identity
+
+/// Whether a command asks all paired hosts instead of one.
+struct AllHostsOptions: ParsableArguments {
+    @Flag(help: "Ask all paired hosts at the same time.")
+    var allHosts = false
+
+    @Option(
+        help: "With --all-hosts: the seconds to wait for a host that does not answer. Default: 5.",
+        transform: Seconds.init(commandLine:)
+    )
+    var timeout: Seconds?
+
+    static let usualLimit = Duration.seconds(5)
+    var limit: Duration { timeout?.duration ?? Self.usualLimit }
+
+    /// - Throws: `ValidationError` for options that cannot be used together.
+    func check(_ host: HostOptions) throws {
+        if allHosts, host.host != nil { throw ValidationError("--all-hosts and --host cannot be used together.") }
+        if timeout != nil, !allHosts { throw ValidationError("--timeout needs --all-hosts.") }
+    }
+}
+
+/// A row of one of several hosts, in JSON.
+struct HostRow<Row: Encodable>: Encodable {
+    var row: Row
+    var host: PairedHost
+    /// Whether the host itself did not answer: this is what was known of it.
+    var isStored = false
+    var asOf: Date?
+
+    private enum CodingKeys: String, CodingKey {
+        case hostId, hostName, source, asOf
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        try row.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(host.id, forKey: .hostId)
+        try container.encode(host.name, forKey: .hostName)
+        if isStored { try container.encode("cache", forKey: .source) }
+        try container.encodeIfPresent(asOf, forKey: .asOf)
+    }
+}
+
+/// What the paired hosts answered.
+struct HostAnswers<Value: Sendable>: Sendable {
+    struct Answer: Sendable {
+        var host: PairedHost
+        var value: Value
+        var isStored = false
+        var asOf: Date?
+
+        func row<Row: Encodable>(_ row: Row) -> HostRow<Row> {
+            HostRow(row: row, host: host, isStored: isStored, asOf: asOf)
+        }
+    }
+
+    /// In the order of pairing.
+    var answers: [Answer] = []
+    /// How many hosts have nothing of what was asked for.
+    var emptyCount = 0
+    var failures: [(host: PairedHost, error: CommandError)] = []
+
+    /// Reports the hosts that did not answer, one line each.
+    func reportFailures(_ output: Output) {
+        for (host, error) in failures { output.warn(error.naming(host)) }
+    }
+
+    /// The error that ends a command for which there is nothing to show.
+    ///
+    /// - Parameter nothing: The error if hosts answered.
+    func failure(_ nothing: CommandError) -> CommandError {
+        let statuses = failures.map { $0.error.status }
+        guard answers.isEmpty, emptyCount == 0, let worst = statuses.max(by: { $0.rawValue < $1.rawValue }) else {
+            return nothing
+        }
+        return CommandError(
+            worst,
+            "hosts.none_answered",
+            failures.count == 1 ? "the host did not answer" : "none of the \(failures.count) hosts answered",
+            next: "pairtool status --all-hosts"
+        )
+    }
+}
+
+extension CommandError {
+    /// The same error with the host's name in its message.
+    func naming(_ host: PairedHost) -> CommandError {
+        guard !message.has(host.name) else { return self }
+        var error = self
+        error.message = "\(host.name): \(message)"
+        return error
+    }
+
+    /// The same error with one more sentence in its message.
+    func adding(_ sentence: String) -> CommandError {
+        var error = self
+        error.message += message.utf8.last == UInt8(ascii: ".") ? " \(sentence)" : ". \(sentence)"
+        return error
+    }
+
+    /// A host that was waited for as long as the user wants.
+    static func late(_ host: PairedHost, _ limit: Duration) -> CommandError {
+        CommandError(
+            .timedOut,
+            "host.timed_out",
+            "\(host.title) did not answer within \(limit.roughly)",
+            next: "wait longer: --timeout SECONDS"
+        )
+    }
+}

@@ -1,0 +1,175 @@
+import CompanionClient
+import CompanionWire
+import Identity
+import LocalState
+
+extension HostOptions {
+    /// The paired hosts of families with a capability.
+    ///
+    /// - Parameters:
+    ///   - matter: The capability, such as `projects`.
+    ///   - isOffered: Whether a client of this type has it.
+    /// - Throws: ``CommandError`` if there is none.
+    func pairedHosts(_ matter: String, _ context: CommandContext, _ isOffered: (Any.Type) -> Bool) throws
+        -> [PairedHost]
+    {
+        let hosts = try PairedHostStore(directory: context.paths.data).load()
+        // Throws the error for "no host is paired".
+        if hosts.hosts.isEmpty { _ = try PairedHostSelection.select(nil, in: hosts) }
+        let able = hosts.hosts.filter { $0.family.behavior.clients(of: $0).contains(where: isOffered) }
+        guard !able.isEmpty else {
+            throw CommandError(
+                .failed,
+                "host.cannot",
+                "none of the paired hosts offers \(matter)",
+                next: "see what they can do: pairtool capabilities"
+            )
+        }
+        return able
+    }
+
+    /// The same options for one of several hosts.
+    private func naming(_ host: PairedHost) -> HostOptions {
+        var options = self
+        options.host = host.id
+        return options
+    }
+
+    /// Asks hosts at the same time. Nobody is asked at the terminal meanwhile: several questions would share it.
+    ///
+    /// - Parameters:
+    ///   - limit: How long to wait for a host.
+    ///   - body: Gets the options that name the host.
+    /// - Returns: The answers or failures, in the order of the hosts.
+    func ask<Value: Sendable>(
+        _ hosts: [PairedHost],
+        limit: Duration,
+        _ body: @escaping @Sendable (HostOptions, PairedHost) async throws -> Value
+    ) async throws -> [(host: PairedHost, result: Result<Value, CommandError>)] {
+        let context = Self.withoutQuestions
+        let results = await withTaskGroup(of: (Int, Result<Value, CommandError>).self) { group in
+            for (index, host) in hosts.enumerated() {
+                let options = naming(host)
+                group.addTask {
+                    do {
+                        let value = try await CommandContext.$current.withValue(context) {
+                            try await withTimeLimit(limit) { try await body(options, host) }
+                        }
+                        guard let value else { return (index, .failure(.late(host, limit))) }
+                        return (index, .success(value))
+                    } catch {
+                        return (index, .failure(CommandError(describing: error)))
+                    }
+                }
+            }
+            return await group.reduce(into: [Int: Result<Value, CommandError>]()) { $0[$1.0] = $1.1 }
+        }
+        try Task.checkCancellation()
+        return hosts.indices.compactMap { index in results[index].map { (hosts[index], $0) } }
+    }
+
+    private static var withoutQuestions: CommandContext {
+        var context = CommandContext.current
+        context.stdinIsTerminal = false
+        // A prompt that is sent is not left half-way because another host takes its time.
+        context.sendsWaiting = false
+        return context
+    }
+
+    /// Asks hosts at the same time; what is known of those that do not answer comes from the history.
+    func askKnown<Value: Sendable>(
+        _ hosts: [PairedHost],
+        _ all: AllHostsOptions,
+        _ known: KnownOptions,
+        _ options: OutputOptions,
+        _ body: @escaping @Sendable (HostSession) async throws -> Value
+    ) async throws -> HostAnswers<Value> {
+        var answers = HostAnswers<Value>()
+        for (host, result) in try await ask(
+            hosts,
+            limit: all.limit,
+            { one, _ in try await one.known(options, known, body) }
+        ) {
+            var result = result
+            if case .failure(let error) = result, error.status == .timedOut, !known.offline {
+                var stored = known
+                stored.offline = true
+                if let answer = try? await naming(host).known(options, stored, body) { result = .success(answer) }
+            }
+            switch result {
+            case .success(let answer): answers.answers.append(answer)
+            case .failure(let error) where error.status == .nothingFound: answers.emptyCount += 1
+            case .failure(let error): answers.failures.append((host, error))
+            }
+        }
+        return answers
+    }
+
+    private func known<Value: Sendable>(
+        _ options: OutputOptions,
+        _ known: KnownOptions,
+        _ body: @Sendable (HostSession) async throws -> Value
+    ) async throws -> HostAnswers<Value>.Answer {
+        var answer: HostAnswers<Value>.Answer?
+        try await withKnownSession(options, known) { session in
+            let value = try await body(session)
+            answer = .init(
+                host: session.host,
+                value: value,
+                isStored: session.stored != nil,
+                asOf: session.stored?.asOf
+            )
+        }
+        guard let answer else { throw CancellationError() }
+        return answer
+    }
+
+    /// Follows hosts at the same time until the task is cancelled. A host that cannot be reached is looked for again
+    /// and again; one that fails otherwise is left out.
+    ///
+    /// - Parameter body: Gets the options that name the host. Returns when it has lost the host.
+    /// - Throws: The worst error when no host is left.
+    func follow(
+        _ hosts: [PairedHost],
+        _ output: Output,
+        _ body: @escaping @Sendable (HostOptions, PairedHost) async throws -> Void
+    ) async throws {
+        let context = Self.withoutQuestions
+        let failures = await withTaskGroup(of: CommandError?.self) { group in
+            for host in hosts {
+                let options = naming(host)
+                group.addTask {
+                    await CommandContext.$current.withValue(context) { await options.follow(host, output, body) }
+                }
+            }
+            return await group.reduce(into: [CommandError]()) { if let error = $1 { $0.append(error) } }
+        }
+        try Task.checkCancellation()
+        guard let worst = failures.max(by: { $0.status.rawValue < $1.status.rawValue }) else { return }
+        throw ExitRequest(status: worst.status)
+    }
+
+    /// - Returns: What keeps the host from being followed; nil when the task was cancelled.
+    private func follow(
+        _ host: PairedHost,
+        _ output: Output,
+        _ body: @Sendable (HostOptions, PairedHost) async throws -> Void
+    ) async -> CommandError? {
+        var wasLost = false
+        while !Task.isCancelled {
+            do {
+                try await body(self, host)
+                wasLost = false
+            } catch {
+                guard !Task.isCancelled else { break }
+                let error = CommandError(describing: error)
+                let isAway = [.unreachable, .timedOut].contains(error.status)
+                if !isAway || !wasLost { output.warn(error.naming(host)) }
+                guard isAway else { return error }
+                wasLost = true
+                try? await ContinuousClock().sleep(for: Self.pause)
+            }
+        }
+        return nil
+    }
+}

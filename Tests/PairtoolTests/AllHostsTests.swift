@@ -1,0 +1,172 @@
+import CompanionTestSupport
+import CompanionWire
+import FoundationEssentials
+import Testing
+
+@testable import pairtool
+
+/// Commands for several hosts.
+@Suite(.timeLimit(.minutes(5))) struct AllHostsTests {
+    /// Two hosts: the second one has a project and a chat of its own, and a chat with a title of the first one's.
+    private func withTwoMacs(_ body: (FakeMac, FakeMac, Sandbox) async throws -> Void) async throws {
+        var other = FakeMacScript()
+        other.projects = [
+            CompanionProject(
+                id: "p-shop",
+                name: "shop",
+                localPath: "/srv/shop",
+                lastUpdatedAt: FakeMacScript.epoch + 60
+            )
+        ]
+        other.chats = [
+            CompanionChat(id: "c-cart", projectId: "p-shop", title: "Cart", lastUpdatedAt: FakeMacScript.epoch - 30),
+            CompanionChat(id: "c-login-2", projectId: "p-shop", title: "Fix the login", lastUpdatedAt: nil),
+        ]
+        try await withFakeMac { first in
+            try await withFakeMac(other) { second in
+                try await Sandbox.with { user in
+                    await user.pair(first)
+                    await user.pair(second)
+                    try await body(first, second, user)
+                }
+            }
+        }
+    }
+
+    private func prompts(_ mac: FakeMac) -> Int {
+        mac.requests.filter { $0.path.hasSuffix("/continue") }.count
+    }
+
+    private func column(_ key: String, _ user: Sandbox, _ arguments: [String]) async throws -> [String] {
+        let rows = try await user.run(arguments + ["--all-hosts", "--json"]).json
+        return rows.compactMap { $0[key]?.string }
+    }
+
+    @Test("Lists of all hosts are merged, the newest first, and each row names its host")
+    func lists() async throws {
+        try await withTwoMacs { first, second, user in
+            let projects = try await column("name", user, ["projects"])
+            #expect(projects == ["shop", "web", "api"])
+            let hosts = try await column("hostName", user, ["projects"])
+            #expect(hosts.count == 3)
+            #expect(hosts.first == second.endpointText)
+            #expect(hosts.last == first.endpointText)
+            let chats = try await column("title", user, ["chats"])
+            #expect(chats == ["Fix the login", "Cart", "CORS", "Pagination", "Fix the login"])
+            let shop = try await column("title", user, ["chats", "shop"])
+            #expect(shop.count == 2)
+            let text = await user.run("projects", "--all-hosts")
+            #expect(text.status == 0, "\(text)")
+            #expect(text.out.contains("HOST"))
+            #expect(text.out.contains(second.endpointText))
+        }
+    }
+
+    @Test("What no host has, and options that contradict each other")
+    func refusals() async throws {
+        try await withTwoMacs { first, _, user in
+            #expect(await user.run("chats", "nothing", "--all-hosts").status == 3)
+            #expect(await user.run("projects", "--all-hosts", "--host", first.endpointText).status == 2)
+            #expect(await user.run("projects", "--timeout", "1").status == 2)
+        }
+    }
+
+    @Test("A host that does not answer in time is a line, or what was known of it, and not a wait for all")
+    func late() async throws {
+        try await withTwoMacs { first, second, user in
+            second.change { $0.faults = [FakeMacFault(.stall(gate: "never"))] }
+            let arguments = ["projects", "--all-hosts", "--timeout", "0.3", "--json"]
+            let some = await user.run(arguments)
+            #expect(some.status == 0 && some.err.contains("host.timed_out"), "\(some.err)")
+            #expect(try some.json.allSatisfy { $0["hostName"]?.string == first.endpointText })
+            second.change { $0.faults = [] }
+            #expect(await user.run("projects", "--all-hosts").status == 0)
+            second.change { $0.faults = [FakeMacFault(.stall(gate: "never"))] }
+            let known = await user.run(arguments)
+            let stored = try #require(try known.json.first { $0["name"] == .text("shop") })
+            #expect(stored["source"] == .text("cache") && stored["asOf"] != nil)
+            #expect(try known.json.last?["source"] == nil)
+            first.change { $0.faults = [FakeMacFault(.stall(gate: "never"))] }
+            let status = await user.run("status", "--all-hosts", "--timeout", "0.3", "--json")
+            #expect(try status.json.map { $0["reachable"] } == [.bool(false), .bool(false)])
+            #expect(status.status == 4 && status.failed(with: "hosts.none_answered"), "\(status.err)")
+            #expect(await user.run("chats", "--all-hosts", "--timeout", "0.3").status == 4)
+        }
+    }
+
+    @Test("The state of all hosts is a row each; one that answers is enough")
+    func status() async throws {
+        try await withTwoMacs { _, second, user in
+            let both = try await user.run("status", "--all-hosts", "--json").json
+            #expect(both.count == 2)
+            second.change { $0.faults = [FakeMacFault(.stall(gate: "never"))] }
+            let some = await user.run("status", "--all-hosts", "--timeout", "0.3")
+            #expect(some.status == 0 && some.out.contains("ready") && some.out.contains("no answer"), "\(some)")
+        }
+    }
+
+    @Test("Requests of all daemons are listed together")
+    func approvals() async throws {
+        try await withPairedJarvis { jarvis, user in
+            let before = try await column("hostName", user, ["approvals"])
+            #expect(await user.run("jarvis", "request", "restart", "--reason", "it hangs").status == 0)
+            let actions = try await column("action", user, ["approvals"])
+            #expect(actions.contains("restart"))
+            let hosts = try await column("hostName", user, ["approvals"])
+            #expect(hosts.count == before.count + 1)
+            jarvis.change { $0.faults = [FakeJarvisFault(.reset)] }
+            #expect(await user.run("approvals", "--all-hosts").status == 10)
+        }
+    }
+
+    @Test("A chat is found by its title on any host; a title of several hosts sends nothing")
+    func chats() async throws {
+        try await withTwoMacs { first, second, user in
+            let sent = await user.run("send", "cart", "empty it")
+            #expect(sent.status == 0 && sent.err.contains("The chat is on \(second.endpointText)"), "\(sent)")
+            #expect(prompts(first) == 0 && prompts(second) == 1)
+            let ambiguous = await user.run("send", "Fix the login", "why?", "--json")
+            #expect(ambiguous.status == 2 && ambiguous.failed(with: "chat.ambiguous"))
+            #expect(ambiguous.err.contains(first.endpointText) && ambiguous.err.contains(second.endpointText))
+            #expect(await user.run("send", "nothing", "why?").status == 3)
+            #expect(prompts(first) == 0 && prompts(second) == 1)
+            let named = ["send", "Fix the login", "why?", "--host", first.endpointText]
+            #expect(await user.run(named).status == 0)
+            #expect(await user.run("send", "c-login-2", "why?").status == 0)
+            #expect(prompts(first) == 1 && prompts(second) == 2)
+        }
+    }
+
+    @Test("What is known counts while hosts are away: a title of a host that does not answer is still one")
+    func awayHosts() async throws {
+        try await withTwoMacs { first, second, user in
+            #expect(await user.run("chats", "--all-hosts").status == 0)
+            second.change { $0.faults = [FakeMacFault(.close)] }
+            let ambiguous = await user.run("send", "Fix the login", "why?")
+            #expect(ambiguous.status == 2 && prompts(first) == 0)
+            // Only the first one has it, as far as is known: nobody else is asked.
+            let count = second.requests.count
+            #expect(await user.run("send", "Pagination", "why?").status == 0)
+            #expect(prompts(first) == 1 && second.requests.count == count)
+        }
+    }
+
+    @Test("Events of all hosts name their hosts")
+    func events() async throws {
+        try await withTwoMacs { first, second, user in
+            let arguments = ["watch", "--all-hosts", "--json", "--interval", "0.02"]
+            let (_, result) = try await user.follow(arguments) { watch in
+                for mac in [first, second] {
+                    let before = mac.requests("GET", "/companion/status").count
+                    try await mac.asked("GET", "/companion/status", times: before + 2)
+                    mac.connect(name: "Tablet")
+                    let name = JSONValue.text(mac.endpointText)
+                    let event = try await watch.events.first("device.connected") { $0["hostName"] == name }
+                    #expect(event["hostId"] != nil)
+                }
+                try watch.interrupt()
+            }
+            #expect(result.status == 130)
+        }
+    }
+}

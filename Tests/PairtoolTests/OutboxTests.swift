@@ -1,0 +1,227 @@
+import CompanionClient
+import CompanionTestSupport
+import CompanionWire
+import FoundationEssentials
+import Glibc
+import Testing
+
+@testable import pairtool
+
+/// Prompts that wait for their hosts.
+@Suite(.timeLimit(.minutes(5))) struct OutboxTests {
+    /// A user who has paired with a Mac and has listed its chats.
+    private func withMac(_ body: (FakeMac, Sandbox) async throws -> Void) async throws {
+        try await withFakeMac { mac in
+            try await Sandbox.with { user in
+                await user.pair(mac)
+                #expect(await user.run("chats").status == 0)
+                try await body(mac, user)
+            }
+        }
+    }
+
+    private func prompts(_ mac: FakeMac) -> Int {
+        mac.requests.filter { $0.path.hasSuffix("/continue") }.count
+    }
+
+    private func states(_ user: Sandbox) async throws -> [String] {
+        try await user.run("outbox", "--json").json.compactMap { $0["state"]?.string }
+    }
+
+    private static let away = [FakeMacFault(.close)]
+
+    @Test("A prompt for a host that is away waits, and the next command that reaches the host sends it once")
+    func next() async throws {
+        try await withMac { mac, user in
+            mac.change { $0.faults = Self.away }
+            let queued = await user.run("send", "Fix the login", "why?", "--queue", "--json")
+            #expect(queued.status == 0, "\(queued)")
+            let row = try #require(try queued.json.first)
+            #expect(row["type"] == .text("queued") && row["chatId"] == .text("c-login"))
+            #expect(try await states(user) == ["waiting"])
+            let path = user.directory + "/data/pairtool/outbox"
+            for name in try FileManager.default.contentsOfDirectory(atPath: path) {
+                let mode = try FileManager.default.attributesOfItem(atPath: "\(path)/\(name)")[.posixPermissions]
+                #expect(mode as? Int == 0o600, "\(name)")
+            }
+            #expect(await user.run("projects", "--offline").status == 0)
+            #expect(prompts(mac) == 0)
+            mac.change { $0.faults = [] }
+            let listed = await user.run("projects")
+            #expect(listed.status == 0 && listed.err.contains("why?"), "\(listed)")
+            #expect(prompts(mac) == 1)
+            #expect(await user.run("outbox").status == 3)
+            #expect(await user.run("projects").status == 0)
+            #expect(prompts(mac) == 1)
+        }
+    }
+
+    @Test("With the host there, --queue is the same as sending; the answer is shown")
+    func there() async throws {
+        try await withMac { mac, user in
+            let sent = await user.run("send", "Fix the login", "why?", "--queue")
+            #expect(sent.status == 0 && sent.out == "You said: why?\n", "\(sent)")
+            #expect(await user.run("send", "Fix the login", "so?", "--queue", "-q").out == "You said: so?\n")
+            #expect(prompts(mac) == 2)
+            #expect(await user.run("outbox").status == 3)
+        }
+    }
+
+    @Test("A chat or host that is not known here cannot have prompts that wait")
+    func unknown() async throws {
+        try await withMac { mac, user in
+            mac.change { $0.faults = Self.away }
+            #expect(await user.run("send", "nothing", "why?", "--queue").status == 3)
+            #expect(await user.run("outbox").status == 3)
+            #expect(await user.run("send", "Fix the login", "x", "--queue", "--image", "a.png").status == 2)
+        }
+    }
+
+    @Test("Waiting prompts go out in their order, before the next prompt of their chat, and show their answers")
+    func order() async throws {
+        try await withMac { mac, user in
+            mac.change { $0.faults = Self.away }
+            for text in ["one", "two"] {
+                #expect(await user.run("send", "Fix the login", text, "--queue").status == 0)
+            }
+            mac.change { $0.faults = [] }
+            let sent = await user.run("send", "Fix the login", "three")
+            #expect(sent.status == 0 && sent.out == "You said: three\n", "\(sent)")
+            let texts = mac.requests.filter { $0.path.hasSuffix("/continue") }.map(\.text)
+            #expect(texts.count == 3)
+            for (text, word) in zip(texts, ["one", "two", "three"]) { #expect(text.contains(word)) }
+        }
+    }
+
+    @Test("outbox send prints the answers; show, remove and unknown ids")
+    func command() async throws {
+        try await withMac { mac, user in
+            mac.change { $0.faults = Self.away }
+            for text in ["one", "two"] {
+                #expect(await user.run("send", "Fix the login", text, "--queue").status == 0)
+            }
+            let ids = try await user.run("outbox", "--json").json.compactMap { $0["id"]?.string }
+            #expect(await user.run("outbox", "show", ids[0]).out.contains("one"))
+            #expect(await user.run("outbox", "send").status == 10)
+            #expect(try await states(user) == ["waiting", "waiting"])
+            #expect(await user.run("outbox", "remove", ids[1]).status == 0)
+            #expect(await user.run("outbox", "remove", ids[1]).status == 3)
+            mac.change { $0.faults = [] }
+            let old = await user.run("aicli", "outbox", "send")
+            #expect(old.status == 0 && old.out == "You said: one\n", "\(old)")
+            #expect(old.err.contains("is now `pairtool outbox`"))
+            #expect(prompts(mac) == 1)
+        }
+    }
+
+    @Test(
+        "A host that dies in the middle gets no prompt twice",
+        arguments: [
+            // Before the head of the answer: nobody knows whether it has the prompt.
+            (FakeMacFault(.reset, on: "/companion/chats/c-login/continue", times: 1), "uncertain"),
+            // It refuses for now: it has not got it.
+            (
+                FakeMacFault(
+                    .json(status: 403, #"{"ok":false,"error":"No companion device connected"}"#),
+                    on: "/companion/chats/c-login/continue",
+                    times: 1
+                ), "waiting"
+            ),
+        ]
+    )
+    func dying(_ fault: FakeMacFault, _ state: String) async throws {
+        try await withMac { mac, user in
+            mac.change { $0.faults = Self.away }
+            #expect(await user.run("send", "Fix the login", "why?", "--queue").status == 0)
+            mac.change { $0.faults = [fault] }
+            let first = await user.run("outbox", "send")
+            #expect(first.status != 0, "\(first)")
+            #expect(try await states(user) == [state], "\(first)")
+            let count = prompts(mac)
+            #expect(count == 1)
+            mac.change { $0.faults = [] }
+            guard state == "uncertain" else {
+                #expect(await user.run("outbox", "send").status == 0)
+                return
+            }
+            #expect(await user.run("projects").status == 0)
+            #expect(await user.run("outbox", "send").status == 3)
+            #expect(prompts(mac) == count)
+            let id = try #require(try await user.run("outbox", "--json").json.first?["id"]?.string)
+            let again = await user.run("outbox", "send", "--again", id)
+            #expect(again.status == 0 && again.out == "You said: why?\n", "\(again)")
+            #expect(prompts(mac) == count + 1)
+            #expect(await user.run("outbox").status == 3)
+        }
+    }
+
+    @Test("A prompt that was being sent when the sender ended is uncertain, and stays")
+    func interrupted() async throws {
+        try await withMac { mac, user in
+            mac.change { $0.faults = Self.away }
+            #expect(await user.run("send", "Fix the login", "why?", "--queue").status == 0)
+            mac.change {
+                $0.faults = [FakeMacFault(.stall(gate: "answer"), on: "/companion/chats/c-login/continue", times: 1)]
+            }
+            let (_, result) = try await user.follow(["outbox", "send"]) { sender in
+                try await mac.reached("answer")
+                kill(sender.pid, SIGKILL)
+            }
+            #expect(result.status == 128 + SIGKILL)
+            mac.release("answer")
+            #expect(try await states(user) == ["uncertain"])
+            #expect(await user.run("projects").status == 0)
+            #expect(prompts(mac) == 1)
+        }
+    }
+
+    @Test("Two senders send a prompt once")
+    func twoSenders() async throws {
+        try await withMac { mac, user in
+            mac.change { $0.faults = Self.away }
+            for text in ["one", "two", "three"] {
+                #expect(await user.run("send", "Fix the login", text, "--queue").status == 0)
+            }
+            mac.change { $0.faults = [] }
+            async let first = user.spawn(["outbox", "send"])
+            async let second = user.spawn(["outbox", "send"])
+            _ = try await (first, second)
+            #expect(prompts(mac) == 3)
+            #expect(await user.run("outbox").status == 3)
+        }
+    }
+
+    @Test("A host that is forgotten takes its prompts with it")
+    func forgotten() async throws {
+        try await withMac { mac, user in
+            mac.change { $0.faults = Self.away }
+            #expect(await user.run("send", "Fix the login", "secret plan", "--queue").status == 0)
+            #expect(await user.run("hosts", "forget", mac.endpointText).status == 0)
+            #expect(await user.run("outbox").status == 3)
+            let left = try await user.shell("grep -r 'secret plan' data || true")
+            #expect(left.out.isEmpty, "\(left)")
+        }
+    }
+
+    @Test("What the user sends again is signed anew; what waits keeps its command")
+    func again() throws {
+        var outbox = Outbox()
+        let added = outbox.add("why?", in: "/web", allowedTools: nil, at: .now)
+        let id = try #require(added).id
+        outbox.change(id) { $0.commandID = UUID() }
+        outbox.sendAgain(id)
+        #expect(outbox.prompts[0].commandID != nil)
+        let hasBegun = outbox.begin(id)
+        #expect(hasBegun && outbox.prompts[0].state == .uncertain)
+        outbox.sendAgain(id)
+        #expect(outbox.prompts[0].state == .waiting && outbox.prompts[0].commandID == nil)
+    }
+
+    @Test("The queue has an end in bytes")
+    func limit() {
+        var outbox = Outbox()
+        let large = String(repeating: "a", count: 1 << 20)
+        for _ in 0..<4 { #expect(outbox.add(large, in: "/web", allowedTools: nil, at: .now) != nil) }
+        #expect(outbox.add("b", in: "/web", allowedTools: nil, at: .now) == nil)
+    }
+}

@@ -180,7 +180,7 @@ final class AnswerScreen: Sendable {
 
 /// What is known of a turn while it runs.
 struct TurnProgress: Sendable {
-    /// What the host says that it is doing.
+    /// What the host says that it is doing, unless a tool has begun since.
     var status: String?
     /// The tools that run, the last one at the end, by their ids.
     private var running: [(id: String?, name: String)] = []
@@ -193,6 +193,7 @@ struct TurnProgress: Sendable {
 
     mutating func begin(_ tool: String, id: String?) {
         running.append((id, tool))
+        status = nil
         if let index = tools.firstIndex(where: { $0.name.isSame(as: tool) }) {
             tools[index].count += 1
         } else {
@@ -217,7 +218,7 @@ struct TurnProgress: Sendable {
     }
 
     func line(elapsed: Double, columns: Int) -> String {
-        let doing = running.last.map { "⚙ \($0.name)" } ?? status
+        let doing = status ?? running.last.map { "⚙ \($0.name)" }
         let parts = [Self.frame(elapsed: elapsed), doing, tokens.map(Self.tokens)]
         return DisplayWidth.cut(TerminalText.line(parts.compactMap(\.self).joined(separator: " · ")), to: columns)
     }

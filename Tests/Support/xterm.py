@@ -6,7 +6,7 @@ Each line of input names a file: what the window shows is written to it as a gre
 line of JSON, {"text": TEXT, "number": NUMBER}. xterm itself says what the text is, once it has shown all that came before. With
 --apart, the command runs in a network namespace of its own with a loopback interface.
 """
-import argparse, json, mmap, os, re, signal, socket, struct, subprocess, sys, tempfile, time
+import argparse, json, mmap, os, re, signal, socket, struct, subprocess, sys, tempfile
 
 # Beyond the largest window that is asked for.
 SCREEN = (2200, 1400)
@@ -63,10 +63,11 @@ def main():
             display = ":" + os.read(reader, 16).decode().strip()
             listener.bind(folder + "/control")
             listener.listen(1)
-            part, whole = folder + "/part", folder + "/text"
+            part, whole, done = folder + "/part", folder + "/text", folder + "/done"
+            os.mkfifo(done)
             terminal = subprocess.Popen(
                 ["xterm", "-geometry", options.size + "+0+0", "-u8", "-bg", options.background, "-fg", options.foreground,
-                 *FONT, "-xrm", f"*printerCommand: cat > {part}; mv {part} {whole}", "-xrm", "*printerAutoClose: true",
+                 *FONT, "-xrm", f"*printerCommand: cat > {part}; mv {part} {whole}; echo > {done}", "-xrm", "*printerAutoClose: true",
                  "-xrm", "*printerControlMode: 0",
                  "-e", sys.executable, os.path.abspath(__file__), "--inside", folder + "/control", *command],
                 env=dict(os.environ, DISPLAY=display), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -75,8 +76,8 @@ def main():
                 control, _ = listener.accept()
                 for number, line in enumerate(sys.stdin, start=1):
                     control.send(b"?")
-                    while not os.path.exists(whole):
-                        time.sleep(0.01)
+                    with open(done, encoding="utf-8") as pipe:
+                        pipe.read()
                     with open(whole, encoding="utf-8", errors="replace") as file:
                         # Colours are printed, too.
                         text = re.sub(r"\x1b(#5|\[[0-9;-]*m)", "", file.read())

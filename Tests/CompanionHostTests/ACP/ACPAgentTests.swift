@@ -229,8 +229,7 @@ struct ACPAgentTests {
                     "wait-asking",
                     ask: { _ in
                         ask.yield()
-                        // As a person who does not answer.
-                        try? await Task.sleep(for: .seconds(1000))
+                        await waitUntilCancelled()
                         return .option("y")
                     }
                 )
@@ -248,7 +247,7 @@ struct ACPAgentTests {
             _ = try await bench.send(
                 "withdraw",
                 ask: { _ in
-                    try? await Task.sleep(for: .seconds(1000))
+                    await waitUntilCancelled()
                     return .cancelled
                 }
             )

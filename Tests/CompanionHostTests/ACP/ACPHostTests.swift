@@ -81,8 +81,9 @@ struct ACPHostTests {
                 let id = try await host.event { event in
                     if case .questionAsked(let id, _, _, _) = event { id } else { nil }
                 }
-                // Longer than the agent may be silent.
-                try await Task.sleep(for: .milliseconds(1500))
+                // Longer than the agent may be silent: another chat's turn ends of that meanwhile.
+                let silent = try await host.ask("wait", chat: "chat-2", model: "fake")
+                guard case .error = silent.frames.last else { throw TestFailure("silence had no end") }
                 var request = AdminRequest(.answer)
                 request.question = id
                 request.approve = true

@@ -15,7 +15,7 @@ enum FakeACPAgent {
     /// Options: `load`, `resume`, `string-ids`, `sign-in`, `modes`, `yolo`, `stuck-yolo`, `greets`, `silent`, `version-2`,
     /// `no-start`, `gibberish`.
     private static let source = #"""
-        import json, os, queue, subprocess, sys, threading, time
+        import json, os, queue, subprocess, sys, threading
         state, options = sys.argv[1], set(sys.argv[2:])
         if "no-start" in options:
             print("it cannot start\nfor a reason", file=sys.stderr); sys.exit(7)
@@ -25,7 +25,7 @@ enum FakeACPAgent {
             with lock: sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n"); sys.stdout.flush()
         def update(session, name, **more): send({"method": "session/update", "params": {"sessionId": session, "update": {"sessionUpdate": name, **more}}})
         def say(session, text): update(session, "agent_message_chunk", content={"type": "text", "text": text})
-        def ask(session, call, options=None):
+        def request(session, call, options=None):
             global count
             with lock: count += 1; number = count - 1
             number = f"srv_{number}" if "string-ids" in sys.argv else number
@@ -33,7 +33,9 @@ enum FakeACPAgent {
             options = options or [("y", "Yes", "allow_once"), ("Y", "Always", "allow_always"), ("n", "No", "reject_once"), ("N", "Never", "reject_always")]
             send({"id": number, "method": "session/request_permission", "params": {"sessionId": session, "toolCall": call,
                 "options": [{"optionId": o, "name": n, "kind": k} for o, n, k in options]}})
-            return answers[number].get()["result"]["outcome"]
+            return number
+        def ask(session, call, options=None): return answers[request(session, call, options)].get()["result"]["outcome"]
+        def stay(): threading.Event().wait()
         def memory(session): return f"{state}/memory-{session}"
         def turn(id, session, text):
             past = open(memory(session)).read() if os.path.exists(memory(session)) else ""
@@ -59,9 +61,7 @@ enum FakeACPAgent {
                 update(session, "tool_call_update", toolCallId="t", status="completed" if chosen in "yY" else "failed")
                 say(session, "chosen: " + chosen)
             elif word == "withdraw":
-                threading.Thread(target=ask, args=(session, {"toolCallId": "t", "title": "Run it"}), daemon=True).start()
-                while not answers: time.sleep(0.01)
-                time.sleep(0.05)
+                request(session, {"toolCallId": "t", "title": "Run it"})
             elif word == "wait":
                 say(session, "waiting")
                 event = cancelled.setdefault(session, threading.Event()); event.wait()
@@ -71,24 +71,23 @@ enum FakeACPAgent {
                 outcome = ask(session, {"toolCallId": "t", "title": "Run it"})
                 open(f"{state}/outcome", "w").write(json.dumps(outcome)); reason = "cancelled"
             elif word == "deaf":
-                say(session, "deaf"); open(f"{state}/deaf", "w").write(str(os.getpid())); time.sleep(1000)
+                say(session, "deaf"); open(f"{state}/deaf", "w").write(str(os.getpid())); stay()
             elif word == "die":
                 say(session, "partly"); print("secret reason", file=sys.stderr, flush=True); os._exit(3)
             elif word == "kill-me": os.kill(os.getpid(), 9)
             elif word == "leave":
-                subprocess.Popen(["sh", "-c", f"echo $$ >{state}/left.new; mv {state}/left.new {state}/left; while :; do sleep 1000; done"], start_new_session=True)
-                while not os.path.exists(f"{state}/left"): time.sleep(0.01)
+                subprocess.Popen(["sh", "-c", f"echo $$ >{state}/left; echo; exec tail -f /dev/null"], start_new_session=True, stdout=subprocess.PIPE).stdout.readline()
                 say(session, "left")
             elif word == "garbage":
                 with lock:
                     for _ in range(1000): sys.stdout.write("this is no message\n")
                     sys.stdout.flush()
-                time.sleep(1000)
+                stay()
             elif word == "flood":
                 with lock:
                     for _ in range(40): sys.stdout.write("x" * (1 << 20))
                     sys.stdout.flush()
-                time.sleep(1000)
+                stay()
             elif word == "updates":
                 while not cancelled.setdefault(session, threading.Event()).is_set():
                     for _ in range(500): update(session, "available_commands_update", availableCommands=[])

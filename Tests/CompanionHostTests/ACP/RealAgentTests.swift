@@ -85,7 +85,7 @@ struct RealAgentTests {
                         "delete it",
                         ask: { _ in
                             ask.yield()
-                            try? await Task.sleep(for: .seconds(1000))
+                            await waitUntilCancelled()
                             return .option("allow_once")
                         }
                     )

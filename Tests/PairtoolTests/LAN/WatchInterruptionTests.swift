@@ -14,7 +14,7 @@ struct WatchInterruptionTests {
         "After sleep, what has come is added, what has gone is removed and what has stayed is not mentioned",
         arguments: ["embedded", "daemon"]
     )
-    func sleep(engine: String) async throws {
+    func asleep(engine: String) async throws {
         // Asleep and without a link: nothing of what happens meanwhile is heard later. The daemon, which slept too,
         // believes its records until they expire.
         let (run, sections) = try await LANWatch.run(

@@ -219,7 +219,7 @@ import Testing
         try await withPairedMac { mac, user in
             let script = try user.file(
                 "editor",
-                Array("trap 'echo kept >\"$1\"; exit 0' INT; echo ready; while :; do sleep 0.1; done\n".utf8)
+                Array("trap 'echo kept >\"$1\"; exit 0' INT; echo ready; read -r\n".utf8)
             )
             try await user.atTerminal(Self.chat, environment: ["VISUAL": "/bin/bash \(script)"]) { terminal in
                 for keys in ["text\u{18}\u{5}", "/edit text\r"] {

@@ -45,9 +45,7 @@ extension HostOptions {
 
     private func naming(_ found: PairedHost, of paired: PairedHosts, _ output: Output) -> HostOptions {
         if found.id != paired.defaultID { output.say(TerminalText.line("The chat is on \(found.name).")) }
-        var options = self
-        options.host = found.id
-        return options
+        return naming(found)
     }
 
     private static func match(_ word: String, in chats: [FoundChat]) throws -> PairedHost {

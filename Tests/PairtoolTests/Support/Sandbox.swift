@@ -150,7 +150,7 @@ struct Sandbox: Sendable {
 }
 
 /// Keeps what is written.
-private struct MemorySink: TextSink {
+struct MemorySink: TextSink {
     private let bytes = NIOLockedValueBox<[UInt8]>([])
 
     func write(_ buffer: UnsafeRawBufferPointer) {

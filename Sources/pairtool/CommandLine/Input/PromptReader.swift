@@ -147,6 +147,7 @@ extension CommandContext {
         ExitCleanup.add { editor.restore() }
         var context = self
         context.stdin = ReleasedInput(input: stdin, editor: editor)
+        context.isInFront = { editor.isInFront }
         return (EditingPromptReader(context: self, editor: editor, history: history), context)
     }
 

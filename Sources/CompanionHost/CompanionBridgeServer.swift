@@ -92,6 +92,7 @@ package final class CompanionBridgeServer: Service {
             events: sink,
             logger: logger
         )
+        let rules = AgentRules(database: database, clock: clock, logger: logger)
         let maker = ProjectMaker(directory: configuration.projectsDirectory ?? stateDirectory + "/projects")
         let store = try CompanionHostStore(
             database: database,
@@ -130,7 +131,10 @@ package final class CompanionBridgeServer: Service {
         let log = try TurnEventLog(database: database, clock: clock, logger: logger)
         turns = TurnRunner(
             agent: agent,
-            ask: questions.ask,
+            ask: { asked, turn, emit in
+                if let decision = await rules.answer(asked, turn: turn, emit: emit) { return decision }
+                return await questions.ask(asked, turn: turn, emit: emit)
+            },
             store: store,
             log: log,
             timeout: configuration.turnTimeout,
@@ -158,6 +162,7 @@ package final class CompanionBridgeServer: Service {
             pairing: pairing,
             control: control,
             questions: questions,
+            rules: rules,
             ports: { ports.withLockedValue { $0 } },
             audit: AuditLog(database: database)
         )

@@ -91,6 +91,8 @@ package struct AgentQuestion: Sendable, Hashable {
     package var call: AgentToolCall
     /// What the tool would do, in full: a command, a difference, or arguments as JSON.
     package var arguments: String
+    /// The command that it would run, as it would be typed; nil for none.
+    package var command: String?
     /// The answers as the agent gave them.
     package var options: [AgentOption]
 

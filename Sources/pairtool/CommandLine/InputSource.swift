@@ -14,13 +14,6 @@ protocol InputSource: Sendable {
     func readLine(echo: Bool) throws -> String?
 }
 
-extension InputSource {
-    func readSome() throws -> [UInt8]? {
-        let rest = try readAll(limit: .max) ?? []
-        return rest.isEmpty ? nil : rest
-    }
-}
-
 /// The process's standard input.
 struct StandardInput: InputSource {
     /// Bytes that were read after the last line.

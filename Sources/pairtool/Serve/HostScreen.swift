@@ -170,7 +170,7 @@ actor HostScreen {
         case .agent(let message, let lines, let log):
             line("\(message).")
             for text in lines { line("  \(text)") }
-            if let log, !lines.isEmpty { line("All that it wrote there: \(log)") }
+            if let log, !lines.isEmpty { line("Full log: \(log)") }
         case .questionAsked(let id, let chatID, let title, _):
             line(
                 "The agent asks in chat \(chatID.prefix(8)): \(title). To answer: pairtool host approvals show \(id.prefix(8))"

@@ -175,6 +175,11 @@ private struct MemoryInput: InputSource {
         }
     }
 
+    func readSome() -> [UInt8]? {
+        let rest = readAll(limit: .max) ?? []
+        return rest.isEmpty ? nil : rest
+    }
+
     func readLine(echo: Bool) -> String? {
         rest.withLockedValue { rest in
             guard !rest.isEmpty else { return nil }

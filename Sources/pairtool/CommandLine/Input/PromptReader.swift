@@ -102,6 +102,10 @@ private struct ReleasedInput: InputSource {
         try released { try input.readAll(limit: limit) }
     }
 
+    func readSome() throws -> [UInt8]? {
+        try released { try input.readSome() }
+    }
+
     func readLine(echo: Bool) throws -> String? {
         try released { try input.readLine(echo: echo) }
     }

@@ -303,7 +303,7 @@ struct ACPAgentTests {
                 chat: "d",
                 ask: { _ in
                     // Answered when the deaf one was given up.
-                    while bench.file("deaf") == nil { await Task.yield() }
+                    try? await eventually { bench.file("deaf") != nil }
                     return .option("y")
                 }
             )

@@ -246,11 +246,11 @@ struct AgentaoTests {
                 let task = Task {
                     try await bench.send("run echo $$ >began; exec tail -f /dev/null", ask: decide(.allowOnce))
                 }
-                while bench.file("began")?.isEmpty ?? true { await Task.yield() }
+                try await eventually { bench.file("began")?.isEmpty == false }
                 let process = try #require(bench.file("began").flatMap { Int32($0.dropLast()) })
                 task.cancel()
                 await #expect(throws: CancellationError.self) { try await task.value }
-                while kill(process, 0) == 0 { await Task.yield() }
+                try await eventually { kill(process, 0) != 0 }
                 #expect(try await bench.send("hello").hasPrefix("prompts: "))
             }
         }

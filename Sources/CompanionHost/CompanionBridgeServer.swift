@@ -74,6 +74,8 @@ package final class CompanionBridgeServer: Service {
         let agent: any Agent =
             switch configuration.agent {
             case .builtin: BuiltinAgent()
+            case .model(let launch):
+                ModelAgent(launch, history: ModelHistory(database: database).messages, logger: logger)
             case .command(let command): try CommandAgent(command, logger: logger)
             case .acp(let launch):
                 try ACPAgent(
@@ -163,6 +165,7 @@ package final class CompanionBridgeServer: Service {
             control: control,
             questions: questions,
             rules: rules,
+            models: agent.models,
             ports: { ports.withLockedValue { $0 } },
             audit: AuditLog(database: database)
         )

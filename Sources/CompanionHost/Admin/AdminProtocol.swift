@@ -109,6 +109,8 @@ package struct AdminStatus: Codable, Sendable, Hashable {
     package var lan: Bool
     /// How many devices are paired.
     package var devices: Int
+    /// What answers; the first is the default.
+    package var models: [CompanionModel]?
     package var pairingLocked: Bool
     package var failuresInARow: Int
     /// When the running challenge ends; nil when none runs.

@@ -11,6 +11,8 @@ package struct AgentTurn: Sendable {
     /// Names of the tools that it may use; nil allows all. An agent that asks before it uses a tool is not bound by
     /// them: its question is.
     package var allowedTools: Set<String>?
+    /// The id of one of the agent's models; empty for the first.
+    package var model: String = ""
 }
 
 /// What an agent says.

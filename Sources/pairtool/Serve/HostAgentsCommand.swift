@@ -10,6 +10,8 @@ struct HostAgentsCommand: AsyncParsableCommand {
         commandName: "agents",
         abstract: "List the agents that a host on this machine can run, and which are installed.",
         discussion: """
+            A model without an agent needs no program: pairtool host --agent openai --model NAME --url URL.
+
             SIGN-IN shows where credentials were found: a variable or a file. “not found” does not mean that the agent is \
             signed out, because some agents use a keyring.
 

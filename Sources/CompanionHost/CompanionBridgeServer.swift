@@ -127,10 +127,18 @@ package final class CompanionBridgeServer: Service {
             logger: logger,
             device: { devices.device(id: $0) }
         )
+        let sessionsInGit = GitSessions(
+            database: database,
+            directory: stateDirectory + "/changes",
+            usesWorktrees: configuration.usesWorktrees,
+            clock: clock,
+            logger: logger
+        )
         let log = try TurnEventLog(database: database, clock: clock, logger: logger)
         turns = TurnRunner(
             agent: agent,
             ask: questions.ask,
+            sessions: sessionsInGit,
             store: store,
             log: log,
             timeout: configuration.turnTimeout,
@@ -151,6 +159,7 @@ package final class CompanionBridgeServer: Service {
             events: sink,
             logger: logger
         )
+        let places = AgentPlaces(sessions: sessionsInGit, store: store, turns: turns)
         administration = HostAdministration(
             identity: identity,
             legacy: configuration.legacy,
@@ -158,6 +167,7 @@ package final class CompanionBridgeServer: Service {
             pairing: pairing,
             control: control,
             questions: questions,
+            places: places,
             ports: { ports.withLockedValue { $0 } },
             audit: AuditLog(database: database)
         )
@@ -196,6 +206,7 @@ package final class CompanionBridgeServer: Service {
             devices: devices,
             store: store,
             turns: turns,
+            places: places,
             quotas: quotas,
             agent: agent,
             events: sink,

@@ -8,6 +8,7 @@ package struct AdminRequest: Codable, Sendable, Hashable {
 
     package enum Command: String, Codable, Sendable, Hashable, CaseIterable {
         case pair, devices, revoke, permissions, unlock, status, audit, questions, answer
+        case sessions, removeSession, changes
     }
 
     package var v = AdminRequest.version
@@ -32,6 +33,16 @@ package struct AdminRequest: Codable, Sendable, Hashable {
     package var approve: Bool?
     /// `answer`: whether that goes for all later questions like it.
     package var always: Bool?
+
+    /// `sessions`: the chat of the only one that is wanted, which is looked at; nil lists all. `removeSession`,
+    /// `changes`: the chat.
+    package var chat: String?
+    /// `removeSession`: whether also with work that is lost by that.
+    package var force: Bool?
+    /// `changes`: whether the list of files is enough.
+    package var stat: Bool?
+    /// `changes`: the only file or directory that is wanted.
+    package var file: String?
 
     package init(_ command: Command) {
         self.command = command.rawValue
@@ -63,6 +74,9 @@ package struct AdminResponse: Codable, Sendable, Hashable {
     /// `questions`: the newest, the oldest of them first, without their arguments; or the one that was named, with them.
     /// `answer`: the one that was answered.
     package var questions: [HostQuestion]?
+    /// `sessions`: the newest first, or the one that was named; `removeSession`: the one that was removed.
+    package var sessions: [AgentPlace]?
+    package var changes: ChatChangesResponse?
 
     package init() {
         ok = true

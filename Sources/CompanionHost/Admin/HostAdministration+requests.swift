@@ -23,6 +23,9 @@ extension HostAdministration {
             case .audit: return try await readAudit(verify: request.verify ?? false)
             case .questions: return try await readQuestions(request)
             case .answer: return try await answerQuestion(request)
+            case .sessions: return try await readSessions(request)
+            case .removeSession: return try await removeSession(request)
+            case .changes: return try await readChanges(request)
             }
         } catch {
             let refusal = HostError(describing: error) ?? HostError(.internal, HostErrorText.internalError)
@@ -93,6 +96,34 @@ extension HostAdministration {
         response.questions = [
             try await questions.decide(id, approve: approve, always: request.always ?? false, by: "The owner")
         ]
+        return response
+    }
+
+    private func readSessions(_ request: AdminRequest) async throws -> AdminResponse {
+        var response = AdminResponse()
+        if let chat = request.chat {
+            response.sessions = [try await places.place(ofChat: chat)]
+        } else {
+            response.sessions = try await places.all()
+        }
+        return response
+    }
+
+    private func removeSession(_ request: AdminRequest) async throws -> AdminResponse {
+        var response = AdminResponse()
+        response.sessions = [
+            try await places.remove(chat: request.chat ?? "", isForced: request.force ?? false, by: nil)
+        ]
+        return response
+    }
+
+    private func readChanges(_ request: AdminRequest) async throws -> AdminResponse {
+        var response = AdminResponse()
+        response.changes = try await places.changes(
+            chatID: request.chat ?? "",
+            wantsDifference: !(request.stat ?? false),
+            file: request.file
+        )
         return response
     }
 

@@ -9,6 +9,7 @@ package struct HostAdministration: Sendable {
     let pairing: CompanionPairingService
     let control: DeviceControl
     let questions: AgentQuestions
+    let places: AgentPlaces
     let ports: @Sendable () -> HostPorts?
     /// The audit, for reading.
     package let audit: AuditLog

@@ -64,6 +64,10 @@ package struct CompanionErrorCode: RawRepresentable, Codable, Sendable, Hashable
     package static let approvalUnknown = CompanionErrorCode("approval.unknown")
     /// The question was answered already, or its time is over.
     package static let approvalDecided = CompanionErrorCode("approval.decided")
+    /// It cannot be said what a chat's agent has changed: the text says why.
+    package static let changesUnavailable = CompanionErrorCode("changes.unavailable")
+    /// A working tree has work that would be lost with it.
+    package static let sessionUnsaved = CompanionErrorCode("session.unsaved")
     package static let turnUnknown = CompanionErrorCode("turn.unknown")
     package static let `internal` = CompanionErrorCode("internal")
 }

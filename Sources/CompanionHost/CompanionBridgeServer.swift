@@ -130,6 +130,13 @@ package final class CompanionBridgeServer: Service {
             logger: logger,
             device: { devices.device(id: $0) }
         )
+        let sessionsInGit = GitSessions(
+            database: database,
+            directory: stateDirectory + "/changes",
+            usesWorktrees: configuration.usesWorktrees,
+            clock: clock,
+            logger: logger
+        )
         let log = try TurnEventLog(database: database, clock: clock, logger: logger)
         turns = TurnRunner(
             agent: agent,
@@ -137,6 +144,7 @@ package final class CompanionBridgeServer: Service {
                 if let decision = await rules.answer(asked, turn: turn, emit: emit) { return decision }
                 return await questions.ask(asked, turn: turn, emit: emit)
             },
+            sessions: sessionsInGit,
             store: store,
             log: log,
             timeout: configuration.turnTimeout,
@@ -157,6 +165,7 @@ package final class CompanionBridgeServer: Service {
             events: sink,
             logger: logger
         )
+        let places = AgentPlaces(sessions: sessionsInGit, store: store, turns: turns)
         administration = HostAdministration(
             identity: identity,
             legacy: configuration.legacy,
@@ -166,6 +175,7 @@ package final class CompanionBridgeServer: Service {
             questions: questions,
             rules: rules,
             models: agent.models,
+            places: places,
             ports: { ports.withLockedValue { $0 } },
             audit: AuditLog(database: database)
         )
@@ -204,6 +214,7 @@ package final class CompanionBridgeServer: Service {
             devices: devices,
             store: store,
             turns: turns,
+            places: places,
             quotas: quotas,
             agent: agent,
             events: sink,

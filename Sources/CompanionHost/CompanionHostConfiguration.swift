@@ -31,6 +31,9 @@ package struct CompanionHostConfiguration: Sendable {
     package var agentLogPath: String?
     /// How long a question of the agent waits for its answer, before it is answered with no. Default: 30 minutes.
     package var questionTimeout: Duration
+    /// Whether a new session of the agent in a project under git gets a working tree and a branch of its own.
+    /// Default: false.
+    package var usesWorktrees: Bool
     /// Where the host's key and certificate are kept. Default: nil, the directory of ``databasePath``.
     package var keyDirectory: String?
     /// Where projects that devices make without a path get their directories, mode 0700. Default: nil, `projects`
@@ -70,6 +73,7 @@ package struct CompanionHostConfiguration: Sendable {
         agent: HostAgentKind = .builtin,
         agentLogPath: String? = nil,
         questionTimeout: Duration = .seconds(1800),
+        usesWorktrees: Bool = false,
         keyDirectory: String? = nil,
         projectsDirectory: String? = nil,
         address: String? = nil,
@@ -92,6 +96,7 @@ package struct CompanionHostConfiguration: Sendable {
         self.agent = agent
         self.agentLogPath = agentLogPath
         self.questionTimeout = questionTimeout
+        self.usesWorktrees = usesWorktrees
         self.keyDirectory = keyDirectory
         self.projectsDirectory = projectsDirectory
         self.address = address

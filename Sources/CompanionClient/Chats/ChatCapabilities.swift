@@ -8,6 +8,24 @@ package protocol ProjectBrowsing: Sendable {
     func chats(projectID: String) async throws -> [CompanionChat]
 }
 
+/// A host that knows what its agents have changed, and where they work.
+package protocol ChangeReporting: Sendable {
+    /// What is different since a chat's session began.
+    ///
+    /// - Parameters:
+    ///   - wantsDifference: Whether it is wanted in full, not only the list of files.
+    ///   - file: The only file or directory that is wanted.
+    func changes(chatID: String, wantsDifference: Bool, file: String?) async throws -> ChatChangesResponse
+    /// The sessions in projects under git, the newest first.
+    func places() async throws -> [AgentPlace]
+    /// One session, with what would be lost with its working tree.
+    func place(ofChat id: String) async throws -> AgentPlace
+    /// Removes the working tree and the branch of a session.
+    ///
+    /// - Parameter isForced: Whether also with work that is lost by that.
+    func removePlace(ofChat id: String, isForced: Bool) async throws -> AgentPlace
+}
+
 /// A host that shows the messages of a chat.
 package protocol ChatBrowsing: Sendable {
     /// One page of a chat, oldest message first; empty for an unknown chat.

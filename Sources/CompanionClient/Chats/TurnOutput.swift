@@ -11,6 +11,8 @@ package enum TurnOutput: Sendable, Hashable {
     case toolStart(toolName: String, toolCallID: String?)
     case toolComplete(toolName: String, toolCallID: String?, success: Bool, details: String?)
     case usage(ContinueChatUsage)
+    /// How many files the agent has changed in the turn, from hosts that count them.
+    case changed(files: Int)
     /// The stream broke; the history is read until it has the answer. The text is a notice for the user.
     case recovering(String)
     /// The last output.

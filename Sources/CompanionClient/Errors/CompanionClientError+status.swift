@@ -55,6 +55,10 @@ extension CompanionClientError {
             (.forbidden, "\(endpoint) stores no more for this device.")
         case .chatBusy:
             (.busy, "\(endpoint) is still busy with that chat.")
+        case .changesUnavailable:
+            (.badRequest, "\(endpoint) cannot say what was changed.")
+        case .sessionUnsaved:
+            (.badRequest, "\(endpoint) does not remove work that would be lost.")
         case .turnUnknown, .requestNotFound:
             (.notFound, "\(endpoint) does not have that.")
         case .commandBadSignature, .commandWrongAudience, .sessionBadSignature:

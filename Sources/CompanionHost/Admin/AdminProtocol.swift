@@ -10,6 +10,7 @@ package struct AdminRequest: Codable, Sendable, Hashable {
         case pair, devices, revoke, permissions, unlock, status, audit, questions, answer, rules
         case addRule = "rule.add"
         case removeRule = "rule.remove"
+        case sessions, removeSession, changes
     }
 
     package var v = AdminRequest.version
@@ -38,6 +39,16 @@ package struct AdminRequest: Codable, Sendable, Hashable {
     package var rule: AgentRule?
     /// `rule.add`: the id, path or name of a project; nil for all.
     package var project: String?
+
+    /// `sessions`: the chat of the only one that is wanted, which is looked at; nil lists all. `removeSession`,
+    /// `changes`: the chat.
+    package var chat: String?
+    /// `removeSession`: whether also with work that is lost by that.
+    package var force: Bool?
+    /// `changes`: whether the list of files is enough.
+    package var stat: Bool?
+    /// `changes`: the only file or directory that is wanted.
+    package var file: String?
 
     package init(_ command: Command) {
         self.command = command.rawValue
@@ -71,6 +82,9 @@ package struct AdminResponse: Codable, Sendable, Hashable {
     package var questions: [HostQuestion]?
     /// `rules`: all, the oldest first. `rule.add`, `rule.remove`: the one.
     package var rules: [AgentRule]?
+    /// `sessions`: the newest first, or the one that was named; `removeSession`: the one that was removed.
+    package var sessions: [AgentPlace]?
+    package var changes: ChatChangesResponse?
 
     package init() {
         ok = true

@@ -26,6 +26,9 @@ extension HostAdministration {
             case .rules: return try await Self.answer(rules.list())
             case .addRule: return try await addRule(request)
             case .removeRule: return try await removeRule(request)
+            case .sessions: return try await readSessions(request)
+            case .removeSession: return try await removeSession(request)
+            case .changes: return try await readChanges(request)
             }
         } catch {
             let refusal = HostError(describing: error) ?? HostError(.internal, HostErrorText.internalError)
@@ -114,6 +117,34 @@ extension HostAdministration {
     private static func answer(_ rules: [AgentRule]) -> AdminResponse {
         var response = AdminResponse()
         response.rules = rules
+        return response
+    }
+
+    private func readSessions(_ request: AdminRequest) async throws -> AdminResponse {
+        var response = AdminResponse()
+        if let chat = request.chat {
+            response.sessions = [try await places.place(ofChat: chat)]
+        } else {
+            response.sessions = try await places.all()
+        }
+        return response
+    }
+
+    private func removeSession(_ request: AdminRequest) async throws -> AdminResponse {
+        var response = AdminResponse()
+        response.sessions = [
+            try await places.remove(chat: request.chat ?? "", isForced: request.force ?? false, by: nil)
+        ]
+        return response
+    }
+
+    private func readChanges(_ request: AdminRequest) async throws -> AdminResponse {
+        var response = AdminResponse()
+        response.changes = try await places.changes(
+            chatID: request.chat ?? "",
+            wantsDifference: !(request.stat ?? false),
+            file: request.file
+        )
         return response
     }
 

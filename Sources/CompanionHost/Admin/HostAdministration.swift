@@ -11,6 +11,7 @@ package struct HostAdministration: Sendable {
     let questions: AgentQuestions
     let rules: AgentRules
     let models: [CompanionModel]
+    let places: AgentPlaces
     let ports: @Sendable () -> HostPorts?
     /// The audit, for reading.
     package let audit: AuditLog

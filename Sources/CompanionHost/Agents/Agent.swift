@@ -159,6 +159,9 @@ package protocol Agent: Sendable {
     /// The models that it offers; the first is the default.
     var models: [CompanionModel] { get }
 
+    /// Whether it may change files of a project. Default: true.
+    var changesFiles: Bool { get }
+
     /// Whether it can work now. A host whose agent cannot answers like one without a signed-in user.
     func isAvailable() -> Bool
 
@@ -179,6 +182,8 @@ package protocol Agent: Sendable {
 }
 
 extension Agent {
+    package var changesFiles: Bool { true }
+
     package func run() async {}
 
     package func silenceText(_ limit: Duration) -> String {

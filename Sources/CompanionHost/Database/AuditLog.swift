@@ -17,6 +17,7 @@ package struct AuditKind: RawRepresentable, Sendable, Hashable {
     package static let pairingUnlocked = AuditKind(rawValue: "pairing.unlocked")
     package static let permissionsChanged = AuditKind(rawValue: "device.permissions")
     package static let revoked = AuditKind(rawValue: "device.revoked")
+    package static let sessionRemoved = AuditKind(rawValue: "session.removed")
     package static let questionDecided = AuditKind(rawValue: "question.decided")
     package static let ruleAdded = AuditKind(rawValue: "rule.added")
     package static let ruleRemoved = AuditKind(rawValue: "rule.removed")

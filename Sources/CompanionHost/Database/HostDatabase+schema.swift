@@ -70,8 +70,26 @@ extension HostDatabase {
                     """
             )
         }
+        migrator.registerMigration("changes") { database in try database.execute(sql: changes) }
         return migrator
     }
+
+    /// What there was when a chat's session began, in projects under git. `repository`: the top directory of the
+    /// project's; `directory`: of the one that the agent works in. `tree`: NULL where `problem` says why there is none.
+    /// `worktreeBranch`: of a working tree that the host made for the chat.
+    private static let changes = """
+        CREATE TABLE gitSession (
+            chat TEXT PRIMARY KEY NOT NULL,
+            project TEXT NOT NULL,
+            repository TEXT NOT NULL,
+            directory TEXT NOT NULL,
+            startedAt TEXT NOT NULL,
+            baseCommit TEXT,
+            tree TEXT,
+            worktreeBranch TEXT,
+            problem TEXT
+        ) WITHOUT ROWID;
+        """
 
     /// What agents keep over restarts, and what they have asked.
     private static let agents = """

@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// Which turns run: one at a time per chat, a bounded number of all, a bounded number waiting. A value without effects.
 ///
 /// Every turn has an owner: the device that asked. Chat ids are the clients' choice, so that limits per chat alone
@@ -81,6 +83,11 @@ struct TurnQueue<Turn: Sendable>: Sendable {
         let left = queue.filter { condition($0.turn) }.map(\.turn)
         queue.removeAll { condition($0.turn) }
         return (left, active.values.filter { condition($0.turn) }.map(\.turn))
+    }
+
+    /// Whether a chat has a turn that runs or waits.
+    func isBusy(chatID: String) -> Bool {
+        active[chatID] != nil || queue.contains { $0.chatID.isSame(as: chatID) }
     }
 
     /// Admits nothing any more.

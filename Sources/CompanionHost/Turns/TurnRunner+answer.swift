@@ -10,7 +10,8 @@ extension TurnRunner {
     /// Writes a turn's last frame, and ends its log.
     ///
     /// - Parameter text: The answer as far as it has come, which the chat keeps together with the end of the turn.
-    func end(_ job: Job, as ending: Ending, text: String = "") {
+    /// - Parameter changed: How many files the agent has changed; nil where it is not known.
+    func end(_ job: Job, as ending: Ending, text: String = "", changed: Int? = nil) {
         let outcome: TurnState =
             switch ending {
             case .finished: .finished
@@ -19,7 +20,9 @@ extension TurnRunner {
             case .failed, .timedOut, .tooLong, .deviceGone, .notStored: .failed
             }
         let answer = text.isEmpty ? nil : answer(job, text: text, isInterrupted: outcome == .interrupted)
-        log.end(job.feed, with: frame(of: ending), as: outcome, answer: answer)
+        var frame = frame(of: ending)
+        if ending == .finished, let changed, changed > 0 { frame = .doneWithChanges(files: changed) }
+        log.end(job.feed, with: frame, as: outcome, answer: answer)
         logger.info(
             "turn",
             metadata: .event(
@@ -73,12 +76,31 @@ extension TurnRunner {
             )
         )
         events.send(.turnStarted(chatID: chatID, turnID: job.feed.id))
-        let ok = await answer(job)
+        let ok = await work(job)
         events.send(.turnFinished(chatID: chatID, turnID: job.feed.id, ok: ok))
     }
 
+    /// Lets the agent answer where the chat works.
+    private func work(_ job: Job) async -> Bool {
+        guard let sessions else { return await answer(job, since: nil) }
+        let start: GitSessions.Start
+        do {
+            start = try await sessions.begin(job.turn, project: job.project) { [log] text in
+                log.publish(.status(label: text), in: job.feed)
+            }
+        } catch {
+            end(job, as: (error as? AgentError).map { .failed($0.message) } ?? .shuttingDown)
+            return false
+        }
+        var job = job
+        job.turn.directory = start.directory
+        let ok = await answer(job, since: start)
+        await start.snapshot?.remove()
+        return ok
+    }
+
     /// Runs the agent, watches it, stores what it said. Returns when the agent has ended.
-    private func answer(_ job: Job) async -> Bool {
+    private func answer(_ job: Job, since start: GitSessions.Start?) async -> Bool {
         let (overflows, overflow) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let sink = AnswerSink(publish: { [log] in log.publish($0, in: job.feed) }, overflow: { overflow.yield() })
         return await withTaskGroup(of: Ending.self) { group in
@@ -112,8 +134,10 @@ extension TurnRunner {
             }
             let ending = await group.next() ?? .shuttingDown
             group.cancelAll()
+            var changed: Int?
+            if ending == .finished, let start { changed = await sessions?.count(since: start) }
             // The readers and the history get the end at once; the agent may need seconds to exit.
-            self.end(job, as: ending, text: sink.close())
+            self.end(job, as: ending, text: sink.close(), changed: changed)
             // Whoever sees the end finds it stored, also after a crash right now.
             let isStored = (try? await job.feed.waitForEnd()) != nil
             return isStored && ending == .finished

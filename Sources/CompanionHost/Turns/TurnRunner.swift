@@ -59,6 +59,8 @@ package final class TurnRunner: Sendable {
 
     let agent: any Agent
     let ask: Ask
+    /// Where chats work in projects under git; nil where nothing is noted of that.
+    let sessions: GitSessions?
     let store: CompanionHostStore
     let log: TurnEventLog
     let timeout: Duration
@@ -81,6 +83,7 @@ package final class TurnRunner: Sendable {
     init(
         agent: any Agent,
         ask: @escaping Ask = { question, _, _ in question.rejection },
+        sessions: GitSessions? = nil,
         store: CompanionHostStore,
         log: TurnEventLog,
         timeout: Duration,
@@ -98,6 +101,7 @@ package final class TurnRunner: Sendable {
         watches = TurnWatches()
         self.agent = agent
         self.ask = ask
+        self.sessions = agent.changesFiles ? sessions : nil
         self.store = store
         self.log = log
         self.timeout = timeout
@@ -183,6 +187,11 @@ package final class TurnRunner: Sendable {
         for job in found.waiting + found.running { _ = try await job.feed.waitForEnd() }
         let turn = try await log.turn(id: turnID)
         return turn?.chatId == chatID ? turn : nil
+    }
+
+    /// Whether a chat has a turn that runs or waits.
+    func isBusy(chatID: String) -> Bool {
+        queue.withLockedValue { $0.isBusy(chatID: chatID) }
     }
 
     /// Ends the turns of devices that may have none now: waiting ones do not start, running ones are stored with

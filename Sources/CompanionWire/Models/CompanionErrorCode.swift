@@ -66,6 +66,10 @@ package struct CompanionErrorCode: RawRepresentable, Codable, Sendable, Hashable
     package static let approvalDecided = CompanionErrorCode("approval.decided")
     /// The host has no such rule.
     package static let ruleUnknown = CompanionErrorCode("rule.unknown")
+    /// It cannot be said what a chat's agent has changed: the text says why.
+    package static let changesUnavailable = CompanionErrorCode("changes.unavailable")
+    /// A working tree has work that would be lost with it.
+    package static let sessionUnsaved = CompanionErrorCode("session.unsaved")
     package static let turnUnknown = CompanionErrorCode("turn.unknown")
     package static let `internal` = CompanionErrorCode("internal")
 }

@@ -25,6 +25,8 @@ package enum ContinueChatEvent: Sendable, Hashable {
     case usage(ContinueChatUsage)
     /// The model has finished. **Not the end**: text may follow it.
     case done
+    /// The same from a host that has counted the files that the agent has changed. Older clients read the other one.
+    case doneWithChanges(files: Int)
     /// The turn failed; the stream ends without `[DONE]`.
     case error(String)
     /// A frame of a type that this version does not know, or one that does not decode.
@@ -34,7 +36,7 @@ package enum ContinueChatEvent: Sendable, Hashable {
 extension ContinueChatEvent: Decodable {
     private enum CodingKeys: String, CodingKey {
         case type, label, text, toolName, toolCallID, success, details
-        case inputTokens, outputTokens, totalTokens, model, error
+        case inputTokens, outputTokens, totalTokens, model, error, filesChanged
     }
 
     package init(from decoder: any Decoder) throws {
@@ -62,7 +64,7 @@ extension ContinueChatEvent: Decodable {
                     model: string(.model)
                 )
             )
-        case "done": self = .done
+        case "done": self = integer(.filesChanged).map { .doneWithChanges(files: max($0, 0)) } ?? .done
         case "error": self = .error(string(.error) ?? "unknown error")
         case let type:
             // Deployed hosts send some errors without a `type`.

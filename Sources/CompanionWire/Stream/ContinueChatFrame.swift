@@ -35,6 +35,7 @@ package enum ContinueChatFrame {
                 ]
             )
         case .done: frame("done", [])
+        case .doneWithChanges(let files): frame("done", [("filesChanged", "\(files)")])
         case .error(let text): frame("error", [("error", quoted(text))])
         case .unknown(let type): frame(type, [])
         }

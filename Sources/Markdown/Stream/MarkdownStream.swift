@@ -36,6 +36,18 @@ package struct MarkdownStream: Sendable {
         return stream.takeRows()
     }
 
+    /// The rows of a text in a language that ``CodeHighlighter`` knows, each with a line feed.
+    package static func rows(ofCode text: String, language: String, _ options: MarkdownOptions) -> [UInt8] {
+        var writer = RowWriter(options: options, hasRows: false)
+        var code = CodeBlock(info: language.utf8, palette: writer.palette)
+        for line in text.parts("\n", omittingEmpty: false) {
+            // A separator of lines of Unicode begins no row: what it follows would pass for a line of its own.
+            let safe = TerminalText.block(String(line)).utf8.map { $0 == UInt8(ascii: "\n") ? UInt8(ascii: " ") : $0 }
+            code.line(safe, &writer)
+        }
+        return writer.takeRows()
+    }
+
     /// The code blocks of a whole text, without their fences and last line ends, as they are shown: also those within
     /// lists and quotes.
     package static func codeBlocks(of text: String) -> [String] {

@@ -62,6 +62,8 @@ extension HostCapability {
         General("disconnect", "disconnect this device", "disconnect") { $0 is any DeviceManaging.Type },
         General("events", "report events", "watch") { $0 is any EventReporting.Type },
         General("create", "create projects, chats and sessions", "new") { $0 is SignedCommands.Type },
+        General("changes", "show what the agent has changed", "changes") { $0 is any ChangeReporting.Type },
+        General("worktrees", "list and remove where agents work", "sessions") { $0 is any ChangeReporting.Type },
         General("cancel", "cancel a running turn", "cancel") { $0 is SignedCommands.Type },
     ]
 

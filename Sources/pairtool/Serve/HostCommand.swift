@@ -17,6 +17,7 @@ struct HostCommand: AsyncParsableCommand {
             HostRunCommand.self, HostPairCommand.self, HostDevicesCommand.self, HostRevokeCommand.self,
             HostPermissionsCommand.self, HostUnlockCommand.self, HostStatusCommand.self, HostAuditCommand.self,
             HostAgentsCommand.self, HostApprovalsCommand.self, HostRulesCommand.self,
+            HostSessionsCommand.self, HostChangesCommand.self,
         ],
         defaultSubcommand: HostRunCommand.self
     )

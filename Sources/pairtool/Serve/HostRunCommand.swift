@@ -49,6 +49,12 @@ struct HostRunCommand: AsyncParsableCommand {
     @Flag(help: "Also serve companions of protocol 1, in plain HTTP and without proof, on a network that you trust.")
     var legacy = false
 
+    @Flag(
+        help:
+            "Give each new session of the agent a git worktree and a branch of its own, in PROJECT-worktrees beside the project."
+    )
+    var worktree = false
+
     @OptionGroup var grant: GrantOptions
     @OptionGroup var quota: QuotaOptions
 
@@ -128,6 +134,7 @@ struct HostRunCommand: AsyncParsableCommand {
                 agent: agentKind,
                 agentLogPath: context.paths.state + "/agent.log",
                 questionTimeout: .milliseconds(Int64((questionTimeout?.seconds ?? 1800) * 1000)),
+                usesWorktrees: worktree,
                 grant: PairingGrant(permissions: grant.permissions),
                 version: Version.text,
                 challengesOnDemand: isUnseen(output),

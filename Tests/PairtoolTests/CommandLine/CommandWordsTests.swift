@@ -35,7 +35,7 @@ import Testing
             (["remote", "volume", "--host", "x"], ["lumi", "remote", "volume", "--host", "x"]),
             (["agents", "list", "--json"], ["lumi", "agents", "list", "--json"]),
             (["keys", "set", "--provider", "none"], ["lumi", "keys", "set", "--provider", "none"]),
-            (["--json", "sessions"], ["aicli", "sessions", "--json"]),
+            (["sessions", "cleanup", "--json"], ["aicli", "sessions", "cleanup", "--json"]),
             (["aicli", "outbox", "remove", "3f2a"], ["outbox", "remove", "3f2a"]),
             (["approvals", "health", "--via", "cloud"], ["jarvis", "health", "--via", "cloud"]),
         ]
@@ -119,8 +119,11 @@ import Testing
     @Test("Commands that have moved work under their old names, and say the new one to people only")
     func moved() async throws {
         try await Sandbox.with { user in
-            let old = await user.run("sessions")
-            #expect(old.status == 5 && old.err.hasPrefix("`pairtool sessions` is now `pairtool aicli sessions`.\n"))
+            let old = await user.run("sessions", "end", "x")
+            #expect(
+                old.status == 5
+                    && old.err.hasPrefix("`pairtool sessions end` is now `pairtool aicli sessions end`.\n")
+            )
             #expect(old.err.ranges(of: "is now").count == 1, "once")
             for words in [["keys", "--json"], ["--json", "keys"], ["keys", "-q"]] {
                 let result = await user.run(words)
@@ -129,7 +132,7 @@ import Testing
             #expect(await user.run("keys", "list").out == (await user.run("lumi", "keys").out))
             #expect(await user.run("approvals", "health").err.contains("is now `pairtool jarvis health`"))
             let help = await user.run("--help").out
-            for word in ["remote", "sync", "agents", "automations", "keys", "sessions"] {
+            for word in ["remote", "sync", "agents", "automations", "keys"] {
                 #expect(!help.contains("\n  \(word) "), "\(word)")
                 #expect(await user.run("help", word).out.contains("Usage: pairtool "), "\(word)")
             }

@@ -171,6 +171,7 @@ package struct FollowedTurn: AsyncSequence, Sendable {
             case .error(let text):
                 hostError = hostError ?? text
                 return nil
+            case .doneWithChanges(let files): return .changed(files: files)
             case .done, .unknown: return nil
             }
         }

@@ -113,6 +113,7 @@ package struct TurnRecovery: Sendable {
         case .error(let text):
             hostError = hostError ?? text
             return []
+        case .doneWithChanges(let files): return [.changed(files: files)]
         case .done, .unknown: return []
         }
     }

@@ -20,6 +20,8 @@ package struct BuiltinAgent: Agent {
 
     package init() {}
 
+    package let changesFiles = false
+
     package func isAvailable() -> Bool { true }
 
     package func answer(_ turn: AgentTurn, conversation: AgentConversation) async throws {

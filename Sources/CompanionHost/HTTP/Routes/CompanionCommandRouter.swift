@@ -22,6 +22,7 @@ package struct CompanionCommandRouter: Sendable {
     let devices: CompanionDeviceStore
     let store: CompanionHostStore
     let turns: TurnRunner
+    let places: AgentPlaces
     let quotas: DeviceQuotas
     let agent: any Agent
     let events: HostEventSink
@@ -66,6 +67,7 @@ package struct CompanionCommandRouter: Sendable {
         addPairingV2Routes(to: router)
         addChatRoutes(to: router)
         addTurnRoutes(to: router)
+        addChangesRoutes(to: router)
         addLiveRoute(to: router)
         return router
     }

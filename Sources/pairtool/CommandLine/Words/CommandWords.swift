@@ -113,7 +113,9 @@ enum MovedCommand {
     /// The new path of each old one.
     static let all: [[String]: [String]] = [
         ["remote"]: ["lumi", "remote"], ["sync"]: ["lumi", "sync"], ["agents"]: ["lumi", "agents"],
-        ["automations"]: ["lumi", "automations"], ["keys"]: ["lumi", "keys"], ["sessions"]: ["aicli", "sessions"],
+        ["automations"]: ["lumi", "automations"], ["keys"]: ["lumi", "keys"],
+        ["sessions", "end"]: ["aicli", "sessions", "end"],
+        ["sessions", "cleanup"]: ["aicli", "sessions", "cleanup"],
         ["aicli", "outbox"]: ["outbox"], ["approvals", "request"]: ["jarvis", "request"],
         ["approvals", "health"]: ["jarvis", "health"],
     ]

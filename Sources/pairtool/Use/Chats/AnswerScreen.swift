@@ -188,6 +188,8 @@ struct TurnProgress: Sendable {
     /// How often each tool ran, in the order of their first runs.
     private var tools: [(name: String, count: Int)] = []
     private var tokens: Int?
+    /// How many files the agent has changed, where the host has said it.
+    var changedFiles: Int?
     var lastFrame = ""
 
     private static let frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
@@ -227,7 +229,12 @@ struct TurnProgress: Sendable {
     func summary(elapsed: Double) -> String {
         let names = tools.map { $0.count == 1 ? $0.name : "\($0.name) ×\($0.count)" }
         let used = names.isEmpty ? nil : "tools: " + names.joined(separator: ", ")
-        return [Self.time(elapsed), used, tokens.map(Self.tokens)].compactMap(\.self).joined(separator: " · ")
+        return [Self.time(elapsed), used, changedFiles.map(Self.changed), tokens.map(Self.tokens)]
+            .compactMap(\.self).joined(separator: " · ")
+    }
+
+    static func changed(_ files: Int) -> String {
+        files == 1 ? "1 file changed" : "\(files) files changed"
     }
 
     private static func tokens(_ count: Int) -> String {

@@ -35,6 +35,7 @@ struct TurnWriter {
         var success: Bool?
         var details: String?
         var usage: ContinueChatUsage?
+        var files: Int?
         var chatId: String?
         var turnId: String?
         var answer: String?
@@ -63,6 +64,7 @@ struct TurnWriter {
             screen.update { $0.end(name, id: id) }
             screen.note(Self.end(of: name, success, details))
         case .usage(let usage): screen.update { $0.count(usage) }
+        case .changed(let files): screen.update { $0.changedFiles = files }
         case .recovering(let notice):
             guard notice != lastNotice else { return }
             lastNotice = notice
@@ -91,6 +93,7 @@ struct TurnWriter {
         case .toolComplete(let name, _, let success, let details):
             note(Self.end(of: name, success, details))
         case .usage: break
+        case .changed(let files): note(TurnProgress.changed(files))
         case .recovering(let notice):
             guard notice != lastNotice else { return }
             lastNotice = notice
@@ -128,6 +131,7 @@ struct TurnWriter {
             case .toolComplete(let name, let id, let success, let details):
                 Event(type: "tool_complete", toolName: name, toolCallId: id, success: success, details: details)
             case .usage(let usage): Event(type: "usage", usage: usage)
+            case .changed(let files): Event(type: "changed", files: files)
             case .recovering(let notice): Event(type: "recovering", text: notice)
             case .finished(let summary):
                 Event(type: "finished", chatId: chatID, answer: summary.answer, recovered: summary.wasRecovered)

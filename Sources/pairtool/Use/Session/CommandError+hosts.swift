@@ -36,6 +36,8 @@ extension CommandError {
                     "check on the host whether it was set up again. If so: pairtool pair. If not, someone may be intercepting the connection"
                 )
             case .unsupportedVersion: (.versionMismatch, versionAdvice(error.hostVersions))
+            case .badRequest where error.hostCode == .sessionUnsaved:
+                (.failed, "save or commit it; or lose it: add --force")
             case .busy: (.failed, "wait for the answer, or cancel it: pairtool cancel CHAT")
             case .streamInterrupted: (.streamInterrupted, "check whether the answer arrived: pairtool messages CHAT")
             case .hostError: (.failed, nil)
@@ -196,6 +198,8 @@ extension CommandError {
             case .deviceUnknown?: (.nothingFound, "pairtool host devices")
             case .ruleUnknown?: (.nothingFound, "pairtool host rules")
             case .approvalUnknown?: (.nothingFound, "pairtool host approvals")
+            case .changesUnavailable?: (.failed, "see where agents work: pairtool host sessions")
+            case .sessionUnsaved?: (.failed, "save or commit it; or lose it: add --force")
             case .approvalDecided?: (.failed, "pairtool host approvals list --all")
             case .versionUnsupported?: (.versionMismatch, "end the host and start it with this pairtool")
             case .hostStorageFailed?: (.failed, "free some space on its disk, then run the command again")

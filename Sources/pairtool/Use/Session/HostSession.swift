@@ -92,6 +92,16 @@ extension HostSession {
         get throws { try offered(offer.sessions, "sessions") }
     }
 
+    /// What agents have changed, and where they work.
+    var changes: any ChangeReporting {
+        get throws {
+            if let changes = offer.changes { return changes }
+            guard host.family.behavior.canBeVerified else { throw refusal("do not say what was changed") }
+            _ = try commands(to: "say what was changed")
+            throw refusal("do not say what was changed")
+        }
+    }
+
     var events: any EventReporting {
         get throws { try offered(offer.events, "events") }
     }

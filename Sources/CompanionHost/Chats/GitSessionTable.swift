@@ -1,0 +1,111 @@
+import CompanionWire
+import FoundationEssentials
+import GRDB
+
+/// Where a chat's agent works, and what was there when it began.
+struct GitSessionRecord: Sendable, Hashable {
+    var chat: String
+    var project: String
+    /// The top directory of the project's repository.
+    var repository: String
+    /// The top directory of the working tree that the agent works in.
+    var directory: String
+    var startedAt: Date
+    var baseCommit: String?
+    /// nil where ``problem`` says why.
+    var tree: String?
+    /// The branch of a working tree that the host made.
+    var worktreeBranch: String?
+    var problem: String?
+}
+
+/// The sessions of agents in projects under git, in the host's database.
+struct GitSessionTable: Sendable {
+    private static let columns =
+        "chat, project, repository, directory, startedAt, baseCommit, tree, worktreeBranch, problem"
+
+    let database: HostDatabase
+
+    func record(ofChat chat: String) async throws(CompanionHostError) -> GitSessionRecord? {
+        try await database.read { database in
+            try Row.fetchOne(
+                database,
+                sql: "SELECT \(Self.columns) FROM gitSession WHERE chat = ?",
+                arguments: [chat]
+            ).map(GitSessionRecord.init)
+        }
+    }
+
+    /// All, with the titles of their chats, the newest first.
+    func all() async throws(CompanionHostError) -> [(record: GitSessionRecord, title: String)] {
+        try await database.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT gitSession.chat, gitSession.project, repository, directory, startedAt, baseCommit, tree,
+                        worktreeBranch, problem, title
+                    FROM gitSession LEFT JOIN chat ON chat.id = gitSession.chat ORDER BY startedAt DESC, gitSession.chat
+                    """
+            ).map { (GitSessionRecord(row: $0), $0[9] ?? "") }
+        }
+    }
+
+    func keep(_ record: GitSessionRecord) async throws(CompanionHostError) {
+        try await database.write { database in
+            try database.execute(
+                sql: "INSERT OR REPLACE INTO gitSession (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                arguments: [
+                    record.chat, record.project, record.repository, record.directory,
+                    CompanionTimestamp.string(from: record.startedAt), record.baseCommit, record.tree,
+                    record.worktreeBranch, record.problem,
+                ]
+            )
+        }
+    }
+
+    /// Whether the agent has a session of a chat from before it was noted here.
+    func hasAgentSession(chat: String) async throws(CompanionHostError) -> Bool {
+        try await database.read { database in
+            try Bool.fetchOne(
+                database,
+                sql: "SELECT EXISTS (SELECT 1 FROM agentSession WHERE chat = ?)",
+                arguments: [chat]
+            ) ?? false
+        }
+    }
+
+    /// Forgets where a chat's agent works: it begins anew with the next prompt.
+    ///
+    /// - Parameter audit: What the audit notes of it; nil for nothing.
+    func forget(
+        chat: String,
+        audit: (device: String?, detail: JSONValue, at: Date)? = nil
+    ) async throws(CompanionHostError) {
+        try await database.write { database in
+            try database.execute(sql: "DELETE FROM gitSession WHERE chat = ?", arguments: [chat])
+            try database.execute(sql: "DELETE FROM agentSession WHERE chat = ?", arguments: [chat])
+            guard let audit else { return }
+            try AuditLog.append(
+                .sessionRemoved,
+                device: audit.device,
+                detail: audit.detail,
+                at: audit.at,
+                in: database
+            )
+        }
+    }
+}
+
+extension GitSessionRecord {
+    fileprivate init(row: Row) {
+        chat = row[0]
+        project = row[1]
+        repository = row[2]
+        directory = row[3]
+        startedAt = CompanionTimestamp.date(from: row[4]) ?? .distantPast
+        baseCommit = row[5]
+        tree = row[6]
+        worktreeBranch = row[7]
+        problem = row[8]
+    }
+}

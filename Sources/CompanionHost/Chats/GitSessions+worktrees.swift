@@ -1,0 +1,245 @@
+import CompanionWire
+import Crypto
+import FoundationEssentials
+import Glibc
+import LocalState
+import Logging
+
+extension GitSessions {
+    /// Makes a working tree beside the project for a chat, on a branch of its own that begins at what is checked out.
+    func makeWorktree(
+        of repository: GitRepository,
+        chat: String
+    ) async throws -> (repository: GitRepository, branch: String) {
+        let parent = repository.root + "-worktrees"
+        do {
+            try await BlockingCall.run {
+                // A link would lead to a directory that the owner does not expect.
+                let status = FileStatus(parent, followingLinks: false)
+                guard status == nil || status?.kind == .directory && status?.owner == geteuid() else {
+                    throw GitError(.unreadable, "\(parent) is not a directory of the host's user")
+                }
+                try PrivateFile.makeDirectory(parent)
+            }
+            for number in 1...99 {
+                let name = Self.shortName(chat) + (number == 1 ? "" : "-\(number)")
+                let (path, branch) = (parent + "/" + name, "pairtool/" + name)
+                guard FileStatus(path, followingLinks: false) == nil,
+                    try await !Self.hasBranch(branch, in: repository.root)
+                else { continue }
+                let added = try await GitProgram.run(
+                    ["worktree", "add", "--quiet", "--no-checkout", "-b", branch, "--", path, "HEAD"],
+                    in: repository.root,
+                    within: GitRepository.time
+                )
+                guard added.isSuccess else { throw GitError(.unreadable, added.error) }
+                let made = try await GitRepository.open(path)
+                try await snapshots.checkOut(made)
+                // Its own index, for the agent and the owner.
+                _ = try await GitProgram.run(["read-tree", "HEAD"], in: path, within: snapshots.limits.time)
+                return (made, branch)
+            }
+            throw GitError(.tooMuch, "there are too many of this name in \(parent)")
+        } catch {
+            if error is CancellationError { throw error }
+            let text = GitError.text(of: error) ?? "\(error)"
+            throw AgentError(message: "The session's working tree could not be made: \(text)")
+        }
+    }
+
+    /// The beginning of a chat's id, or of its hash where a device has chosen an odd one.
+    private static func shortName(_ chat: String) -> String {
+        let start = chat.utf8.prefix(8)
+        let isPlain = start.count == 8 && start.allSatisfy { (0x61...0x66).contains($0) || (0x30...0x39).contains($0) }
+        guard !isPlain else { return String(decoding: start, as: UTF8.self) }
+        return SHA256.hash(data: Data(chat.utf8)).prefix(4).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+            .joined()
+    }
+
+    private static func hasBranch(_ branch: String, in directory: String) async throws -> Bool {
+        try await GitProgram.run(
+            ["show-ref", "--verify", "--quiet", "refs/heads/\(branch)"],
+            in: directory,
+            within: GitRepository.time
+        ).isSuccess
+    }
+
+    // MARK: Listing
+
+    /// The sessions in projects that are listed, the newest first.
+    func places(in catalog: ProjectCatalog) async throws -> [AgentPlace] {
+        try await table.all().filter { catalog.project(id: $0.record.project) != nil }.map {
+            AgentPlace($0.record, title: $0.title)
+        }
+    }
+
+    /// One session, with what would be lost if its working tree were removed.
+    ///
+    /// - Throws: ``HostError`` with `request.not_found`.
+    func place(ofChat chat: String, in catalog: ProjectCatalog) async throws -> AgentPlace {
+        guard let found = try await table.all().first(where: { $0.record.chat.isSame(as: chat) }),
+            catalog.project(id: found.record.project) != nil
+        else { throw HostError(.requestNotFound, "No agent has a session of this chat in a project under git") }
+        var place = AgentPlace(found.record, title: found.title)
+        guard place.isWorktree else { return place }
+        do {
+            place.unsaved = try await unsaved(found.record)
+        } catch {
+            guard let text = GitError.text(of: error) else { throw error }
+            place.problem = text
+        }
+        return place
+    }
+
+    // MARK: Removing
+
+    /// Removes the working tree of a chat and its branch.
+    ///
+    /// - Parameters:
+    ///   - isForced: Whether also with work that is lost by that.
+    ///   - device: Who asks; nil for the owner.
+    ///   - isBusy: Whether the chat has a turn.
+    /// - Returns: What was removed.
+    /// - Throws: ``HostError``: `request.not_found`, `request.invalid` for a session without a working tree of its own,
+    ///   `chat.busy`, `session.unsaved`, `changes.unavailable` where git cannot do it.
+    func remove(
+        chat: String,
+        isForced: Bool,
+        by device: String?,
+        in catalog: ProjectCatalog,
+        isBusy: (String) -> Bool
+    ) async throws -> AgentPlace {
+        try await lock.run(chat) {
+            let place = try await place(ofChat: chat, in: catalog)
+            guard let record = try await table.record(ofChat: chat), let branch = record.worktreeBranch else {
+                throw HostError(.requestInvalid, "The chat has no working tree of its own: nothing is removed")
+            }
+            guard !isBusy(chat) else {
+                throw HostError(.chatBusy, "The agent works in this chat: wait for the answer, or cancel it")
+            }
+            if !isForced {
+                guard let unsaved = place.unsaved else {
+                    throw HostError(
+                        .changesUnavailable,
+                        "It cannot be said what would be lost: \(place.problem ?? "git gave no answer")"
+                    )
+                }
+                guard unsaved.files == 0, unsaved.commits == 0 else {
+                    throw HostError(.sessionUnsaved, Self.text(of: unsaved, in: record))
+                }
+            }
+            do {
+                try await remove(record, branch: branch)
+            } catch {
+                guard let text = GitError.text(of: error) else { throw error }
+                throw HostError(.changesUnavailable, text)
+            }
+            let detail: JSONValue = [
+                "chat": .string(chat), "branch": .string(branch), "forced": .bool(isForced),
+            ]
+            try await table.forget(chat: chat, audit: (device, detail, clock.now()))
+            return place
+        }
+    }
+
+    private static func text(of unsaved: AgentPlace.Unsaved, in record: GitSessionRecord) -> String {
+        var parts: [String] = []
+        if unsaved.files > 0 { parts.append(unsaved.files == 1 ? "1 file" : "\(unsaved.files) files") }
+        if unsaved.commits > 0 { parts.append(unsaved.commits == 1 ? "1 commit" : "\(unsaved.commits) commits") }
+        return "\(record.directory) has work that would be lost: \(parts.joined(separator: " and "))"
+    }
+
+    private func remove(_ record: GitSessionRecord, branch: String) async throws {
+        let time = Duration.seconds(60)
+        if FileStatus(record.directory, followingLinks: false) != nil {
+            if let made = try? await GitRepository.open(record.directory) { await snapshots.forget(made) }
+            // What it would ask about was looked at. A locked one stays.
+            let removed = try await GitProgram.run(
+                ["worktree", "remove", "--force", "--", record.directory],
+                in: record.repository,
+                within: time
+            )
+            guard removed.isSuccess else { throw GitError(.unreadable, "Git keeps it: \(removed.error)") }
+        } else {
+            _ = try await GitProgram.run(["worktree", "prune"], in: record.repository, within: time)
+        }
+        guard try await Self.hasBranch(branch, in: record.repository) else { return }
+        let deleted = try await GitProgram.run(
+            ["branch", "--quiet", "-D", "--", branch],
+            in: record.repository,
+            within: GitRepository.time
+        )
+        if !deleted.isSuccess {
+            logger.notice("branch kept", metadata: ["branch": "\(branch)", "reason": "\(deleted.error)"])
+        }
+    }
+
+    /// What would be lost with a working tree: files that are not as in a commit, and commits that are on no other
+    /// branch. Ignored files do not count, as with git.
+    private func unsaved(_ record: GitSessionRecord) async throws -> AgentPlace.Unsaved {
+        var tips: [String] = []
+        var directory = record.repository
+        var files: Set<GitPath> = []
+        if FileStatus(record.directory, followingLinks: false) != nil {
+            let repository = try await GitRepository.open(record.directory)
+            directory = record.directory
+            if let commit = repository.commit { tips.append(commit) }
+            let now = try await snapshots.take(repository, isKept: false)
+            let changes: [GitSnapshots.Change]
+            do {
+                // A worktree of the host's has a commit, unless someone has taken it away.
+                guard let commit = repository.commit else { throw GitError(.unreadable, "The branch has no commit") }
+                changes = try await snapshots.changes(from: commit, to: now)
+            } catch {
+                await now.remove()
+                throw error
+            }
+            await now.remove()
+            files = Set(changes.flatMap(\.paths))
+            // What was only staged.
+            let staged = try await GitProgram.run(
+                ["diff-index", "--cached", "-z", "--raw", "--no-renames", "--ignore-submodules=dirty", "HEAD"],
+                in: directory,
+                limit: 32 << 20,
+                within: snapshots.limits.time
+            )
+            guard staged.isSuccess else {
+                throw GitError(.unreadable, "Git cannot read what is staged: \(staged.error)")
+            }
+            files.formUnion(GitSnapshots.parse(staged.output, digits: repository.digits).flatMap(\.paths))
+        }
+        var commits = 0
+        if let branch = record.worktreeBranch {
+            if try await Self.hasBranch(branch, in: directory) { tips.append("refs/heads/\(branch)") }
+            if !tips.isEmpty {
+                let listed = try await GitProgram.run(
+                    ["rev-list", "--count"] + tips
+                        + ["--not", "--exclude=\(branch)", "--branches", "--tags", "--remotes", "--"],
+                    in: directory,
+                    within: snapshots.limits.time
+                )
+                guard listed.isSuccess, let count = listed.lines.first.flatMap({ Int($0) }) else {
+                    throw GitError(.unreadable, "Git cannot count the commits: \(listed.error)")
+                }
+                commits = count
+            }
+        }
+        return AgentPlace.Unsaved(files: files.count, commits: commits)
+    }
+}
+
+extension AgentPlace {
+    fileprivate init(_ record: GitSessionRecord, title: String) {
+        self.init(
+            id: record.chat,
+            title: title,
+            projectId: record.project,
+            directory: record.directory,
+            isWorktree: record.worktreeBranch != nil,
+            branch: record.worktreeBranch,
+            startedAt: record.startedAt,
+            baseCommit: record.baseCommit,
+            problem: record.problem
+        )
+    }
+}

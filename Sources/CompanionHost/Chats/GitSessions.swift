@@ -1,0 +1,267 @@
+import CompanionWire
+import FoundationEssentials
+import LocalState
+import Logging
+
+/// Where the agents of chats work in projects under git, and what they have changed there.
+///
+/// A session begins with the first turn of a chat: what is in the working tree then is kept, so that nothing that was
+/// changed before is taken for the agent's.
+package final class GitSessions: Sendable {
+    /// A turn of a chat.
+    struct Start: Sendable {
+        /// Where the agent works.
+        var directory: String
+        /// What was there when the turn began; nil where it cannot be said.
+        var snapshot: GitSnapshot?
+    }
+
+    /// How long the files are looked at when a turn has ended.
+    private static let countTime = Duration.seconds(5)
+
+    let table: GitSessionTable
+    let snapshots: GitSnapshots
+    let clock: HostClock
+    let logger: Logger
+    /// Whether a new session gets a working tree of its own.
+    private let usesWorktrees: Bool
+    /// For each chat: its session does not begin while it is being removed.
+    let lock = KeyedLock()
+    /// For each working tree: devices ask as often as they like.
+    private let asking = KeyedLock()
+
+    init(
+        database: HostDatabase,
+        directory: String,
+        usesWorktrees: Bool,
+        limits: GitSnapshots.Limits = GitSnapshots.Limits(),
+        clock: HostClock,
+        logger: Logger
+    ) {
+        table = GitSessionTable(database: database)
+        snapshots = GitSnapshots(directory: directory, limits: limits)
+        self.usesWorktrees = usesWorktrees
+        self.clock = clock
+        self.logger = logger
+    }
+
+    /// Finds out where a turn works, and what is there.
+    ///
+    /// - Parameter say: Takes what the turn's readers have to know.
+    /// - Throws: ``AgentError`` where the working tree cannot be made that the turn needs; `CancellationError`.
+    func begin(
+        _ turn: AgentTurn,
+        project: ProjectCatalog.Project,
+        say: @Sendable (String) -> Void
+    ) async throws -> Start {
+        do {
+            return try await lock.run(turn.chatID) {
+                if let record = try await current(turn, project: project, say: say) {
+                    let directory = Self.directory(of: turn, in: record)
+                    return Start(directory: directory, snapshot: try await look(at: record.directory))
+                }
+                return try await beginSession(turn, project: project, say: say)
+            }
+        } catch let error as CompanionHostError {
+            logger.error("session not read", metadata: .failure(error, ["chat": "\(turn.chatID)"]))
+            throw AgentError(message: "The host could not read where this chat works")
+        }
+    }
+
+    /// How many files the agent has changed in a turn that has ended; nil where it cannot be said.
+    func count(since start: Start) async -> Int? {
+        guard let old = start.snapshot else { return nil }
+        return await withTaskGroup(of: Int?.self) { group in
+            group.addTask { [snapshots] in
+                guard let repository = try? await GitRepository.open(old.repository.root),
+                    let new = try? await snapshots.take(repository, isKept: false)
+                else { return nil }
+                let count = try? await snapshots.count(from: old, to: new)
+                await new.remove()
+                return count
+            }
+            group.addTask {
+                try? await Task.sleep(for: Self.countTime)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+    }
+
+    /// The record of a chat that goes on where it has worked.
+    private func current(
+        _ turn: AgentTurn,
+        project: ProjectCatalog.Project,
+        say: @Sendable (String) -> Void
+    ) async throws -> GitSessionRecord? {
+        guard let record = try await table.record(ofChat: turn.chatID) else { return nil }
+        if record.worktreeBranch == nil {
+            // The device may have sent it to another directory.
+            let root = GitRepository.root(around: turn.directory, inside: project.path)
+            return root?.isSame(as: record.directory) == true ? record : nil
+        }
+        guard GitRepository.root(around: record.directory, inside: record.directory) == nil else { return record }
+        say("The session's working tree \(record.directory) is gone: a new one begins")
+        try await table.forget(chat: turn.chatID)
+        return nil
+    }
+
+    private func look(at directory: String) async throws -> GitSnapshot? {
+        do {
+            return try await snapshots.take(try await GitRepository.open(directory), isKept: false)
+        } catch let error where GitError.text(of: error) != nil {
+            logger.notice("files not looked at", metadata: .failure(error))
+            return nil
+        }
+    }
+
+    private func beginSession(
+        _ turn: AgentTurn,
+        project: ProjectCatalog.Project,
+        say: @Sendable (String) -> Void
+    ) async throws -> Start {
+        guard let root = GitRepository.root(around: turn.directory, inside: project.path) else {
+            if usesWorktrees { say("No git repository: the agent works in the project's own directory") }
+            return Start(directory: turn.directory)
+        }
+        var record = GitSessionRecord(
+            chat: turn.chatID,
+            project: project.id,
+            repository: root,
+            directory: root,
+            startedAt: clock.now()
+        )
+        var start = Start(directory: turn.directory)
+        do {
+            var repository = try await GitRepository.open(root)
+            if usesWorktrees, try await !table.hasAgentSession(chat: turn.chatID) {
+                if repository.commit == nil {
+                    say("The repository has no commit yet: the agent works in the project's own directory")
+                } else {
+                    let made = try await makeWorktree(of: repository, chat: turn.chatID)
+                    repository = made.repository
+                    (record.directory, record.worktreeBranch) = (repository.root, made.branch)
+                    start.directory = Self.directory(of: turn, in: record)
+                    say("Works on the branch \(made.branch), in \(repository.root)")
+                }
+            }
+            record.baseCommit = repository.commit
+            start.snapshot = try await snapshots.take(repository, isKept: true)
+            record.tree = start.snapshot?.tree
+        } catch {
+            guard let text = GitError.text(of: error) else { throw error }
+            logger.notice("state of the files not kept", metadata: .failure(error, ["chat": "\(turn.chatID)"]))
+            record.problem = text
+        }
+        try await table.keep(record)
+        return start
+    }
+
+    /// Where a turn works: in the same directory of the working tree as it was asked for in the project.
+    private static func directory(of turn: AgentTurn, in record: GitSessionRecord) -> String {
+        guard record.worktreeBranch != nil else { return turn.directory }
+        let below = turn.directory.dropping(prefix: record.repository + "/").map { record.directory + "/" + $0 }
+        return below.flatMap { FileStatus($0)?.kind == .directory ? $0 : nil } ?? record.directory
+    }
+}
+
+// MARK: Changes
+
+extension GitSessions {
+    /// What is different since the session of a chat began.
+    ///
+    /// - Parameters:
+    ///   - project: The chat's.
+    ///   - wantsDifference: Whether it is wanted in full, not only the list of files.
+    ///   - file: The only file or directory that is wanted.
+    /// - Throws: ``HostError`` with `changes.unavailable`; ``CompanionHostError``.
+    func changes(
+        chatID: String,
+        project: ProjectCatalog.Project,
+        wantsDifference: Bool,
+        file: String?
+    ) async throws -> ChatChangesResponse {
+        guard let record = try await table.record(ofChat: chatID) else {
+            let isUnderGit = GitRepository.root(around: project.path, inside: project.path) != nil
+            throw HostError(
+                .changesUnavailable,
+                isUnderGit
+                    ? "No agent has worked in this chat yet" : "The project is not a git repository"
+            )
+        }
+        guard let tree = record.tree else {
+            throw HostError(
+                .changesUnavailable,
+                "The state at the start of the session was not kept: \(record.problem ?? "the host ended")"
+            )
+        }
+        do {
+            guard GitRepository.root(around: record.directory, inside: record.directory) != nil else {
+                throw GitError(.unreadable, "\(record.directory) is not a git repository any more")
+            }
+            return try await asking.run(record.directory) {
+                let now = try await snapshots.take(try await GitRepository.open(record.directory), isKept: false)
+                let answer: ChatChangesResponse
+                do {
+                    answer = try await changes(record, tree, now, wantsDifference: wantsDifference, file: file)
+                } catch {
+                    await now.remove()
+                    throw error
+                }
+                await now.remove()
+                return answer
+            }
+        } catch {
+            guard let text = GitError.text(of: error) else { throw error }
+            throw HostError(.changesUnavailable, text)
+        }
+    }
+
+    /// Files that are listed.
+    private static let listed = 5000
+
+    private func changes(
+        _ record: GitSessionRecord,
+        _ tree: String,
+        _ now: GitSnapshot,
+        wantsDifference: Bool,
+        file: String?
+    ) async throws -> ChatChangesResponse {
+        let repository = now.repository
+        var changes = try await snapshots.changes(from: tree, to: now)
+        if let file { changes = changes.filter { $0.paths.contains { $0.isMeant(by: file) } } }
+        // Git knows files that are in no commit yet.
+        if changes.contains(where: \.file.isUntracked) {
+            let tracked = try await GitProgram.run(
+                ["ls-files", "-z", "--cached"],
+                in: repository.root,
+                limit: 32 << 20,
+                within: snapshots.limits.time
+            )
+            let known = Set(tracked.output.split(separator: 0).map { GitPath($0) })
+            for index in changes.indices where changes[index].paths.last.map(known.contains) == true {
+                changes[index].file.isUntracked = false
+            }
+        }
+        var difference: (text: String, isCut: Bool)?
+        if wantsDifference, !changes.isEmpty {
+            difference = try await snapshots.difference(
+                from: tree,
+                to: now,
+                of: file == nil ? nil : Array(changes.prefix(500))
+            )
+        }
+        return ChatChangesResponse(
+            chatId: record.chat,
+            startedAt: record.startedAt,
+            baseCommit: record.baseCommit,
+            commit: repository.commit,
+            branch: repository.branch,
+            directory: repository.root,
+            files: changes.prefix(Self.listed).map(\.file),
+            diff: wantsDifference ? difference?.text ?? "" : nil,
+            truncated: difference?.isCut == true || changes.count > Self.listed
+        )
+    }
+}

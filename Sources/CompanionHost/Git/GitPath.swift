@@ -1,0 +1,41 @@
+/// The path of a file in a repository: bytes, which need not be UTF-8.
+struct GitPath: Sendable, Hashable {
+    let bytes: [UInt8]
+
+    init(_ bytes: some Sequence<UInt8>) {
+        self.bytes = Array(bytes)
+    }
+
+    /// The path as git writes it in a difference: in quotes, with escapes, where it is not plain UTF-8 text.
+    var text: String {
+        let plain = String(validating: bytes, as: UTF8.self)
+        if let plain, !bytes.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == 0x22 || $0 == 0x5C }) { return plain }
+        return quoted
+    }
+
+    /// The path in quotes, with escapes.
+    var quoted: String {
+        var quoted = "\""
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "\n"): quoted += "\\n"
+            case UInt8(ascii: "\t"): quoted += "\\t"
+            case UInt8(ascii: "\r"): quoted += "\\r"
+            case 0x22, 0x5C: quoted += "\\" + String(UnicodeScalar(byte))
+            case 0x20..<0x7F: quoted += String(UnicodeScalar(byte))
+            default:
+                let digits = String(byte, radix: 8)
+                quoted += "\\" + String(repeating: "0", count: 3 - digits.count) + digits
+            }
+        }
+        return quoted + "\""
+    }
+
+    /// Whether a person means this file: by its text, or by a directory that it is in.
+    func isMeant(by word: String) -> Bool {
+        var word = Array(word.utf8)
+        if text.utf8.elementsEqual(word) { return true }
+        while word.last == UInt8(ascii: "/") { word.removeLast() }
+        return !word.isEmpty && (bytes == word || bytes.starts(with: word + [UInt8(ascii: "/")]))
+    }
+}

@@ -1,0 +1,158 @@
+import CompanionWire
+
+extension GitSnapshots {
+    /// A file that is different in two trees.
+    struct Change: Sendable {
+        var file: ChangedFile
+        /// All its names, as they are.
+        var paths: [GitPath]
+    }
+
+    /// Renames are looked for among this many files.
+    private static let renames = "-l300"
+
+    /// How many files are different in two snapshots of a working tree.
+    func count(from old: GitSnapshot, to new: GitSnapshot) async throws -> Int {
+        let result = try await git(
+            ["diff-tree", "-r", "-z", "--raw", "-M", Self.renames, old.tree, new.tree],
+            new.repository,
+            objects: new.objects,
+            borrowing: [old.objects],
+            limit: 32 << 20
+        )
+        guard result.isSuccess else { throw GitError(.unreadable, result.error) }
+        return Self.parse(result.output, digits: new.repository.digits).count
+    }
+
+    /// - Parameter base: The name of a tree that is kept.
+    func changes(from base: String, to new: GitSnapshot) async throws -> [Change] {
+        let result = try await git(
+            ["diff-tree", "-r", "-z", "--raw", "--numstat", "-M", Self.renames, "--no-ext-diff", "--no-textconv", base]
+                + [new.tree],
+            new.repository,
+            objects: new.objects,
+            limit: 32 << 20
+        )
+        guard result.isSuccess else {
+            throw GitError(.unreadable, "Git does not have any more what there was at the start: \(result.error)")
+        }
+        var changes = Self.parse(result.output, digits: new.repository.digits)
+        for index in changes.indices {
+            guard let path = changes[index].paths.last else { continue }
+            if changes[index].file.leftOut != nil { changes[index].file.leftOut = new.leftOut[path] ?? 0 }
+            changes[index].file.isUntracked = changes[index].file.status != .deleted && new.others.contains(path)
+        }
+        return changes
+    }
+
+    /// The difference as people read it.
+    ///
+    /// - Parameter changes: Those that are wanted; nil wants all.
+    func difference(
+        from base: String,
+        to new: GitSnapshot,
+        of changes: [Change]?
+    ) async throws -> (text: String, isCut: Bool) {
+        var arguments = ["diff-tree", "-r", "-p", "-M", Self.renames, "--no-color", "--no-ext-diff", "--no-textconv"]
+        arguments += [base, new.tree]
+        if changes != nil { arguments.append("--") }
+        let result = try await git(
+            ["--literal-pathspecs"] + arguments,
+            new.repository,
+            paths: changes?.flatMap { $0.paths.map(\.bytes) } ?? [],
+            objects: new.objects,
+            limit: limits.difference
+        )
+        guard result.isSuccess || result.isCut else { throw GitError(.unreadable, result.error) }
+        var bytes = result.output[...]
+        if result.isCut, let end = bytes.lastIndex(of: UInt8(ascii: "\n")) { bytes = bytes[...end] }
+        return (String(decoding: Self.withoutLeftOut(bytes), as: UTF8.self), result.isCut)
+    }
+
+    /// A difference without the files that were left out.
+    private static func withoutLeftOut(_ difference: ArraySlice<UInt8>) -> [UInt8] {
+        let begin = Array("diff --git ".utf8)
+        let marks = [leftOutMark, repositoryMark].flatMap { mark in
+            ["+", "-"].map { Array("\($0)Subproject commit \(mark)".utf8) }
+        }
+        var kept: [UInt8] = []
+        var part: [UInt8] = []
+        var isLeftOut = false
+        // Lines of content begin with a blank or a sign, so none can pass for a file's first line.
+        for line in difference.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast() {
+            if line.starts(with: begin) {
+                if !isLeftOut { kept += part }
+                (part, isLeftOut) = ([], false)
+            }
+            if part.count < 1000, marks.contains(where: { line.starts(with: $0) }) {
+                // A file may have such a line as well: the entry's kind is in the lines above.
+                isLeftOut = String(decoding: part, as: UTF8.self).has("160000")
+            }
+            part += line + [UInt8(ascii: "\n")]
+        }
+        return isLeftOut ? kept : kept + part
+    }
+
+    // MARK: Reading
+
+    /// Reads the output of `diff-tree -z --raw`, with or without `--numstat`.
+    static func parse(_ output: [UInt8], digits: Int) -> [Change] {
+        var fields = output.split(separator: 0, omittingEmptySubsequences: false)[...]
+        var changes: [Change] = []
+        var places: [GitPath: Int] = [:]
+        while let head = fields.first, head.first == UInt8(ascii: ":") {
+            fields.removeFirst()
+            let words = String(decoding: head, as: UTF8.self).parts(" ").map(String.init)
+            guard words.count == 5, let first = fields.popFirst() else { break }
+            let isPair = words[4].begins(with: "R") || words[4].begins(with: "C")
+            guard let last = isPair ? fields.popFirst() : first else { break }
+            let change = Change(words, from: GitPath(first), to: GitPath(last))
+            places[GitPath(last)] = changes.count
+            changes.append(change)
+        }
+        while let head = fields.popFirst(), !head.isEmpty {
+            let words = head.split(separator: UInt8(ascii: "\t"), maxSplits: 2, omittingEmptySubsequences: false)
+            guard words.count == 3 else { break }
+            var path = words[2]
+            if path.isEmpty {
+                _ = fields.popFirst()
+                guard let renamed = fields.popFirst() else { break }
+                path = renamed
+            }
+            guard let place = places[GitPath(path)] else { continue }
+            let isSubmodule = changes[place].file.isSubmodule == true || changes[place].file.leftOut != nil
+            guard !isSubmodule else { continue }
+            changes[place].file.added = Int(String(decoding: words[0], as: UTF8.self))
+            changes[place].file.removed = Int(String(decoding: words[1], as: UTF8.self))
+            changes[place].file.isBinary = words[0].elementsEqual("-".utf8)
+        }
+        return changes
+    }
+}
+
+extension GitSnapshots.Change {
+    /// - Parameter words: `:100644 100644 0123… 4567… M`, or `R100`.
+    fileprivate init(_ words: [String], from old: GitPath, to new: GitPath) {
+        let modes = [words[0].dropping(prefix: ":").map(String.init) ?? words[0], words[1]]
+        let status: ChangedFile.Status =
+            switch words[4].utf8.first {
+            case UInt8(ascii: "A"): .added
+            case UInt8(ascii: "D"): .deleted
+            case UInt8(ascii: "R"): .renamed
+            case UInt8(ascii: "T"): .retyped
+            default: .modified
+            }
+        file = ChangedFile(path: new.text, status: status)
+        paths = old == new ? [new] : [old, new]
+        if old != new { file.oldPath = old.text }
+        let places = zip(modes, words[2...3])
+        guard places.contains(where: { mode, _ in mode.isSame(as: "160000") }) else { return }
+        let isLeftOut = places.contains { mode, name in
+            mode.isSame(as: "160000") && name.begins(with: GitSnapshots.leftOutMark)
+        }
+        // Between a small file and a large one there is no other kind of thing.
+        if isLeftOut, status == .retyped { file.status = .modified }
+        file.leftOut = isLeftOut ? 0 : nil
+        file.isSubmodule = isLeftOut ? nil : true
+    }
+}

@@ -1,0 +1,306 @@
+import CompanionWire
+import Crypto
+import FoundationEssentials
+import Glibc
+import LocalState
+import Subprocess
+
+/// What was in a working tree at a moment, as a tree object.
+struct GitSnapshot: Sendable {
+    let repository: GitRepository
+    /// The object's name.
+    let tree: String
+    /// Where the objects are that the repository did not have.
+    let objects: String
+    /// The files that are in no commit.
+    let others: Set<GitPath>
+    /// The files whose content is not in the tree.
+    let leftOut: [GitPath: Int]
+    /// To be removed when nobody needs the snapshot any more; nil for one that is kept.
+    let temporary: String?
+
+    func remove() async {
+        guard let temporary else { return }
+        _ = try? await BlockingCall.run { try FileManager.default.removeItem(atPath: temporary) }
+    }
+}
+
+/// Keeps what was in working trees, without a trace in their repositories.
+///
+/// For each working tree the host has a git directory of its own: with its own configuration, index and objects, which
+/// borrows the objects of the repository. So no configuration of the repository is read where files are: no filter, hook,
+/// file system monitor or program for differences can run, whatever an agent writes there. What git does by itself
+/// (ends of lines, as `.gitattributes` says) is done.
+///
+/// A file that is too large gets the entry of a submodule whose name is made of the file's size and time: a change is
+/// noticed, its content is not kept.
+struct GitSnapshots: Sendable {
+    struct Limits: Sendable {
+        /// Bytes of a file whose content is compared.
+        var file = 8 << 20
+        /// Bytes of all files that are not as in the commit.
+        var total = 64 << 20
+        /// How many of these there may be.
+        var files = 20_000
+        /// Bytes of a difference.
+        var difference = 1 << 20
+        /// For each run of git.
+        var time = Duration.seconds(12)
+    }
+
+    /// What the name of a file begins with that was left out, and that of another repository inside this one.
+    static let leftOutMark = "ffffffff"
+    static let repositoryMark = "fffffffe"
+
+    let directory: String
+    var limits = Limits()
+    private let lock = KeyedLock()
+
+    /// Removes what an earlier host has left behind.
+    init(directory: String, limits: Limits = Limits()) {
+        (self.directory, self.limits) = (directory, limits)
+        try? FileManager.default.removeItem(atPath: directory + "/tmp")
+    }
+
+    /// - Parameter isKept: Whether its objects stay.
+    /// - Throws: ``GitError``, ``GitProgram/Failure``, `CancellationError`.
+    func take(_ repository: GitRepository, isKept: Bool) async throws -> GitSnapshot {
+        try await lock.run(repository.root) {
+            for _ in 0..<2 {
+                do {
+                    return try await takeOnce(repository, isKept: isKept)
+                } catch let error as GitError where error.code == .changing {
+                    continue
+                }
+            }
+            return try await takeOnce(repository, isKept: isKept)
+        }
+    }
+
+    private func takeOnce(_ repository: GitRepository, isKept: Bool) async throws -> GitSnapshot {
+        let home = home(of: repository)
+        let temporary = "\(directory)/tmp/\(UUID().uuidString)"
+        var isTaken = false
+        try await BlockingCall.run { try Self.prepare(home, temporary, repository) }
+        defer {
+            if isKept || !isTaken { try? FileManager.default.removeItem(atPath: temporary) }
+        }
+        try await makeHome(of: repository)
+        try await readCommit(repository, home)
+        // Its own index remembers which files are as in the commit: they are read once.
+        _ = try await git(["update-index", "-q", "--refresh"], repository, index: home + "/index")
+        let listed = try await git(
+            ["ls-files", "-z", "-t", "--modified", "--deleted", "--others", "--exclude-standard"],
+            repository,
+            index: home + "/index",
+            limit: 32 << 20
+        )
+        guard listed.isSuccess else { throw GitError(.unreadable, "Git cannot list the files: \(listed.error)") }
+        guard !listed.isCut else { throw GitError(.tooMuch, "Too many files are in no commit") }
+        let index = temporary + "/index"
+        let limits = limits
+        let entries = try await BlockingCall.run {
+            if FileStatus(home + "/index") != nil {
+                try FileManager.default.copyItem(atPath: home + "/index", toPath: index)
+            }
+            return WorkingEntries(listed: listed.output, repository, limits)
+        }
+        let objects = isKept ? home + "/objects" : temporary + "/objects"
+        if !entries.placed.isEmpty {
+            let placed = try await git(
+                ["update-index", "-z", "--index-info"],
+                repository,
+                index: index,
+                objects: objects,
+                input: entries.placed
+            )
+            guard placed.isSuccess else { throw GitError(.changing, "Git cannot note the files: \(placed.error)") }
+        }
+        if !entries.read.isEmpty {
+            let read = try await git(
+                ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"],
+                repository,
+                index: index,
+                objects: objects,
+                input: entries.read
+            )
+            guard read.isSuccess else { throw GitError(.changing, "Git cannot read the files: \(read.error)") }
+        }
+        let tree = try await git(["write-tree", "--missing-ok"], repository, index: index, objects: objects)
+        guard tree.isSuccess, let name = tree.lines.first else {
+            throw GitError(.unreadable, "Git cannot write down the files: \(tree.error)")
+        }
+        isTaken = true
+        return GitSnapshot(
+            repository: repository,
+            tree: String(name),
+            objects: objects,
+            others: entries.others,
+            leftOut: entries.leftOut,
+            temporary: isKept ? nil : temporary
+        )
+    }
+
+    /// Makes the host's own directory for a working tree, where there is none.
+    private func makeHome(of repository: GitRepository) async throws {
+        let home = home(of: repository)
+        guard FileStatus(home + "/HEAD") == nil else { return }
+        let made = try await GitProgram.run(
+            ["init", "-q", "--bare", "--template=", "--object-format=\(repository.format)", home],
+            in: directory,
+            within: limits.time
+        )
+        guard made.isSuccess else { throw GitError(.unreadable, "Git can keep nothing in \(home): \(made.error)") }
+    }
+
+    /// Writes the files of a commit to a working tree that has none, without filters and hooks.
+    func checkOut(_ repository: GitRepository) async throws {
+        guard let commit = repository.commit else { return }
+        try await lock.run(repository.root) {
+            let home = home(of: repository)
+            try await BlockingCall.run { try PrivateFile.makeDirectory(home) }
+            try await makeHome(of: repository)
+            for arguments in [["read-tree", commit], ["checkout-index", "-a", "-q", "-u"]] {
+                let done = try await git(arguments, repository, index: home + "/index", within: .seconds(120))
+                guard done.isSuccess else { throw GitError(.unreadable, "Git cannot write the files: \(done.error)") }
+            }
+        }
+    }
+
+    /// Removes what is kept of a working tree.
+    func forget(_ repository: GitRepository) async {
+        let home = home(of: repository)
+        _ = try? await BlockingCall.run { try FileManager.default.removeItem(atPath: home) }
+    }
+
+    /// Fills the index with the commit. What it knows of files that are as before stays.
+    private func readCommit(_ repository: GitRepository, _ home: String) async throws {
+        let seed = repository.commit.map { ["read-tree", "-m", $0] } ?? ["read-tree", "--empty"]
+        if try await git(seed, repository, index: home + "/index").isSuccess { return }
+        // An index that was damaged.
+        unlink(home + "/index")
+        unlink(home + "/index.lock")
+        let again = try await git(seed, repository, index: home + "/index")
+        guard again.isSuccess else { throw GitError(.unreadable, "Git cannot read the commit: \(again.error)") }
+    }
+
+    private func home(of repository: GitRepository) -> String {
+        let hash = SHA256.hash(data: Data(repository.root.utf8)).prefix(8)
+        return directory + "/" + hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "-"
+            + repository.format
+    }
+
+    private static func prepare(_ home: String, _ temporary: String, _ repository: GitRepository) throws {
+        try PrivateFile.makeDirectory(temporary + "/objects")
+        try PrivateFile.makeDirectory(home + "/info")
+        // What the owner has git ignore besides the project's own lists.
+        let user = getenv("HOME").map { String(cString: $0) + "/.config/git/ignore" }
+        var lines: [UInt8] = []
+        for path in [user, repository.common + "/info/exclude"].compactMap(\.self) {
+            guard let status = FileStatus(path, followingLinks: false), status.kind == .file, status.size <= 1 << 20,
+                let data = FileManager.default.contents(atPath: path)
+            else { continue }
+            lines += Array(data) + [UInt8(ascii: "\n")]
+        }
+        try Data(lines).write(to: URL(filePath: home + "/info/exclude"))
+    }
+
+    /// Runs git in the host's own directory for a working tree.
+    ///
+    /// - Parameter objects: Where new objects go. Default: to those that are kept.
+    func git(
+        _ arguments: [String],
+        _ repository: GitRepository,
+        paths: [[UInt8]] = [],
+        index: String? = nil,
+        objects: String? = nil,
+        borrowing: [String] = [],
+        input: [UInt8] = [],
+        limit: Int = 1 << 20,
+        within time: Duration? = nil
+    ) async throws -> GitProgram.Result {
+        let home = home(of: repository)
+        var environment: [Environment.Key: String] = [
+            "GIT_DIR": home,
+            "GIT_WORK_TREE": repository.root,
+            "GIT_OBJECT_DIRECTORY": objects ?? home + "/objects",
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": ([home + "/objects", repository.objects] + borrowing)
+                .map { GitPath($0.utf8).quoted }.joined(separator: ":"),
+        ]
+        environment["GIT_INDEX_FILE"] = index
+        return try await GitProgram.run(
+            arguments,
+            paths: paths,
+            in: repository.root,
+            environment: environment,
+            input: input,
+            limit: limit,
+            within: time ?? limits.time
+        )
+    }
+}
+
+/// The files of a working tree that are not as in its commit, as git is told of them.
+private struct WorkingEntries: Sendable {
+    /// For `update-index --index-info`: what is gone, and what is not read.
+    var placed: [UInt8] = []
+    /// For `update-index --stdin`.
+    var read: [UInt8] = []
+    var others: Set<GitPath> = []
+    var leftOut: [GitPath: Int] = [:]
+
+    /// - Parameter listed: By `ls-files -z -t`. Blocks.
+    init(listed: [UInt8], _ repository: GitRepository, _ limits: GitSnapshots.Limits) {
+        let root = open(repository.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard root >= 0 else { return }
+        defer { close(root) }
+        var deleted: Set<GitPath> = []
+        var paths: [GitPath] = []
+        var known: Set<GitPath> = []
+        for line in listed.split(separator: 0) where line.count > 2 {
+            var path = GitPath(line.dropFirst(2))
+            switch line.first {
+            case UInt8(ascii: "R"):
+                deleted.insert(path)
+                continue
+            case UInt8(ascii: "?"):
+                // Another repository, which git does not look into.
+                if path.bytes.last == UInt8(ascii: "/") { path = GitPath(path.bytes.dropLast()) }
+                others.insert(path)
+            default: break
+            }
+            if known.insert(path).inserted { paths.append(path) }
+        }
+        for path in deleted { place(path, mode: "0", name: String(repeating: "0", count: repository.digits)) }
+        var (total, count) = (0, 0)
+        for path in paths where !deleted.contains(path) {
+            let name = path.bytes.map { CChar(bitPattern: $0) } + [0]
+            guard let status = FileStatus(nameBytes: name, in: root) else { continue }
+            switch status.kind {
+            case .directory where !others.contains(path), .link: read += path.bytes + [0]
+            case .directory: place(path, mode: "160000", name: Self.name(GitSnapshots.repositoryMark, "", repository))
+            case .file:
+                count += 1
+                let isReadable = faccessat(root, name, R_OK, AT_EACCESS) == 0
+                if isReadable, status.size <= limits.file, total + status.size <= limits.total, count <= limits.files {
+                    total += status.size
+                    read += path.bytes + [0]
+                } else {
+                    leftOut[path] = status.size
+                    let text = "\(status.size) \(status.changedAt.timeIntervalSince1970)"
+                    place(path, mode: "160000", name: Self.name(GitSnapshots.leftOutMark, text, repository))
+                }
+            default: place(path, mode: "0", name: String(repeating: "0", count: repository.digits))
+            }
+        }
+    }
+
+    private mutating func place(_ path: GitPath, mode: String, name: String) {
+        placed += Array("\(mode) \(name)\t".utf8) + path.bytes + [0]
+    }
+
+    private static func name(_ mark: String, _ text: String, _ repository: GitRepository) -> String {
+        let hash = SHA256.hash(data: Data(text.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return String((mark + hash).utf8.prefix(repository.digits)) ?? ""
+    }
+}

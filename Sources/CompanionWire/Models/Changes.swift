@@ -1,0 +1,175 @@
+package import FoundationEssentials
+
+/// A file that is not as it was when a chat's session began.
+package struct ChangedFile: Codable, Sendable, Hashable {
+    package enum Status: String, Codable, Sendable, Hashable {
+        case added, modified, deleted, renamed
+        /// It is another kind of thing: a link in place of a file, for one.
+        case retyped
+        /// One that this version does not know.
+        case other
+
+        package init(from decoder: any Decoder) throws {
+            self = Self(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .other
+        }
+    }
+
+    /// Relative to the project. A name that is not plain UTF-8 text is in quotes, with escapes, as git writes it.
+    package var path: String
+    /// Where it was before it was renamed.
+    package var oldPath: String?
+    package var status: Status
+    /// Lines; nil for a file that is not text.
+    package var added: Int?
+    package var removed: Int?
+    package var isBinary: Bool
+    /// Whether git does not track it now.
+    package var isUntracked: Bool
+    /// Whether it is another repository; its files are not compared.
+    package var isSubmodule: Bool?
+    /// Bytes of a file that was too large to be compared.
+    package var leftOut: Int?
+
+    package init(
+        path: String,
+        oldPath: String? = nil,
+        status: Status,
+        added: Int? = nil,
+        removed: Int? = nil,
+        isBinary: Bool = false,
+        isUntracked: Bool = false,
+        isSubmodule: Bool? = nil,
+        leftOut: Int? = nil
+    ) {
+        self.path = path
+        self.oldPath = oldPath
+        self.status = status
+        self.added = added
+        self.removed = removed
+        self.isBinary = isBinary
+        self.isUntracked = isUntracked
+        self.isSubmodule = isSubmodule
+        self.leftOut = leftOut
+    }
+}
+
+/// The answer of `GET /companion/chats/:id/changes`: all that is different since the chat's session began.
+package struct ChatChangesResponse: Codable, Sendable, Hashable {
+    package var ok: Bool
+    package var chatId: String
+    /// When the session began.
+    package var startedAt: Date
+    /// The commit that was checked out then; nil where there was none.
+    package var baseCommit: String?
+    /// The commit that is checked out now.
+    package var commit: String?
+    /// The branch that is checked out now; nil for a detached `HEAD`.
+    package var branch: String?
+    /// Where the agent works.
+    package var directory: String
+    package var files: LossyArray<ChangedFile>
+    /// The difference as git shows it, without what was left out; nil where only the files were asked for.
+    package var diff: String?
+    /// Whether the difference was too long and has no end, or files were left out of the list.
+    package var truncated: Bool
+
+    package init(
+        chatId: String,
+        startedAt: Date,
+        baseCommit: String?,
+        commit: String?,
+        branch: String?,
+        directory: String,
+        files: [ChangedFile],
+        diff: String?,
+        truncated: Bool
+    ) {
+        ok = true
+        self.chatId = chatId
+        self.startedAt = startedAt
+        self.baseCommit = baseCommit
+        self.commit = commit
+        self.branch = branch
+        self.directory = directory
+        self.files = LossyArray(files)
+        self.diff = diff
+        self.truncated = truncated
+    }
+}
+
+/// Where a chat's agent works, in a project under git.
+package struct AgentPlace: Codable, Sendable, Hashable, Identifiable {
+    /// What would be lost if a working tree were removed.
+    package struct Unsaved: Codable, Sendable, Hashable {
+        /// Files that are in no commit as they are.
+        package var files: Int
+        /// Commits that are on no other branch.
+        package var commits: Int
+
+        package init(files: Int, commits: Int) {
+            (self.files, self.commits) = (files, commits)
+        }
+    }
+
+    /// The chat's id.
+    package var id: String
+    package var title: String
+    package var projectId: String
+    /// Where the agent works.
+    package var directory: String
+    /// Whether the directory is a working tree that the host made for this chat.
+    package var isWorktree: Bool
+    /// The branch that the host made for it.
+    package var branch: String?
+    package var startedAt: Date
+    /// The commit that was checked out then.
+    package var baseCommit: String?
+    /// Of a working tree of its own, where it was looked at.
+    package var unsaved: Unsaved?
+    /// Why it cannot be said what was changed.
+    package var problem: String?
+
+    package init(
+        id: String,
+        title: String,
+        projectId: String,
+        directory: String,
+        isWorktree: Bool,
+        branch: String?,
+        startedAt: Date,
+        baseCommit: String?,
+        problem: String? = nil
+    ) {
+        self.id = id
+        self.title = title
+        self.projectId = projectId
+        self.directory = directory
+        self.isWorktree = isWorktree
+        self.branch = branch
+        self.startedAt = startedAt
+        self.baseCommit = baseCommit
+        self.problem = problem
+    }
+}
+
+/// The answer of `GET /companion/sessions`: the newest first.
+package struct AgentPlacesResponse: Codable, Sendable, Hashable {
+    package var ok: Bool
+    package var sessions: LossyArray<AgentPlace>
+
+    package init(sessions: [AgentPlace]) {
+        ok = true
+        self.sessions = LossyArray(sessions)
+    }
+}
+
+/// The answer of `GET` and `DELETE /companion/sessions/:id`.
+package struct AgentPlaceResponse: Codable, Sendable, Hashable {
+    package var ok: Bool
+    package var session: AgentPlace
+
+    package init(session: AgentPlace) {
+        ok = true
+        self.session = session
+    }
+}

@@ -1,0 +1,134 @@
+import ArgumentParser
+import CompanionHost
+import CompanionWire
+
+struct HostSessionsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sessions",
+        abstract: "List where the running host's agent works in git repositories, and remove its worktrees.",
+        discussion: """
+            Examples:
+              pairtool host sessions
+              pairtool host sessions show ee5f
+              pairtool host sessions remove ee5f --force
+            """,
+        subcommands: [List.self, Show.self, Remove.self],
+        defaultSubcommand: List.self
+    )
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List the sessions, newest first.",
+            discussion: """
+                Examples:
+                  pairtool host sessions list
+                  pairtool host sessions list --json
+                """
+        )
+
+        @OptionGroup var options: OutputOptions
+
+        func run() async throws {
+            try options.output.list(try await options.output.hostPlaces(), place: "on your host")
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "show",
+            abstract: "Show a session, and what would be lost with its worktree.",
+            discussion: """
+                Examples:
+                  pairtool host sessions show ee5f
+                  pairtool host sessions show pairtool/ee5f0a12 --json
+                """
+        )
+
+        @Argument(help: "The session, by its chat's title or id prefix, or by its branch.")
+        var session: String
+
+        @OptionGroup var options: OutputOptions
+
+        func run() async throws {
+            let output = options.output
+            var request = AdminRequest(.sessions)
+            request.chat = try await output.hostPlace(session).id
+            guard let place = try await output.ask(request).sessions?.first else { throw CommandError.strangeAnswer }
+            output.show(place)
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "remove",
+            abstract: "Remove a session's worktree and branch.",
+            discussion: """
+                A worktree with files that are in no commit, or with commits that are on no other branch, stays, \
+                unless you say --force.
+
+                Examples:
+                  pairtool host sessions remove ee5f
+                  pairtool host sessions remove ee5f --force
+                """
+        )
+
+        @Argument(help: "The session, by its chat's title or id prefix, or by its branch.")
+        var session: String
+
+        @Flag(help: "Remove it also if work is lost with it.")
+        var force = false
+
+        @OptionGroup var options: OutputOptions
+
+        func run() async throws {
+            let output = options.output
+            var request = AdminRequest(.removeSession)
+            request.chat = try await output.hostPlace(session).id
+            request.force = force
+            guard let place = try await output.ask(request).sessions?.first else { throw CommandError.strangeAnswer }
+            output.showRemoved(place)
+        }
+    }
+}
+
+struct HostChangesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "changes",
+        abstract: "Show what the running host's agent has changed since a chat's session began.",
+        discussion: """
+            Examples:
+              pairtool host changes ee5f
+              pairtool host changes ee5f --stat
+            """
+    )
+
+    @Argument(help: "The chat, by title or id prefix, or by its branch.")
+    var chat: String
+
+    @OptionGroup var view: ChangesOptions
+    @OptionGroup var rendering: RenderingOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        try await rendering.prepare(options)
+        var output = options.output
+        output.isPlain = rendering.plain
+        var request = AdminRequest(.changes)
+        request.chat = try await output.hostPlace(chat).id
+        request.stat = view.stat
+        request.file = view.file
+        guard let changes = try await output.ask(request).changes else { throw CommandError.strangeAnswer }
+        try await ChangesView(output: output, changes: changes).show(file: view.file, avoidsPager: view.avoidsPager)
+    }
+}
+
+extension Output {
+    fileprivate func hostPlaces() async throws -> [AgentPlace] {
+        try await ask(AdminRequest(.sessions)).sessions ?? []
+    }
+
+    fileprivate func hostPlace(_ word: String) async throws -> AgentPlace {
+        try place(word, in: try await hostPlaces(), listing: "pairtool host sessions")
+    }
+}

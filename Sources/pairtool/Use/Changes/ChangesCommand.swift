@@ -1,0 +1,57 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+
+struct ChangesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "changes",
+        abstract: "Show what the agent has changed since a chat's session began.",
+        discussion: """
+            The project has to be a git repository. New files count as well, committed or not; what was changed before \
+            the session does not. Files over 8 MiB are listed without their content.
+
+            Examples:
+              pairtool changes "show beds"
+              pairtool changes "show beds" --stat
+              pairtool changes ee5f beds/water.py --no-pager
+            """
+    )
+
+    @Argument(
+        help: "The chat, by title or id prefix.",
+        completion: .custom { words, _, _ in await Completions.chats(words) }
+    )
+    var chat: String
+
+    @OptionGroup var view: ChangesOptions
+    @OptionGroup var rendering: RenderingOptions
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        try await rendering.prepare(options)
+        try await host.holding(chat: chat, options).withSession(options, isPlain: rendering.plain) { session in
+            let host = try session.changes
+            let chat = try await session.chat(chat).chat
+            let changes = try await host.changes(chatID: chat.id, wantsDifference: !view.stat, file: view.file)
+            try await ChangesView(output: session.output, changes: changes)
+                .show(file: view.file, avoidsPager: view.avoidsPager)
+        }
+    }
+}
+
+/// What is shown of changes.
+struct ChangesOptions: ParsableArguments {
+    @Argument(help: "Show only this file, or the files in this directory, relative to the project.")
+    var file: String?
+
+    @Flag(help: "List the files without the differences.")
+    var stat = false
+
+    @Flag(name: .customLong("no-pager"), help: "Do not show long output in $PAGER. Default: less, at a terminal.")
+    var avoidsPager = false
+
+    func validate() throws {
+        if let file, file.utf8.isEmpty { throw ValidationError("The name of the file is empty.") }
+    }
+}

@@ -1,0 +1,121 @@
+import CompanionWire
+import Markdown
+
+/// Shows what an agent has changed.
+struct ChangesView {
+    let output: Output
+    let changes: ChatChangesResponse
+
+    /// What `--json` prints.
+    struct Row: Encodable {
+        let changes: ChatChangesResponse
+
+        private enum CodingKeys: String, CodingKey {
+            case chatId, startedAt, baseCommit, commit, branch, directory, files, diff, truncated
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(changes.chatId, forKey: .chatId)
+            try container.encode(changes.startedAt, forKey: .startedAt)
+            try container.encodeIfPresent(changes.baseCommit, forKey: .baseCommit)
+            try container.encodeIfPresent(changes.commit, forKey: .commit)
+            try container.encodeIfPresent(changes.branch, forKey: .branch)
+            try container.encode(changes.directory, forKey: .directory)
+            try container.encode(changes.files.elements, forKey: .files)
+            try container.encodeIfPresent(changes.diff, forKey: .diff)
+            try container.encode(changes.truncated, forKey: .truncated)
+        }
+    }
+
+    /// - Parameter file: The file or directory that was asked for; nil for all.
+    /// - Throws: ``CommandError`` with exit code 3 if nothing was changed.
+    func show(file: String?, avoidsPager: Bool) async throws {
+        let files = changes.files.elements
+        guard !files.isEmpty else {
+            throw CommandError(
+                .nothingFound,
+                "changes.none",
+                (file.map { "“\($0)” has not changed" } ?? "nothing has changed") + " since the session began, "
+                    + TimeText.ago(changes.startedAt, now: output.context.now())
+            )
+        }
+        switch output.format {
+        case .json: output.json(Row(changes: changes))
+        case .quiet: for file in files { output.data(TerminalText.line(file.path)) }
+        case .text:
+            _ = try await Pager.with(output, isWanted: !avoidsPager) { output, _ in
+                let view = ChangesView(output: output, changes: changes)
+                view.writeList()
+                view.writeDifference()
+            }
+        }
+    }
+
+    private func writeList() {
+        let files = changes.files.elements
+        let base = changes.baseCommit.map { "commit \($0.prefix(8))" } ?? "no commit"
+        let branch = changes.branch.map { ", now on \($0)" } ?? ""
+        let since = TimeText.ago(changes.startedAt, now: output.context.now())
+        output.data(output.fitted(output.faint("Since the session began, \(since), at \(base)\(branch)"), indent: 2))
+        output.list(
+            files,
+            columns: [
+                TableColumn("CHANGE", rank: 0) { $0.word },
+                TableColumn("FILE", shrinks: true, rank: 0) { file in
+                    file.oldPath.map { "\($0) → \(file.path)" } ?? file.path
+                },
+                TableColumn("LINES", rank: 0) { $0.amount },
+            ],
+            id: \.path
+        )
+        let added = files.reduce(0) { $0 + ($1.added ?? 0) }
+        let removed = files.reduce(0) { $0 + ($1.removed ?? 0) }
+        output.data("\(TurnProgress.changed(files.count)), +\(added) −\(removed)")
+        let large = files.count { $0.leftOut != nil }
+        if large > 0 {
+            output.data(
+                output.fitted(
+                    large == 1
+                        ? "Left out below: 1 file is too large to be compared."
+                        : "Left out below: \(large) files are too large to be compared."
+                )
+            )
+        }
+    }
+
+    private func writeDifference() {
+        guard let diff = changes.diff, !diff.isEmpty else { return }
+        output.data("")
+        if let options = output.markdown {
+            let text = diff.dropping(suffix: "\n").map(String.init) ?? diff
+            let rows = MarkdownStream.rows(ofCode: text, language: "diff", options)
+            rows.withUnsafeBytes { output.context.stdout.write($0) }
+        } else {
+            output.data(TerminalText.block(diff))
+        }
+        if changes.truncated { output.data(output.fitted("The rest is left out: the difference is too long.")) }
+    }
+}
+
+extension ChangedFile {
+    /// The change in a word.
+    fileprivate var word: String {
+        switch status {
+        case .added: isUntracked ? "untracked" : "added"
+        case .other: "changed"
+        default: status.rawValue
+        }
+    }
+
+    fileprivate var amount: String {
+        if let leftOut { return leftOut == 0 ? "too large" : "too large: \(Self.size(leftOut))" }
+        if isSubmodule == true { return "repository" }
+        if isBinary { return "binary" }
+        return "+\(added ?? 0) −\(removed ?? 0)"
+    }
+
+    private static func size(_ bytes: Int) -> String {
+        bytes < 1_000_000 ? "\(max(bytes / 1000, 1)) kB" : "\(bytes / 1_000_000) MB"
+    }
+}

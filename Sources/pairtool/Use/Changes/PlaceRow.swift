@@ -1,0 +1,102 @@
+import CompanionWire
+import FoundationEssentials
+
+/// A session of an agent, in JSON.
+struct PlaceRow: Encodable {
+    var chatId: String
+    var title: String
+    var projectId: String
+    var directory: String
+    var isWorktree: Bool
+    var branch: String?
+    var startedAt: Date
+    var baseCommit: String?
+    var unsaved: AgentPlace.Unsaved?
+    var problem: String?
+
+    init(_ place: AgentPlace) {
+        chatId = place.id
+        title = place.title
+        projectId = place.projectId
+        directory = place.directory
+        isWorktree = place.isWorktree
+        branch = place.branch
+        startedAt = place.startedAt
+        baseCommit = place.baseCommit
+        unsaved = place.unsaved
+        problem = place.problem
+    }
+
+    private var loss: String {
+        guard isWorktree else { return "the project's own directory, which is never removed" }
+        guard let unsaved else { return problem ?? "not known" }
+        guard unsaved.files > 0 || unsaved.commits > 0 else { return "nothing" }
+        return Self.text(unsaved)
+    }
+
+    static func text(_ unsaved: AgentPlace.Unsaved) -> String {
+        let files = unsaved.files == 1 ? "1 file" : "\(unsaved.files) files"
+        let commits = unsaved.commits == 1 ? "1 commit" : "\(unsaved.commits) commits"
+        return unsaved.commits == 0 ? files : unsaved.files == 0 ? commits : "\(files), \(commits)"
+    }
+
+    func text(now: Date) -> String {
+        [
+            "chat      \(title.isEmpty ? "" : "\(title) ")(\(chatId))",
+            "works in  \(directory)",
+            "branch    \(branch ?? "the one that is checked out")",
+            "began     \(TimeText.ago(startedAt, now: now)), at \(baseCommit.map { "commit \($0.prefix(8))" } ?? "no commit")",
+            "unsaved   \(loss)",
+        ].map(TerminalText.line).joined(separator: "\n")
+    }
+}
+
+extension Output {
+    /// - Parameter place: Where the list comes from, for the error if it is empty.
+    func list(_ places: [AgentPlace], place: String) throws {
+        guard !places.isEmpty else {
+            throw CommandError(.nothingFound, "session.none", "no agent has a session in a git repository \(place)")
+        }
+        let now = context.now()
+        list(
+            places.map(PlaceRow.init),
+            columns: [
+                TableColumn("ID", rank: 0) { String($0.chatId.prefix(8)) },
+                TableColumn("CHAT", shrinks: true, rank: 0) { $0.title },
+                TableColumn("BRANCH", shrinks: true, rank: 1) { $0.branch ?? "–" },
+                TableColumn("BEGAN", rank: 2) { TimeText.ago($0.startedAt, now: now) },
+                TableColumn("DIRECTORY", shrinks: true, rank: 3) { $0.directory },
+            ],
+            id: \.chatId
+        )
+    }
+
+    func show(_ place: AgentPlace) {
+        let row = PlaceRow(place)
+        result(row, id: row.chatId) { fitted(row.text(now: context.now()), indent: 10) }
+    }
+
+    /// - Parameter place: As it was before it was removed.
+    func showRemoved(_ place: AgentPlace) {
+        let row = PlaceRow(place)
+        let unsaved = place.unsaved.flatMap { $0.files + $0.commits > 0 ? $0 : nil }
+        result(row, id: row.chatId) {
+            let lost = unsaved.map { " Lost: \(PlaceRow.text($0))." } ?? ""
+            return fitted(
+                TerminalText.line("Removed \(row.directory) and the branch \(row.branch ?? "of the session").\(lost)")
+            )
+        }
+    }
+
+    /// The session that the user named: by its chat's id or title, or its branch.
+    func place(_ word: String, in places: [AgentPlace], listing: String) throws -> AgentPlace {
+        try NameMatch.find(
+            word,
+            in: places,
+            kind: "session",
+            listing: listing,
+            ids: { [$0.id] },
+            names: { [$0.title, $0.branch ?? ""] }
+        )
+    }
+}

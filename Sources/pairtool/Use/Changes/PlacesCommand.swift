@@ -1,0 +1,129 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+import Identity
+
+/// Where the agents of a verified host work.
+struct PlacesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sessions",
+        abstract: "List where the host's agents work in git repositories, and remove their worktrees.",
+        discussion: """
+            A host that was started with `pairtool host --worktree` gives each new session a worktree and a branch of \
+            its own beside the project. Name a session by its chat or branch. (For an AICLI host: pairtool aicli \
+            sessions.)
+
+            Examples:
+              pairtool sessions
+              pairtool sessions show "show beds"
+              pairtool sessions remove ee5f
+            """,
+        subcommands: [List.self, Show.self, Remove.self],
+        defaultSubcommand: List.self
+    )
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List the sessions, newest first.",
+            discussion: """
+                Examples:
+                  pairtool sessions list
+                  pairtool sessions list --host Studio --json
+                """
+        )
+
+        @OptionGroup var host: HostOptions
+        @OptionGroup var options: OutputOptions
+
+        func run() async throws {
+            try await host.withSession(options) { session in
+                try session.output.list(try await session.places.places(), place: "on \(session.host.name)")
+            }
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "show",
+            abstract: "Show a session, and what would be lost with its worktree.",
+            discussion: """
+                Examples:
+                  pairtool sessions show "show beds"
+                  pairtool sessions show ee5f --json
+                """
+        )
+
+        @Argument(help: "The session, by its chat's title or id prefix, or by its branch.")
+        var session: String
+
+        @OptionGroup var host: HostOptions
+        @OptionGroup var options: OutputOptions
+
+        func run() async throws {
+            try await host.withSession(options) { session in
+                let host = try session.places
+                let found = try session.output.place(
+                    self.session,
+                    in: try await host.places(),
+                    listing: "pairtool sessions"
+                )
+                session.output.show(try await host.place(ofChat: found.id))
+            }
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "remove",
+            abstract: "Remove a session's worktree and branch.",
+            discussion: """
+                A worktree with files that are in no commit, or with commits that are on no other branch, stays, \
+                unless you say --force. Ignored files do not count. The chat's messages stay; its next prompt begins \
+                a new session.
+
+                Examples:
+                  pairtool sessions remove "show beds"
+                  pairtool sessions remove ee5f --force
+                """
+        )
+
+        @Argument(help: "The session, by its chat's title or id prefix, or by its branch.")
+        var session: String
+
+        @Flag(help: "Remove it also if work is lost with it.")
+        var force = false
+
+        @OptionGroup var host: HostOptions
+        @OptionGroup var options: OutputOptions
+
+        func run() async throws {
+            try await host.withSession(options) { session in
+                let host = try session.places
+                let found = try session.output.place(
+                    self.session,
+                    in: try await host.places(),
+                    listing: "pairtool sessions"
+                )
+                session.output.showRemoved(try await host.removePlace(ofChat: found.id, isForced: force))
+            }
+        }
+    }
+}
+
+extension HostSession {
+    /// Where agents work.
+    ///
+    /// - Throws: ``CommandError`` that names the command for hosts whose sessions are something else.
+    fileprivate var places: any ChangeReporting {
+        get throws {
+            guard offer.changes == nil, offer.sessions != nil else { return try changes }
+            throw CommandError(
+                .failed,
+                "host.cannot",
+                "\(host.name) is a \(host.family.displayName) host, whose sessions have a command of their own",
+                next: "pairtool aicli sessions"
+            )
+        }
+    }
+}

@@ -1,0 +1,219 @@
+import CompanionWire
+import FoundationEssentials
+import Glibc
+import LocalState
+import Testing
+
+@testable import CompanionHost
+
+/// What is kept of working trees and compared, with real repositories.
+@Suite("Snapshots of working trees", .timeLimit(.minutes(5)))
+struct GitSnapshotTests {
+    static let before = """
+        printf 'one\\ntwo\\nthree\\nfour\\nfive\\n' >a; echo gone >gone; echo '*.log' >.gitignore; mkdir d
+        printf '1\\n2\\n3\\n4\\n5\\n6\\n7\\n' >d/old; git add -A; git commit -qm one
+        """
+
+    @Test(
+        "Each kind of change is listed as what it is",
+        arguments: [
+            ("echo six >>a", ["modified a +1 -0"]), ("echo new >'b c'", ["added b c +1 -0 untracked"]),
+            ("rm gone", ["deleted gone +0 -1"]), ("mv d/old d/new", ["renamed d/old -> d/new +0 -0 untracked"]),
+            ("printf 'a\\0b' >bin", ["added bin binary untracked"]), ("echo x >noise.log", []),
+            ("echo six >>a; git commit -qam two", ["modified a +1 -0"]),
+            ("git checkout -q -b other; echo x >n; git add n; git commit -qm n", ["added n +1 -0"]),
+            ("git checkout -q --detach; echo six >>a", ["modified a +1 -0"]),
+            ("rm a; ln -s /etc/passwd a", ["retyped a +1 -5"]), ("ln -s /etc link", ["added link +1 -0 untracked"]),
+            ("chmod +x a", ["modified a +0 -0"]),
+            ("rm -r d; echo x >d", ["added d +1 -0 untracked", "deleted d/old +0 -7"]),
+            ("rm a; mkdir a; echo x >a/b", ["deleted a +0 -5", "added a/b +1 -0 untracked"]),
+            ("git init -q e; echo x >e/x", ["added e untracked repository"]), ("mkfifo pipe", []),
+            ("mkfifo p; mv p gone", ["deleted gone +0 -1"]), ("git rm -q --cached gone", []),
+            ("git mv gone here", ["renamed gone -> here +0 -0 untracked"]),
+        ]
+    )
+    func kinds(script: String, expected: [String]) async throws {
+        try await TestRepository.with(Self.before) { (repository: TestRepository) async throws in
+            let changes = try await repository.changes(by: script)
+            #expect(changes.files.map(\.summary) == expected)
+            #expect(changes.count == expected.count)
+            #expect(!changes.difference.contains("root:"), "what a link leads to is not read")
+        }
+    }
+
+    @Test("What was changed, staged or not tracked before is not the agent's, and is when it is changed again")
+    func dirtyBefore() async throws {
+        let dirty = "; echo six >>a; echo u >u; echo v >v; echo s >s; git add s; rm gone"
+        try await TestRepository.with(Self.before + dirty) { repository in
+            #expect(try await repository.changes(by: "true").files.isEmpty)
+            let changes = try await repository.changes(by: "echo seven >>a; echo w >>u; rm v; git checkout -q gone")
+            #expect(
+                changes.files.map(\.summary) == [
+                    "modified a +1 -0", "added gone +1 -0", "modified u +1 -0 untracked", "deleted v +0 -1",
+                ]
+            )
+            #expect(changes.difference.contains("\n+seven\n") && !changes.difference.contains("\n+six\n"))
+        }
+    }
+
+    @Test("A repository without commits, and one whose first commit comes later")
+    func unborn() async throws {
+        try await TestRepository.with("echo one >a") { repository in
+            let opened = try await GitRepository.open(repository.root)
+            #expect(opened.commit == nil && opened.branch == "main")
+            let changes = try await repository.changes(by: "echo b >b; git add -A; git commit -qm first")
+            #expect(changes.files.map(\.summary) == ["added b +1 -0"])
+        }
+    }
+
+    @Test("A file that is too large is listed without its content, if it has changed")
+    func large() async throws {
+        var limits = GitSnapshots.Limits()
+        limits.file = 1000
+        let script = "head -c 2000 /dev/zero >same; cp same other; cp same tracked; cp same less; echo x >more"
+        try await TestRepository.with(script + "; git add tracked; git commit -qm one", limits: limits) { repository in
+            let changes = try await repository.changes(
+                by: """
+                    head -c 3000 /dev/zero | tr '\\0' 'SECRET' >other; echo >>tracked; echo x >less; cp same more
+                    cp same new; echo +Subproject commit ffffffff >small
+                    """
+            )
+            #expect(
+                changes.files.map(\.summary) == [
+                    "modified less untracked left out 0", "modified more untracked left out 2000",
+                    "added new untracked left out 2000", "modified other untracked left out 3000",
+                    "added small +1 -0 untracked", "modified tracked left out 2001",
+                ]
+            )
+            #expect(changes.difference.hasPrefix("diff --git a/small b/small\n") && !changes.difference.contains("SS"))
+            #expect(changes.difference.hasSuffix("++Subproject commit ffffffff\n"))
+        }
+    }
+
+    @Test("All files together have a limit, and so has the difference, which ends with a whole line")
+    func limits() async throws {
+        var limits = GitSnapshots.Limits()
+        (limits.total, limits.difference) = (3000, 500)
+        try await TestRepository.with(limits: limits) { repository in
+            let changes = try await repository.changes(
+                by: "for n in 1 2 3 4; do head -c 1000 /dev/zero | tr '\\0' '\\n' >f$n; done"
+            )
+            #expect(changes.files.count(where: { $0.leftOut == 1000 }) == 1)
+            #expect(changes.files.count == 4 && changes.isCut)
+            #expect(changes.difference.utf8.count <= 500 && changes.difference.hasSuffix("\n"))
+        }
+    }
+
+    @Test("Names are bytes: with line ends, quotes and without being UTF-8")
+    func names() async throws {
+        try await TestRepository.with { repository in
+            let changes = try await repository.changes(
+                by: """
+                    echo 1 >"$(printf 'a\\nb')"; echo 2 >"$(printf 'caf\\351')"; echo 3 >'q"\\'; echo 4 >é
+                    echo 5 >' -x'
+                    """
+            )
+            let names = [" -x", #""a\nb""#, #""caf\351""#, #""q\"\\""#, "é"]
+            #expect(changes.files.map(\.path) == names)
+            for name in names {
+                let path = try #require(changes.files.first { $0.path == name }).path
+                #expect(changes.difference.contains(path.hasPrefix("\"") ? String(path.dropFirst()) : path), "\(name)")
+            }
+            let now = try await repository.snapshots.take(try await GitRepository.open(repository.root), isKept: false)
+            let all = try await repository.snapshots.changes(from: now.tree, to: now)
+            #expect(all.isEmpty)
+            await now.remove()
+        }
+    }
+
+    @Test("Nothing that a repository's configuration, attributes or hooks name is run")
+    func hostile() async throws {
+        try await TestRepository.with(Self.before) { (repository: TestRepository) async throws in
+            let mark = repository.root + "-ran"
+            let program = repository.root + "-program"
+            try write("#!/bin/sh\necho \"$@\" >>'\(mark)'\ncat\n", to: program)
+            try makeExecutable(program)
+            try await repository.shell(
+                """
+                for key in filter.x.clean filter.x.smudge filter.x.process diff.x.command diff.x.textconv \
+                    core.fsmonitor core.pager core.editor diff.external core.sshCommand gpg.program \
+                    credential.helper core.alternateRefsCommand merge.x.driver interactive.diffFilter core.askPass \
+                    sequence.editor uploadpack.packObjectsHook; do git config "$key" '\(program)'; done
+                git config alias.diff-tree '!\(program)'; git config alias.rev-parse '!\(program)'
+                git config filter.x.required true; git config core.hooksPath .hooks; mkdir .hooks
+                git config extensions.partialClone evil; git config core.repositoryFormatVersion 1
+                git config remote.evil.url 'ext::\(program) %S'; git config remote.evil.promisor true
+                git config protocol.ext.allow always; git config core.untrackedCache true
+                for hook in post-checkout post-index-change pre-commit reference-transaction; do
+                    cp '\(program)' .hooks/$hook; cp '\(program)' .git/hooks/$hook; done
+                echo '* filter=x diff=x merge=x' >.gitattributes
+                """
+            )
+            let changes = try await repository.changes(by: "echo six >>a; echo n >n; echo '* text' >>.gitattributes")
+            #expect(
+                changes.files.map(\.summary) == [
+                    "modified .gitattributes +1 -0", "modified a +1 -0", "added n +1 -0 untracked",
+                ]
+            )
+            #expect(!FileManager.default.fileExists(atPath: mark), "\((try? contents(of: mark)) ?? "")")
+            // It would run them otherwise.
+            try await repository.shell("GIT_PAGER= git status >/dev/null 2>&1 || true")
+            #expect(FileManager.default.fileExists(atPath: mark))
+        }
+    }
+
+    @Test("The repository is left as it was: no object, reference or index of it is changed")
+    func untouched() async throws {
+        try await TestRepository.with(Self.before + "; echo six >>a; echo u >u") { repository in
+            let list = "find .git -type f | sort | xargs sha1sum; git show-ref"
+            let before = try await repository.shell(list)
+            _ = try await repository.changes(by: "echo x >>a")
+            #expect(try await repository.shell(list) == before)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: repository.state + "/tmp").isEmpty)
+        }
+    }
+
+    @Test("A submodule is said by its commits, and its files are not read")
+    func submodule() async throws {
+        let script = """
+            git init -q lib; cd lib; echo 1 >1; git add 1; git commit -qm 1; cd ..; git add lib 2>/dev/null
+            git commit -qm lib
+            """
+        try await TestRepository.with(script) { repository in
+            #expect(try await repository.changes(by: "echo dirty >lib/2").files.isEmpty)
+            let changes = try await repository.changes(by: "cd lib; git add 2; git commit -qm 2")
+            #expect(changes.files.map(\.summary) == ["modified lib repository"])
+            #expect(changes.difference.contains("+Subproject commit "))
+        }
+    }
+
+    @Test("A damaged index of the host's is made again, and a repository without its objects is an error")
+    func damaged() async throws {
+        try await TestRepository.with(Self.before) { (repository: TestRepository) async throws in
+            let snapshots = repository.snapshots
+            let opened = try await GitRepository.open(repository.root)
+            let base = try await snapshots.take(opened, isKept: true)
+            for home in try FileManager.default.contentsOfDirectory(atPath: repository.state) where home != "tmp" {
+                try write("broken", to: "\(repository.state)/\(home)/index")
+            }
+            let again = try await snapshots.take(opened, isKept: false)
+            #expect(again.tree == base.tree)
+            try await repository.shell("rm -rf .git/objects/*")
+            await #expect(throws: GitError.self) { try await snapshots.take(opened, isKept: false) }
+        }
+    }
+
+    @Test("A directory in a project is in its repository; one above the project is not looked at")
+    func roots() async throws {
+        try await TestRepository.with(Self.before) { (repository: TestRepository) async throws in
+            let root = repository.root
+            #expect(GitRepository.root(around: root + "/d", inside: root) == root)
+            #expect(GitRepository.root(around: root, inside: root) == root)
+            #expect(GitRepository.root(around: root + "/d", inside: root + "/d") == nil)
+            try await repository.shell("git init -q d")
+            #expect(GitRepository.root(around: root + "/d", inside: root) == root + "/d")
+            try await repository.shell("mv .git ../real; ln -s ../real .git")
+            #expect(GitRepository.root(around: root, inside: root) == nil, "a link leads out of the project")
+        }
+    }
+}

@@ -1,0 +1,211 @@
+import CompanionWire
+import FoundationEssentials
+import Testing
+
+@testable import CompanionHost
+
+/// Sessions with a working tree of their own. The agent runs its prompts as shell scripts.
+@Suite("Working trees of sessions", .timeLimit(.minutes(5)))
+struct WorktreeTests {
+    /// Begins a session with a prompt.
+    private func begin(_ device: TestDevice, _ prompt: String) async throws -> (chat: String, reply: Reply) {
+        let (chat, turn) = try await device.startTurn(prompt)
+        return (chat, try await device.events(chat: chat, turn: turn))
+    }
+
+    private func place(_ device: TestDevice, _ chat: String) async throws -> AgentPlace {
+        let reply = try await device.get("/companion/sessions/\(chat)")
+        guard reply.status == 200 else { throw TestFailure("\(reply.status): \(reply.body)") }
+        return try reply.decoded(AgentPlaceResponse.self).session
+    }
+
+    private func remove(_ device: TestDevice, _ chat: String, force: Bool = false) async throws -> Reply {
+        try await device.send("DELETE", "/companion/sessions/\(chat)" + (force ? "?force=1" : ""))
+    }
+
+    @Test("A new session works on a branch of its own beside the project, also after a restart")
+    func made() async throws {
+        try await TestRepository.with("mkdir d; echo one >d/a; git add -A; git commit -qm one; echo dirty >d/a") {
+            repository in
+            let chat = try await withGitHost(repository, worktrees: true) {
+                (_: TestHost, device: TestDevice) async throws in
+                let (chat, reply) = try await begin(device, "pwd; cat d/a; echo b >b; git status --short")
+                let short = String(chat.prefix(8))
+                let directory = "\(repository.root)-worktrees/\(short)"
+                #expect(reply.answer == "\(directory)\none\n?? b\n")
+                #expect(
+                    reply.frames.contains(.status(label: "Works on the branch pairtool/\(short), in \(directory)"))
+                )
+                #expect(reply.frames.last == .doneWithChanges(files: 1))
+                #expect(!FileManager.default.fileExists(atPath: repository.root + "/b"))
+                let changes = try await device.changes(chat)
+                #expect(changes.branch == "pairtool/\(short)" && changes.directory == directory)
+                #expect(changes.files.elements.map(\.summary) == ["added b +1 -0 untracked"])
+                let listed = try await device.get("/companion/sessions").decoded(AgentPlacesResponse.self)
+                #expect(listed.sessions.elements.map(\.branch) == ["pairtool/\(short)"])
+                #expect(listed.sessions.elements.first?.title.hasPrefix("pwd; cat d/a") == true)
+                let (other, second) = try await begin(device, "pwd")
+                #expect(second.answer != reply.answer && other != chat)
+                return chat
+            }
+            try await withGitHost(repository) { (_: TestHost, device: TestDevice) async throws in
+                #expect(try await device.ask("echo c >>b", chat) == .doneWithChanges(files: 1))
+                #expect(try await device.changes(chat).files.elements.map(\.summary) == ["added b +2 -0 untracked"])
+            }
+        }
+    }
+
+    @Test("It is removed with its branch when nothing is lost, and the next prompt begins a new one")
+    func removed() async throws {
+        try await TestRepository.with { repository in
+            try await withGitHost(repository, worktrees: true) { (host: TestHost, device: TestDevice) async throws in
+                let ignore = "echo '*.log' >>\"$(git rev-parse --git-common-dir)/info/exclude\""
+                let (chat, _) = try await begin(device, "echo ignored >x.log; " + ignore)
+                let before = try await place(device, chat)
+                #expect(before.unsaved == AgentPlace.Unsaved(files: 0, commits: 0))
+                #expect(try await remove(device, chat).status == 200)
+                #expect(!FileManager.default.fileExists(atPath: before.directory))
+                let left = try await repository.shell("git branch --list 'pairtool/*'; git worktree list")
+                #expect(left.split(separator: "\n").count == 1)
+                #expect(try await remove(device, chat).status == 404)
+                #expect(try await device.get("/companion/chats/\(chat)/changes").code == .changesUnavailable)
+                let audit = await host.server.administration.answer(AdminRequest(.audit)).audit ?? []
+                #expect(audit.last?.kind == "session.removed" && audit.last?.device == device.id)
+                #expect(try await device.ask("echo b >b", chat) == .doneWithChanges(files: 1))
+                #expect(try await place(device, chat).directory == before.directory)
+            }
+        }
+    }
+
+    @Test(
+        "It stays with unsaved work, unless that is to be lost",
+        arguments: [
+            ("echo b >b", 1, 0), ("echo x >>a", 1, 0), ("rm a", 1, 0), ("git commit -q --allow-empty -m own", 0, 1),
+            ("echo s >a; git add a; echo one >a", 1, 0),
+            ("git checkout -q --detach; git commit -q --allow-empty -m d", 0, 1),
+            ("mkdir e; cd e; git init -q; echo x >x", 1, 0), ("head -c 9000000 /dev/zero >large", 1, 0),
+            ("git commit -q --allow-empty -m o; git checkout -q main~0; echo b >b", 1, 1),
+            ("git commit -q --allow-empty -m o; git branch kept", 0, 0),
+            ("git commit -q --allow-empty -m o; git tag kept", 0, 0),
+        ]
+    )
+    func unsaved(script: String, files: Int, commits: Int) async throws {
+        try await TestRepository.with { repository in
+            try await withGitHost(repository, worktrees: true) { (_: TestHost, device: TestDevice) async throws in
+                let names = "export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a; "
+                let (chat, reply) = try await begin(device, names + script)
+                #expect(reply.body.contains(#""type":"done""#), "\(reply.body)")
+                let place = try await place(device, chat)
+                #expect(place.unsaved == AgentPlace.Unsaved(files: files, commits: commits))
+                if files + commits > 0 {
+                    let refused = try await remove(device, chat)
+                    #expect(refused.status == 409 && refused.code == .sessionUnsaved)
+                    #expect(refused.error?.contains(files > 0 ? "1 file" : "1 commit") == true)
+                    #expect(FileManager.default.fileExists(atPath: place.directory))
+                }
+                #expect(try await remove(device, chat, force: files + commits > 0).status == 200)
+                #expect(!FileManager.default.fileExists(atPath: place.directory))
+            }
+        }
+    }
+
+    @Test("A locked one stays even then, and so does one whose agent works")
+    func kept() async throws {
+        try await TestRepository.with { repository in
+            let gate = repository.root + "-gate"
+            try makePipe(gate)
+            try await withGitHost(repository, worktrees: true) { (_: TestHost, device: TestDevice) async throws in
+                let (chat, turn) = try await device.startTurn("git worktree lock .; cat '\(gate)'")
+                async let end = device.events(chat: chat, turn: turn)
+                try await blocking { try write("go", to: gate) }
+                _ = try await end
+                let locked = try await remove(device, chat, force: true)
+                #expect(locked.status == 409 && locked.error?.contains("locked") == true, "\(locked.body)")
+                let sent = try await device.execute(
+                    .chatSend(chatID: chat, prompt: "cat '\(gate)'", model: "command", allowedTools: nil)
+                )
+                #expect(try await remove(device, chat, force: true).code == .chatBusy)
+                async let second = device.events(chat: chat, turn: sent.result["turnId"]?.string ?? "")
+                try await blocking { try write("go", to: gate) }
+                _ = try await second
+            }
+        }
+    }
+
+    @Test("Who may not begin sessions removes none")
+    func permission() async throws {
+        try await TestRepository.with { repository in
+            try await withGitHost(repository, worktrees: true) { (_: TestHost, device: TestDevice) async throws in
+                let (chat, _) = try await begin(device, "true")
+                var guest = try device.another(in: repository.root + "-guest")
+                try await guest.pair(permissions: [.chatSend])
+                #expect(try await place(guest, chat).isWorktree)
+                #expect(try await remove(guest, chat).code == .permissionDenied)
+                #expect(try await guest.send("POST", "/companion/sessions/\(chat)").status == 405)
+            }
+        }
+    }
+
+    @Test("Without a commit, or without git, the agent works in the project, and says so")
+    func impossible() async throws {
+        try await TestRepository.with("true") { repository in
+            try await withGitHost(repository, worktrees: true) { (_: TestHost, device: TestDevice) async throws in
+                let (chat, reply) = try await begin(device, "pwd")
+                #expect(reply.answer == repository.root + "\n" && reply.body.contains("no commit yet"))
+                #expect(try await place(device, chat).isWorktree == false)
+                try await repository.shell("rm -rf .git")
+                let (_, other) = try await begin(device, "pwd")
+                #expect(other.answer == repository.root + "\n" && other.body.contains("No git repository"))
+            }
+        }
+    }
+
+    @Test("A place that is taken is left alone, a link is not followed, and one that is gone is made again")
+    func taken() async throws {
+        try await TestRepository.with { repository in
+            try await withGitHost(repository, worktrees: true) { (_: TestHost, device: TestDevice) async throws in
+                let chat =
+                    try await device.execute(
+                        .chatCreate(projectID: try await device.firstProject(), title: nil)
+                    ).result["id"]?.string ?? ""
+                let directory = "\(repository.root)-worktrees/\(chat.prefix(8))"
+                try write("mine", to: directory + "/file")
+                try await device.ask("true", chat)
+                #expect(try await place(device, chat).directory == directory + "-2")
+                try await repository.shell("rm -rf '\(directory)-2'")
+                try await device.ask("echo b >b", chat)
+                #expect(try await place(device, chat).unsaved?.files == 1)
+                let parent = repository.root + "-worktrees"
+                try await repository.shell("mv '\(parent)' x; ln -s \"$PWD/x\" '\(parent)'")
+                let (_, reply) = try await begin(device, "pwd")
+                #expect(reply.answer.isEmpty && reply.body.contains("is not a directory of the host's user"))
+            }
+        }
+    }
+
+    @Test("No filter and no hook of the repository runs when it is made or removed")
+    func hostile() async throws {
+        try await TestRepository.with("echo one >a; echo '* filter=x' >.gitattributes; git add -A; git commit -qm one")
+        {
+            repository in
+            let mark = repository.root + "-ran"
+            try await repository.shell(
+                """
+                for key in filter.x.clean filter.x.smudge filter.x.process core.fsmonitor core.pager core.editor; do
+                    git config "$key" 'touch \(mark)'; done
+                git config filter.x.required true
+                for hook in post-checkout post-index-change pre-commit reference-transaction; do
+                    printf '#!/bin/sh\\ntouch \(mark)\\n' >.git/hooks/$hook; chmod +x .git/hooks/$hook; done
+                """
+            )
+            try await withGitHost(repository, worktrees: true) { (_: TestHost, device: TestDevice) async throws in
+                let (chat, reply) = try await begin(device, "cat a; echo b >b")
+                #expect(reply.answer == "one\n")
+                #expect(try await place(device, chat).unsaved == AgentPlace.Unsaved(files: 1, commits: 0))
+                #expect(try await remove(device, chat).status == 409)
+                #expect(try await remove(device, chat, force: true).status == 200)
+                #expect(!FileManager.default.fileExists(atPath: mark))
+            }
+        }
+    }
+}

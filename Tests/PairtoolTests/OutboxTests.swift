@@ -178,7 +178,7 @@ import Testing
 
     @Test("When a prompt keeps waiting, those behind it in its chat do too, and others go out")
     func stuck() async throws {
-        try await withMac { mac, user in
+        try await withMac { (mac: FakeMac, user: Sandbox) async throws in
             mac.change { $0.faults = Self.away }
             for (chat, text) in [("Fix the login", "one"), ("Fix the login", "two"), ("CORS", "three")] {
                 #expect(await user.run("send", chat, text, "--queue").status == 0)
@@ -267,7 +267,7 @@ import Testing
 
     @Test("To disconnect sends nothing that waits")
     func disconnect() async throws {
-        try await withMac { mac, user in
+        try await withMac { (mac: FakeMac, user: Sandbox) async throws in
             mac.change { $0.faults = Self.away }
             #expect(await user.run("send", "Fix the login", "why?", "--queue").status == 0)
             mac.change { $0.faults = [] }

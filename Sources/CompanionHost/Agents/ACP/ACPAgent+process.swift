@@ -111,12 +111,12 @@ extension ACPAgent {
                 processes.end(within: Self.grace)
             }
             group.addTask {
-                await read(execution.standardOutput, "agent's output", logger, connection.receive)
+                await execution.standardOutput.drain("agent's output", logger, connection.receive)
                 connection.outputEnded()
             }
             group.addTask {
                 var log = AgentLogFile(path: logPath)
-                await read(execution.standardError, "agent's standard error", logger) { log.write($0) }
+                await execution.standardError.drain("agent's standard error", logger) { log.write($0) }
                 log.close()
                 lines.withLockedValue { $0 = log.lastLines }
             }

@@ -120,7 +120,7 @@ package struct CommandAgent: Agent {
             }
             group.addTask {
                 var decoder = UTF8StreamDecoder()
-                await read(execution.standardOutput, "agent's output", logger) { bytes in
+                await execution.standardOutput.drain("agent's output", logger) { bytes in
                     for start in stride(from: 0, to: bytes.count, by: frameSize) {
                         let text = decoder.decode(bytes[start..<min(start + frameSize, bytes.count)])
                         if !text.isEmpty { emit(.text(text)) }
@@ -131,7 +131,7 @@ package struct CommandAgent: Agent {
             }
             group.addTask {
                 var log = AgentErrorLog(logger: logger)
-                await read(execution.standardError, "agent's standard error", logger) { log.write($0) }
+                await execution.standardError.drain("agent's standard error", logger) { log.write($0) }
                 log.finish()
                 errors.withLockedValue { $0 = log.lastLines }
             }
@@ -139,16 +139,13 @@ package struct CommandAgent: Agent {
     }
 }
 
-/// Reads what a process writes, until it ends. That it breaks off is logged.
-func read(
-    _ output: SubprocessOutputSequence,
-    _ name: String,
-    _ logger: Logger,
-    _ body: (UnsafeRawBufferPointer) -> Void
-) async {
-    do {
-        for try await buffer in output { buffer.withUnsafeBytes { body($0) } }
-    } catch {
-        logger.warning("\(name) broke off", metadata: .failure(error))
+extension SubprocessOutputSequence {
+    /// Reads what a process writes, until it ends. That it breaks off is logged.
+    func drain(_ name: String, _ logger: Logger, _ body: (UnsafeRawBufferPointer) -> Void) async {
+        do {
+            for try await buffer in self { buffer.withUnsafeBytes { body($0) } }
+        } catch {
+            logger.warning("\(name) broke off", metadata: .failure(error))
+        }
     }
 }

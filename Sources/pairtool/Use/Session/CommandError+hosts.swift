@@ -44,7 +44,9 @@ extension CommandError {
             case .notFound: (.nothingFound, nil)
             default: (.failed, nil)
             }
-        return CommandError(status, "host.\(error.code)", error.description, next: error.advice ?? next)
+        let own: [CompanionErrorCode] = [.changesUnavailable, .sessionUnsaved]
+        let code = error.hostCode.flatMap { own.contains($0) ? $0.rawValue : nil } ?? "host.\(error.code)"
+        return CommandError(status, code, error.description, next: error.advice ?? next)
     }
 
     /// What to do about a host that speaks other versions of the protocol.

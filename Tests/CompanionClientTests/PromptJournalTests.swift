@@ -8,7 +8,7 @@ import Testing
 
 /// Prompts that waited, at a host of protocol v2 whose answers are lost or late.
 @Suite struct PromptJournalTests {
-    private static let deviceID = "0123456789abcdef0123456789abcdef"
+    private static let deviceID = String(repeating: "0123456789abcdef", count: 2)
 
     /// A device whose commands are whole.
     private struct Signer: DeviceCredentials {

@@ -263,7 +263,7 @@ let tests: [Target] = [
     .testTarget(
         name: "CompanionHostTests",
         dependencies: [
-            "CompanionClient", "CompanionHost", "CompanionWire", "Identity", "LocalState",
+            "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire", "Identity", "LocalState",
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "HTTPTypes", package: "swift-http-types"),

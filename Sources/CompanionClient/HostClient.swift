@@ -14,6 +14,7 @@ package struct HostClient: Sendable {
     /// Of CopilotForge's hosts alone, as other families have no such commands.
     package var commands: SignedCommands?
     package var events: (any EventReporting)?
+    package var approvals: (any ApprovalDeciding)?
 
     package init(
         health: (any HealthProbing)? = nil,
@@ -24,7 +25,8 @@ package struct HostClient: Sendable {
         turns: (any TurnRunning)? = nil,
         sessions: (any SessionBeginning)? = nil,
         commands: SignedCommands? = nil,
-        events: (any EventReporting)? = nil
+        events: (any EventReporting)? = nil,
+        approvals: (any ApprovalDeciding)? = nil
     ) {
         self.health = health
         self.devices = devices
@@ -35,5 +37,6 @@ package struct HostClient: Sendable {
         self.sessions = sessions
         self.commands = commands
         self.events = events
+        self.approvals = approvals
     }
 }

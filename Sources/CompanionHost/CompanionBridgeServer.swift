@@ -89,6 +89,7 @@ package final class CompanionBridgeServer: Service {
             database: database,
             clock: clock,
             timeout: configuration.questionTimeout,
+            devicesMayAlways: configuration.devicesMayAlways,
             events: sink,
             logger: logger
         )
@@ -187,6 +188,7 @@ package final class CompanionBridgeServer: Service {
                 makeProject: { try await maker.make(name: $0, localPath: $1, catalog: catalog) },
                 turns: turns,
                 quotas: quotas,
+                questions: questions,
                 agent: agent,
                 clock: clock,
                 events: sink,
@@ -197,6 +199,7 @@ package final class CompanionBridgeServer: Service {
             store: store,
             turns: turns,
             quotas: quotas,
+            questions: questions,
             agent: agent,
             events: sink,
             connections: connections,

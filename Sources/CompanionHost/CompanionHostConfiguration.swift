@@ -29,6 +29,8 @@ package struct CompanionHostConfiguration: Sendable {
     package var agentLogPath: String?
     /// How long a question of the agent waits for its answer, before it is answered with no. Default: 30 minutes.
     package var questionTimeout: Duration
+    /// Whether devices may give answers that go for later questions too. Default: no, only the owner.
+    package var devicesMayAlways: Bool
     /// Where the host's key and certificate are kept. Default: nil, the directory of ``databasePath``.
     package var keyDirectory: String?
     /// Where projects that devices make without a path get their directories, mode 0700. Default: nil, `projects`
@@ -68,6 +70,7 @@ package struct CompanionHostConfiguration: Sendable {
         agent: HostAgentKind = .builtin,
         agentLogPath: String? = nil,
         questionTimeout: Duration = .seconds(1800),
+        devicesMayAlways: Bool = false,
         keyDirectory: String? = nil,
         projectsDirectory: String? = nil,
         address: String? = nil,
@@ -90,6 +93,7 @@ package struct CompanionHostConfiguration: Sendable {
         self.agent = agent
         self.agentLogPath = agentLogPath
         self.questionTimeout = questionTimeout
+        self.devicesMayAlways = devicesMayAlways
         self.keyDirectory = keyDirectory
         self.projectsDirectory = projectsDirectory
         self.address = address

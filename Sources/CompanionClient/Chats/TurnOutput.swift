@@ -11,6 +11,8 @@ package enum TurnOutput: Sendable, Hashable {
     case toolStart(toolName: String, toolCallID: String?)
     case toolComplete(toolName: String, toolCallID: String?, success: Bool, details: String?)
     case usage(ContinueChatUsage)
+    /// The agent waits for an answer, has got one, or went on.
+    case question(QuestionNotice)
     /// The stream broke; the history is read until it has the answer. The text is a notice for the user.
     case recovering(String)
     /// The last output.

@@ -55,7 +55,9 @@ extension CompanionClientError {
             (.forbidden, "\(endpoint) stores no more for this device.")
         case .chatBusy:
             (.busy, "\(endpoint) is still busy with that chat.")
-        case .turnUnknown, .requestNotFound:
+        case .approvalDecided:
+            (.alreadyDecided, "The question at \(endpoint) needs no answer any more.")
+        case .turnUnknown, .approvalUnknown, .requestNotFound:
             (.notFound, "\(endpoint) does not have that.")
         case .commandBadSignature, .commandWrongAudience, .sessionBadSignature:
             (.badRequest, "\(endpoint) does not take this device's signature.")

@@ -66,7 +66,7 @@ private struct TurnHistory {
 
     mutating func take(_ output: TurnOutput) async {
         switch output {
-        case .status, .usage, .recovering: return
+        case .status, .usage, .question, .recovering: return
         case .begun: await begin()
         case .text(let text):
             await begin()

@@ -97,7 +97,9 @@ struct HostResponseError: HTTPResponseError {
             .pairingWrongToken, .sessionWrongAudience, .commandWrongAudience:
             return .forbidden
         case .requestNotFound, .turnUnknown, .approvalUnknown: return .notFound
-        case .pairingNotActive, .sessionReplayed, .commandReplayed, .commandConflict, .chatBusy: return .conflict
+        case .pairingNotActive, .sessionReplayed, .commandReplayed, .commandConflict, .chatBusy,
+            .approvalDecided:
+            return .conflict
         case .pairingExpired: return .gone
         case .pairingLocked: return HTTPResponse.Status(code: 423, reasonPhrase: "Locked")
         case .pairingRateLimited, .sessionRateLimited, .quotaExceeded: return .tooManyRequests

@@ -1,4 +1,5 @@
 import CompanionWire
+import FoundationEssentials
 
 /// Makes frames of what an agent says, as clients of both versions show them.
 struct AgentFrames: Sendable {
@@ -9,8 +10,16 @@ struct AgentFrames: Sendable {
     private var mode: String?
     /// Whether the answer's text has a line to be ended.
     private var isInLine = false
+    /// Questions that were answered since the agent said anything.
+    private var answered: [HostQuestion] = []
 
     mutating func take(_ event: AgentEvent) -> [ContinueChatEvent] {
+        if case .question(let question) = event { return self.question(question) }
+        defer { answered = [] }
+        return answered.map { .question(QuestionNotice(.continued, $0)) } + said(event)
+    }
+
+    private mutating func said(_ event: AgentEvent) -> [ContinueChatEvent] {
         switch event {
         case .thought:
             // Folded: clients show that it thinks, not each of the pieces.
@@ -21,7 +30,7 @@ struct AgentFrames: Sendable {
         default: isThinking = false
         }
         switch event {
-        case .thought, .signOfLife: return []
+        case .thought, .signOfLife, .question: return []
         case .status(let label): return status(label)
         case .text(let text):
             if !text.isEmpty { isInLine = !text.ends(with: "\n") }
@@ -37,6 +46,21 @@ struct AgentFrames: Sendable {
             return status("Mode: \(name)")
         case .usage(let usage): return [.usage(usage)]
         }
+    }
+
+    /// With a status line, for clients that do not know questions.
+    private mutating func question(_ question: HostQuestion) -> [ContinueChatEvent] {
+        lastLabel = nil
+        let answer = question.chosen ?? question.state.rawValue
+        let label: String
+        switch question.state {
+        case .open: return status("The host's owner is asked: \(question.title)") + [.question(.init(.asked, question))]
+        case .cancelled: return [.question(QuestionNotice(.decided, question))]
+        case .approved, .rejected: label = "\(question.decidedBy ?? "Someone") said “\(answer)”"
+        case .expired, .interrupted: label = "Nobody answered within \(question.time): rejected"
+        }
+        answered.append(question)
+        return status(label) + [.question(QuestionNotice(.decided, question))]
     }
 
     /// The same twice in a row is said once.
@@ -83,5 +107,13 @@ struct AgentFrames: Sendable {
         }
         if let output = call.output, !output.isEmpty { parts.append(output) }
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
+    }
+}
+
+extension HostQuestion {
+    /// How long it could be answered.
+    fileprivate var time: String {
+        let seconds = Int(expiresAt.timeIntervalSince(askedAt).rounded())
+        return seconds % 60 == 0 && seconds > 60 ? "\(seconds / 60) min" : "\(seconds) s"
     }
 }

@@ -113,7 +113,8 @@ package struct TurnRecovery: Sendable {
         case .error(let text):
             hostError = hostError ?? text
             return []
-        case .done, .unknown: return []
+        // Hosts of protocol v1 ask no questions.
+        case .done, .question, .unknown: return []
         }
     }
 

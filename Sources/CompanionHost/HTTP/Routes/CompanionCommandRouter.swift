@@ -23,6 +23,7 @@ package struct CompanionCommandRouter: Sendable {
     let store: CompanionHostStore
     let turns: TurnRunner
     let quotas: DeviceQuotas
+    let questions: AgentQuestions
     let agent: any Agent
     let events: HostEventSink
     let connections: ConnectionGate
@@ -66,6 +67,7 @@ package struct CompanionCommandRouter: Sendable {
         addPairingV2Routes(to: router)
         addChatRoutes(to: router)
         addTurnRoutes(to: router)
+        addApprovalRoutes(to: router)
         addLiveRoute(to: router)
         return router
     }

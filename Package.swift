@@ -75,9 +75,23 @@ let modules: [Target] = [
         swiftSettings: strict
     ),
     .target(
+        name: "Providers",
+        dependencies: [
+            "CompanionWire", "LocalState",
+            .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            .product(name: "Logging", package: "swift-log"),
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOFoundationCompat", package: "swift-nio"),
+            .product(name: "NIOHTTP1", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
+            .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        ],
+        swiftSettings: strict
+    ),
+    .target(
         name: "CompanionClient",
         dependencies: [
-            "CompanionWire", "History", "Identity", "LocalState",
+            "CompanionWire", "History", "Identity", "LocalState", "Providers",
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "Logging", package: "swift-log"),
@@ -102,7 +116,7 @@ let modules: [Target] = [
     .target(
         name: "CompanionHost",
         dependencies: [
-            "CLinux", "CompanionWire", "Identity", "LocalState",
+            "CLinux", "CompanionWire", "Identity", "LocalState", "Providers",
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -130,7 +144,7 @@ let modules: [Target] = [
         name: "Doctor",
         dependencies: [
             "CompanionClient", "CompanionHost", "CompanionWire", "DBus", "Discovery", "Identity", "LocalState",
-            "QRCodec",
+            "Providers", "QRCodec",
             .product(name: "Subprocess", package: "swift-subprocess"),
             .product(name: "SystemPackage", package: "swift-system"),
         ],
@@ -141,7 +155,8 @@ let modules: [Target] = [
         name: "pairtool",
         dependencies: [
             "CConfinement", "CompanionClient", "CompanionHost", "CompanionWire", "DBus", "Desktop", "Discovery",
-            "Doctor", "History", "Identity", "LineEditor", "LocalState", "Markdown", "PairingAgent", "QRCodec",
+            "Doctor", "History", "Identity", "LineEditor", "LocalState", "Markdown", "PairingAgent", "Providers",
+            "QRCodec",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -252,6 +267,7 @@ let tests: [Target] = [
         name: "CompanionClientTests",
         dependencies: [
             "CompanionClient", "CompanionTestSupport", "CompanionWire", "History", "Identity", "LocalState",
+            "Providers",
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             .product(name: "NIOCore", package: "swift-nio"),
@@ -264,6 +280,7 @@ let tests: [Target] = [
         name: "CompanionHostTests",
         dependencies: [
             "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire", "Identity", "LocalState",
+            "Providers",
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -283,7 +300,7 @@ let tests: [Target] = [
         name: "DoctorTests",
         dependencies: [
             "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire", "Discovery", "Doctor",
-            "Identity", "LocalState",
+            "Identity", "LocalState", "Providers",
         ],
         swiftSettings: strict
     ),
@@ -291,8 +308,8 @@ let tests: [Target] = [
         name: "PairtoolTests",
         dependencies: [
             "pairtool", "CompanionClient", "CompanionHost", "CompanionTestSupport", "CompanionWire", "DBus",
-            "Discovery", "Doctor", "History", "Identity", "LocalState", "Markdown", "PairingAgent", "QRCodec",
-            "TerminalScreen",
+            "Discovery", "Doctor", "History", "Identity", "LocalState", "Markdown", "PairingAgent", "Providers",
+            "QRCodec", "TerminalScreen",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "Logging", package: "swift-log"),

@@ -16,6 +16,7 @@ import time
 from functools import partial
 from pathlib import Path
 
+import bench_agent
 import bench_answer
 import bench_companion
 import bench_corpus
@@ -172,7 +173,7 @@ def main() -> int:
              "size": partial(bench_size.size, row=row, tool=TOOL),
              **{name: partial(getattr(bench_companion, name), row=row)
                 for name in ("host", "projects", "pairing", "commands", "streams", "ends")},
-             "answer": partial(bench_answer.answer, row=row),
+             "answer": partial(bench_answer.answer, row=row), "agent": partial(bench_agent.agent, row=row),
              "history": partial(bench_history.history, row=row, tool=TOOL), "slow": partial(bench_slow.slow, row=row)}
     wanted = sys.argv[1:] or list(parts)
     if unknown := [name for name in wanted if name not in parts]:

@@ -74,6 +74,8 @@ package final class CompanionBridgeServer: Service {
         let agent: any Agent =
             switch configuration.agent {
             case .builtin: BuiltinAgent()
+            case .model(let launch):
+                ModelAgent(launch, history: ModelHistory(database: database).messages, logger: logger)
             case .command(let command): try CommandAgent(command, logger: logger)
             case .acp(let launch):
                 try ACPAgent(
@@ -93,6 +95,7 @@ package final class CompanionBridgeServer: Service {
             events: sink,
             logger: logger
         )
+        let rules = AgentRules(database: database, clock: clock, logger: logger)
         let maker = ProjectMaker(directory: configuration.projectsDirectory ?? stateDirectory + "/projects")
         let store = try CompanionHostStore(
             database: database,
@@ -131,7 +134,10 @@ package final class CompanionBridgeServer: Service {
         let log = try TurnEventLog(database: database, clock: clock, logger: logger)
         turns = TurnRunner(
             agent: agent,
-            ask: questions.ask,
+            ask: { asked, turn, emit in
+                if let decision = await rules.answer(asked, turn: turn, emit: emit) { return decision }
+                return await questions.ask(asked, turn: turn, emit: emit)
+            },
             store: store,
             log: log,
             timeout: configuration.turnTimeout,
@@ -159,6 +165,8 @@ package final class CompanionBridgeServer: Service {
             pairing: pairing,
             control: control,
             questions: questions,
+            rules: rules,
+            models: agent.models,
             ports: { ports.withLockedValue { $0 } },
             audit: AuditLog(database: database)
         )

@@ -6,6 +6,8 @@ package enum HostAgentKind: Sendable, Hashable {
     case command([String])
     /// An agent that speaks the Agent Client Protocol.
     case acp(ACPLaunch)
+    /// A model that answers with the explorer's tools.
+    case model(ModelLaunch)
 }
 
 /// Everything that a host is started with.

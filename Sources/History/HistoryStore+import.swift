@@ -68,16 +68,15 @@ private final class ArchiveReading: @unchecked Sendable {
         self.read = read
     }
 
-    /// The next lines. The tools of a message are in its portion.
     func next(_ count: Int, bytes: Int) throws -> [HistoryArchive.Line] {
         var (portion, size) = ([HistoryArchive.Line](), 0)
         while let line = try ahead ?? read() {
             ahead = nil
-            if portion.count >= count || size >= bytes, line.type != .tool {
+            if portion.count >= count || size >= bytes {
                 ahead = line
                 break
             }
-            size += line.text?.utf8.count ?? 0
+            size += (line.text?.utf8.count ?? 0) + (line.detail?.utf8.count ?? 0)
             portion.append(line)
         }
         return portion
@@ -151,6 +150,8 @@ private struct ArchiveImport: Sendable {
     private var hostLine: HistoryArchive.Line?
     private var chatLine: HistoryArchive.Line?
     private var (host, chat): (Int64, Int64) = (0, 0)
+    /// How many projects and chats the host has.
+    private var (projects, chats) = (0, 0)
     private var message: (key: Int64, isNew: Bool) = (0, false)
 
     init(now: Int64) {
@@ -181,19 +182,26 @@ private struct ArchiveImport: Sendable {
         // The name that the user gave the host here stays.
         let known = try Int64.fetchOne(database, sql: "SELECT key FROM host WHERE id = ?", arguments: [id])
         host = try known ?? HistoryStore.key(of: .init(id: id, name: line.name ?? id, family: family), in: database)
+        projects = try count("project", database)
+        chats = try count("chat", database)
     }
 
-    private func takeProject(_ line: HistoryArchive.Line, _ database: Database) throws {
+    private func count(_ table: String, _ database: Database) throws -> Int {
+        try Int.fetchOne(database, sql: "SELECT count(*) FROM \(table) WHERE host = ?", arguments: [host]) ?? 0
+    }
+
+    private mutating func takeProject(_ line: HistoryArchive.Line, _ database: Database) throws {
         try database.execute(
             sql: """
                 INSERT INTO project (host, id, name, path, updatedAt, position, listedAt)
-                VALUES (?, ?, ?, ?, ?, (SELECT count(*) FROM project WHERE host = ?1), ?) ON CONFLICT DO NOTHING
+                VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
                 """,
             arguments: [
                 host, line.id, (line.name ?? "").storable, (line.localPath ?? "").storable,
-                line.lastUpdatedAt?.milliseconds, exportedAt,
+                line.lastUpdatedAt?.milliseconds, projects, exportedAt,
             ]
         )
+        projects += database.changesCount
         // Without a list of the host's own, this is the list.
         try database.execute(
             sql: "UPDATE host SET listedAt = ifnull(listedAt, ?) WHERE key = ?",
@@ -207,13 +215,15 @@ private struct ArchiveImport: Sendable {
         try database.execute(
             sql: """
                 INSERT INTO chat (host, id, project, title, updatedAt, position)
-                VALUES (?, ?, ?, ?, ?, (SELECT count(*) FROM chat WHERE host = ?1)) ON CONFLICT DO NOTHING
+                VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
                 """,
             arguments: [
                 host, line.id, line.projectId ?? "", (line.title ?? "").storable, line.lastUpdatedAt?.milliseconds,
+                chats,
             ]
         )
         let isNew = database.changesCount > 0
+        if isNew { chats += 1 }
         chat =
             try Int64.fetchOne(
                 database,
@@ -257,10 +267,14 @@ private struct ArchiveImport: Sendable {
         guard message.isNew else { return }
         let name = (line.name ?? "").storable
         try database.execute(
-            sql: "INSERT INTO tool (message, id, name, detail, success, at) VALUES (?, ?, ?, ?, ?, ?)",
+            // The message may have been removed since the last portion.
+            sql: """
+                INSERT INTO tool (message, id, name, detail, success, at)
+                SELECT key, ?, ?, ?, ?, ? FROM message WHERE key = ?
+                """,
             arguments: [
-                message.key, (line.id ?? name).storable, name, (line.detail ?? "").storable, line.success,
-                line.at?.milliseconds ?? now,
+                (line.id ?? name).storable, name, (line.detail ?? "").storable, line.success,
+                line.at?.milliseconds ?? now, message.key,
             ]
         )
     }

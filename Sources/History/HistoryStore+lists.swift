@@ -70,7 +70,8 @@ extension HistoryStore {
             try database.cachedStatement(
                 sql: """
                     INSERT INTO project (host, id, name, path, updatedAt, position) VALUES (?, ?, ?, ?, ?, -1)
-                    ON CONFLICT (host, id) DO UPDATE SET name = excluded.name, path = excluded.path, goneAt = NULL
+                    ON CONFLICT (host, id) DO UPDATE SET name = excluded.name, path = excluded.path, goneAt = NULL,
+                        updatedAt = max(ifnull(updatedAt, excluded.updatedAt), ifnull(excluded.updatedAt, updatedAt))
                     """
             ).execute(arguments: [
                 Self.key(of: host, in: database), project.id, project.name.storable, project.localPath.storable,
@@ -86,7 +87,8 @@ extension HistoryStore {
             try database.cachedStatement(
                 sql: """
                     INSERT INTO chat (host, id, project, title, updatedAt, position) VALUES (?, ?, ?, ?, ?, -1)
-                    ON CONFLICT (host, id) DO UPDATE SET title = excluded.title, goneAt = NULL
+                    ON CONFLICT (host, id) DO UPDATE SET title = excluded.title, goneAt = NULL,
+                        updatedAt = max(ifnull(updatedAt, excluded.updatedAt), ifnull(excluded.updatedAt, updatedAt))
                     """
             ).execute(arguments: [
                 Self.key(of: host, in: database), chat.id, chat.projectId, chat.title.storable,

@@ -13,7 +13,7 @@ extension HistoryStore {
         try await read { database in
             let sql = """
                 SELECT host.id, chat.id, chat.title FROM chat JOIN host ON host.key = chat.host
-                WHERE chat.goneAt IS NULL
+                WHERE \(Self.isListed)
                 """
             return try Row.fetchAll(database, sql: sql).map { row in
                 KnownChat(hostID: row[0], id: row[1], title: row[2])

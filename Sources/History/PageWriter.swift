@@ -55,18 +55,23 @@ struct PageWriter {
             stored.map { Anchor(index: index, number: $0.number) }
         }.filter { $0.number > after ?? .min }
         if zip(all, all.dropFirst()).allSatisfy({ $0.number < $1.number }) { return all }
-        var best: [(length: Int, previous: Int?)] = []
-        for anchor in all {
-            let previous = best.indices.filter { all[$0].number < anchor.number }.max {
-                best[$0].length < best[$1].length
+        // By length: where the sequence of this length with the smallest last number ends.
+        var ends: [Int] = []
+        var previous: [Int?] = []
+        for (index, anchor) in all.enumerated() {
+            var (length, high) = (0, ends.count)
+            while length < high {
+                let middle = (length + high) / 2
+                if all[ends[middle]].number < anchor.number { length = middle + 1 } else { high = middle }
             }
-            best.append((1 + (previous.map { best[$0].length } ?? 0), previous))
+            previous.append(length == 0 ? nil : ends[length - 1])
+            if length == ends.count { ends.append(index) } else { ends[length] = index }
         }
         var sequence: [Anchor] = []
-        var next = best.indices.max { best[$0].length < best[$1].length }
+        var next = ends.last
         while let index = next {
             sequence.append(all[index])
-            next = best[index].previous
+            next = previous[index]
         }
         return sequence.reversed()
     }

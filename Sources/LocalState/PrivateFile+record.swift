@@ -2,7 +2,7 @@ internal import Glibc
 
 extension PrivateFile {
     /// Reads a whole record file. Returns nil if it does not exist. A file that other users may have written is
-    /// refused: it decides which hosts are trusted, and what is sent to them.
+    /// refused: such files decide what is trusted, and what is sent.
     ///
     /// - Parameters:
     ///   - limit: The largest size in bytes. Default: 16 MiB.
@@ -38,7 +38,8 @@ extension PrivateFile {
         guard status.permissions & 0o022 == 0 else {
             throw Failure(
                 description: "\(path) is not used: other users can change it",
-                remedy: "if nobody else has changed it: chmod 600 '\(path)'; otherwise move it away and pair again"
+                remedy:
+                    "if nobody else has changed it: chmod 600 '\(path)'; otherwise move it away: mv '\(path)' '\(path).moved'"
             )
         }
     }

@@ -15,10 +15,8 @@ enum CommandRunner {
             return Output(context: context, format: format).status(after: error)
         }
         if let notice = words.notice, format == .text { context.stderr.write("\(notice)\n") }
-        var name = "pairtool"
         do {
             var command = try await Pairtool.asyncParseAsRoot(words.words)
-            name = type(of: command).configuration.commandName ?? name
             if var asyncCommand = command as? any AsyncParsableCommand {
                 try await asyncCommand.run()
             } else {
@@ -31,7 +29,8 @@ enum CommandRunner {
             let status = output.status(after: error)
             if status != .interrupted {
                 let code = (error as? ExitRequest) == nil ? CommandError(describing: error).code : "-"
-                let event = ActivityLog.Event.failure(command: name, status: status.rawValue, code: code)
+                let path = words.helpPath.joined(separator: ".")
+                let event = ActivityLog.Event.failure(command: path, status: status.rawValue, code: code)
                 let entry = ActivityLog.Entry(at: context.now(), event: event)
                 try? await BlockingCall.run { ActivityLog(context).add([entry]) }
             }

@@ -4,6 +4,7 @@ import NIOSSL
 import Testing
 
 @testable import CompanionClient
+@testable import Providers
 
 @Suite struct CertificateNameTests {
     @Test("A certificate for another name is a failed handshake: nothing was sent, and nothing is sent again")

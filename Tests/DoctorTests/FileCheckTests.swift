@@ -5,6 +5,7 @@ import FoundationEssentials
 import Glibc
 import Identity
 import LocalState
+import Providers
 import Testing
 
 @testable import Doctor

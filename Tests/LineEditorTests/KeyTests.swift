@@ -115,4 +115,19 @@ struct KeyTests {
         #expect(LineState.after("a🇩🇪\u{7F}").shown == "a|")
         #expect(LineState.after("e\u{2}x\u{5}\u{301}").shown == "xe\u{301}|")
     }
+
+    @Test("Reports of the focus are found wherever they are cut, and are no keys")
+    func focus() {
+        var reports = FocusReports()
+        var seen: [Bool] = []
+        for byte in "a\u{1B}[Ib\u{1B}[\u{1B}[O\u{1B}[1I\u{1B}OI[O\u{1B}[I".utf8 {
+            if let report = reports.take([byte]) { seen.append(report) }
+        }
+        #expect(seen == [true, false, true])
+        #expect(reports.take("\u{1B}[Ix\u{1B}[O".utf8) == false)
+        #expect(reports.take("plain".utf8) == nil)
+        var state = LineState()
+        #expect(state.type("a\u{1B}[Ib\u{1B}[Oc").isEmpty)
+        #expect(state.shown == "abc|")
+    }
 }

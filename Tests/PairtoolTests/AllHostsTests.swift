@@ -94,6 +94,40 @@ import Testing
         }
     }
 
+    @Test("What is wrong in config.toml is said once, however many hosts are asked")
+    func faults() async throws {
+        try await withTwoMacs { _, _, user in
+            let directory = user.directory + "/.config/pairtool"
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+            try Data("[history]\nkep = \"90d\"\n".utf8).write(to: URL(filePath: directory + "/config.toml"))
+            for arguments in [["chats", "--all-hosts"], ["status", "--all-hosts"], ["send", "cart", "why?"]] {
+                let result = await user.run(arguments)
+                #expect(result.status == 0, "\(result)")
+                #expect(result.err.ranges(of: "config.toml").count <= 1, "\(result.err)")
+            }
+            #expect(await user.run("chats", "--all-hosts").err.contains("config.toml"))
+        }
+    }
+
+    @Test("To watch all hosts sends what waits for each")
+    func watch() async throws {
+        try await withTwoMacs { first, second, user in
+            #expect(await user.run("chats", "--all-hosts").status == 0)
+            for mac in [first, second] { mac.change { $0.faults = [FakeMacFault(.close)] } }
+            for (mac, chat) in [(first, "CORS"), (second, "Cart")] {
+                let sent = await user.run("send", chat, "why?", "--queue", "--host", mac.endpointText)
+                #expect(sent.status == 0, "\(sent)")
+            }
+            for mac in [first, second] { mac.change { $0.faults = [] } }
+            let (_, result) = try await user.follow(["watch", "--all-hosts", "--json"]) { watch in
+                try await watch.messages.has("has what was written", times: 2)
+                try watch.interrupt()
+            }
+            #expect(result.status == 130, "\(result)")
+            #expect(prompts(first) == 1 && prompts(second) == 1)
+        }
+    }
+
     @Test("The state of all hosts is a row each; one that answers is enough")
     func status() async throws {
         try await withTwoMacs { _, second, user in

@@ -192,6 +192,23 @@ import Testing
         }
     }
 
+    @Test("/copy after a prompt without an answer copies the newest answer that the host has")
+    func copyAfterFailure() async throws {
+        let failing = FakeMacTurn(steps: [.frame(#"{"type":"error","error":"no"}"#), .finish])
+        try await chat("hi", "so?", "/copy", terminal: true, turns: [.answering("first"), failing]) { result, mac, _ in
+            #expect(mac.requests.filter { $0.path.hasSuffix("/continue") }.count == 2)
+            #expect(result.err.contains("\u{1B}]52;c;\(Base64.encode("first".utf8))\u{7}"), "\(result)")
+        }
+        // Whatever was said before in this chat: the host has another answer since.
+        let other = FakeMacTurn(
+            steps: [.frame(FakeMacTurn.text("second")), .store, .frame(#"{"type":"error","error":"no"}"#), .finish],
+            answer: "second"
+        )
+        try await chat("hi", "so?", "/copy", terminal: true, turns: [.answering("first"), other]) { result, _, _ in
+            #expect(result.err.contains("\u{1B}]52;c;\(Base64.encode("second".utf8))\u{7}"), "\(result)")
+        }
+    }
+
     @Test("/save writes the chat as Markdown for the user alone, and replaces a file only if told to")
     func save() async throws {
         try await chat("hi", "/save ~/chat.md", "/save ~/old.md", "n", terminal: true, files: ["old.md": [65]]) {

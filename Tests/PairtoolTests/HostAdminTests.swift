@@ -44,7 +44,9 @@ import Testing
 
     @Test(
         "Without a host the commands say so",
-        arguments: [["pair"], ["devices"], ["revoke", "x"], ["permissions", "x"], ["unlock"], ["status"], ["audit"]]
+        arguments: [
+            ["pair"], ["devices"], ["revoke", "x"], ["permissions", "x"], ["unlock"], ["status"], ["audit"], ["rules"],
+        ]
     )
     func noHost(arguments: [String]) async throws {
         try await Sandbox.with { user in
@@ -61,6 +63,8 @@ import Testing
             ["pair", "--ttl", "59"], ["pair", "--ttl", "901"], ["pair", "--permission", "everything"],
             ["pair", "--read-only", "--permission", "chat.send"], ["pair", "--expires", "0"],
             ["pair", "--expires", "soon"], ["permissions", "x", "--read-only", "--set", "chat.send"],
+            ["rules", "add", "allow"], ["rules", "add", "maybe", "--kind", "read"], ["rules", "remove", "x"],
+            ["rules", "add", "deny", "--command", "rm; ls"], ["rules", "add", "deny", "--path", "/etc"],
             ["run", "--tls-port", "70000"], ["--read-only", "--permission", "chat.send"],
         ]
     )
@@ -126,6 +130,38 @@ import Testing
                     #expect(try verdict.json.first?["intact"] == .bool(true))
                     #expect(!shown.err.contains(code))
                 }
+            }
+        }
+    }
+
+    @Test("The owner adds rules for the agent, sees them, and removes them")
+    func rules() async throws {
+        try await Sandbox.with { user in
+            try await withHost(user) { events in
+                _ = try await events.first("listening")
+                let none = try await user.spawn(["host", "rules", "--json"])
+                #expect(try none.status == 3 && none.errorCode == "rules.none")
+                let added = try await user.spawn(["host", "rules", "add", "allow", "--command", "git status"])
+                #expect(added.out == "Rule 1: allow any tool, command “git status”\n", "\(added)")
+                let place = [
+                    "host", "rules", "add", "deny", "--kind", "edit", "--path", "docs", "--project", user.directory,
+                    "-q",
+                ]
+                #expect(try await user.spawn(place).out == "2\n")
+                let rows = try await user.spawn(["host", "rules", "--json"]).json
+                #expect(rows.map { $0["effect"]?.string } == ["allow", "deny"])
+                #expect(rows[0]["command"]?.string == "git status" && rows[0]["projectId"] == nil)
+                #expect(rows[1]["kind"]?.string == "edit" && rows[1]["path"]?.string == "docs")
+                #expect(rows[1]["projectId"]?.string?.isEmpty == false)
+                let elsewhere = try await user.spawn([
+                    "host", "rules", "add", "ask", "--kind", "edit", "--project", "x",
+                ])
+                #expect(elsewhere.status == 1 && elsewhere.err.contains("no project “x”"), "\(elsewhere)")
+                #expect(try await user.spawn(["host", "rules", "remove", "1"]).out.hasPrefix("Removed rule 1: "))
+                #expect(try await user.spawn(["host", "rules", "remove", "1"]).status == 3)
+                #expect(try await user.spawn(["host", "rules", "list", "-q"]).out == "2\n")
+                let audit = try await user.spawn(["host", "audit", "--json"]).json.map { $0["kind"]?.string }
+                #expect(audit == ["rule.added", "rule.added", "rule.removed"])
             }
         }
     }

@@ -3,6 +3,7 @@ import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
 import Glibc
+import Identity
 import Testing
 
 @testable import pairtool
@@ -172,6 +173,148 @@ import Testing
             #expect(try await states(user) == ["uncertain"])
             #expect(await user.run("projects").status == 0)
             #expect(prompts(mac) == 1)
+        }
+    }
+
+    @Test("When a prompt keeps waiting, those behind it in its chat do too, and others go out")
+    func stuck() async throws {
+        try await withMac { mac, user in
+            mac.change { $0.faults = Self.away }
+            for (chat, text) in [("Fix the login", "one"), ("Fix the login", "two"), ("CORS", "three")] {
+                #expect(await user.run("send", chat, text, "--queue").status == 0)
+            }
+            let busy = #"{"ok":false,"error":"busy","code":"chat.busy"}"#
+            let path = "/companion/chats/c-login/continue"
+            mac.change { $0.faults = [FakeMacFault(.json(status: 409, busy), on: path, times: 1)] }
+            let first = await user.run("outbox", "send")
+            #expect(first.status == 1 && first.out == "You said: three\n", "\(first)")
+            #expect(try await user.run("outbox", "--json").json.compactMap { $0["prompt"]?.string } == ["one", "two"])
+            mac.change { $0.faults = [FakeMacFault(.json(status: 409, busy), on: path, times: 1)] }
+            let behind = await user.run("send", "Fix the login", "2b", "--queue")
+            #expect(behind.status == 1 && behind.err.contains("The prompt waits as"), "\(behind)")
+            let last = await user.run("outbox", "send")
+            #expect(last.out == "You said: one\nYou said: two\nYou said: 2b\n", "\(last)")
+        }
+    }
+
+    @Test("How a prompt failed decides about the exit code")
+    func exitCodes() async throws {
+        try await withMac { mac, user in
+            let path = "/companion/chats/c-login/continue"
+            let missing = FakeMacFault(.json(status: 404, #"{"ok":false,"error":"gone"}"#), on: path)
+            mac.change { $0.faults = [missing] }
+            #expect(await user.run("send", "Fix the login", "why?", "--queue").status == 3)
+            #expect(try await states(user) == ["refused"])
+            let id = try #require(try await user.run("outbox", "--json").json.first?["id"]?.string)
+            #expect(await user.run("outbox", "send", "--again", id).status == 3)
+        }
+    }
+
+    @Test("Prompts that wait for the same new chat share it, and one that comes later in the same chat goes there")
+    func newChat() async throws {
+        try await withMac { mac, user in
+            let chat = ["chat", "--new", "--project", "api"]
+            try await user.atTerminal(chat) { terminal in
+                for word in ["one", "two"] {
+                    try await terminal.shows("› ")
+                    mac.change { $0.faults = Self.away }
+                    try await terminal.type("\(word)\r")
+                    try await terminal.shows("Keep the prompt")
+                    try await terminal.type("y\r")
+                    try await terminal.shows("The prompt waits as")
+                }
+                try await terminal.shows("› ")
+                mac.change { $0.faults = [] }
+                try await terminal.type("three\r")
+                try await terminal.shows("Its answer: You said: one")
+                try await terminal.shows("Its answer: You said: two")
+                try await terminal.shows("You said: three")
+                try await terminal.shows("› ")
+                try await terminal.type("\u{4}")
+                #expect(try await terminal.status == 0)
+            }
+            let paths = mac.requests.map(\.path).filter { $0.hasSuffix("/continue") }
+            #expect(paths.count == 3 && Set(paths).count == 1, "\(paths)")
+            #expect(await user.run("outbox").status == 3)
+        }
+    }
+
+    @Test("What is allowed once is allowed for the prompt that waits, and for no other")
+    func allowedOnce() async throws {
+        try await withMac { mac, user in
+            try await user.atTerminal(["chat", "c-login", "--last", "0"]) { terminal in
+                try await terminal.shows("› ")
+                try await terminal.type("/allow grep once\r")
+                try await terminal.shows("is allowed for the next prompt")
+                try await terminal.shows("› ")
+                mac.change { $0.faults = Self.away }
+                try await terminal.type("one\r")
+                try await terminal.shows("Keep the prompt")
+                try await terminal.type("y\r")
+                try await terminal.shows("The prompt waits as")
+                try await terminal.shows("› ")
+                mac.change { $0.faults = [] }
+                try await terminal.type("two\r")
+                try await terminal.shows("You said: two")
+                try await terminal.shows("› ")
+                try await terminal.type("\u{4}")
+                #expect(try await terminal.status == 0)
+            }
+            let sent = mac.requests.filter { $0.path.hasSuffix("/continue") }.map(\.text)
+            #expect(sent.map { $0.contains(#""allowedTools":["grep"]"#) } == [true, false], "\(sent)")
+        }
+    }
+
+    @Test("To disconnect sends nothing that waits")
+    func disconnect() async throws {
+        try await withMac { mac, user in
+            mac.change { $0.faults = Self.away }
+            #expect(await user.run("send", "Fix the login", "why?", "--queue").status == 0)
+            mac.change { $0.faults = [] }
+            let ended = await user.run("disconnect")
+            #expect(ended.status == 0 && ended.out.contains("Disconnected"), "\(ended)")
+            #expect(prompts(mac) == 0 && ended.err.contains("why?") == false, "\(ended)")
+            #expect(try await states(user) == ["waiting"])
+        }
+    }
+
+    @Test("A host's name is one line, whatever is in it")
+    func forgedLine() async throws {
+        try await withMac { mac, user in
+            try PairedHostStore(directory: user.data).update { $0.hosts[0].name = "Mac\npairtool: all is well" }
+            let known = await user.run("projects", "--offline")
+            #expect(known.status == 0 && known.err.contains("all is well"), "\(known)")
+            mac.change { $0.faults = Self.away }
+            let queued = await user.run("send", "Fix the login", "why?", "--queue")
+            mac.change { $0.faults = [] }
+            let sent = await user.run("projects")
+            #expect(sent.err.contains("why?"), "\(sent)")
+            for said in [known, queued, sent] { #expect(!said.err.contains("\npairtool: all"), "\(said.err)") }
+        }
+    }
+
+    @Test("The beginning of an id that several prompts have is refused, and names them")
+    func ambiguousID() async throws {
+        try await withMac { mac, user in
+            mac.change { $0.faults = Self.away }
+            for text in ["one", "two"] {
+                #expect(await user.run("send", "Fix the login", text, "--queue").status == 0)
+            }
+            let names = try FileManager.default.contentsOfDirectory(atPath: user.data + "/outbox")
+            let path = try #require(names.first { $0.hasSuffix("json") })
+            try OutboxStore(path: "\(user.data)/outbox/\(path)").update { outbox in
+                var changed = Outbox()
+                for (id, prompt) in zip(["aaaa0000", "aaaa1111"], outbox.prompts) {
+                    let added = changed.add(prompt.prompt, in: "", allowedTools: nil, at: prompt.writtenAt)
+                    changed.change(added?.id ?? "") { $0.id = id }
+                }
+                outbox = changed
+            }
+            let several = await user.run("outbox", "show", "aaaa", "--json")
+            #expect(several.status == 2 && several.failed(with: "outbox.ambiguous"), "\(several)")
+            #expect(several.err.contains("aaaa0000") && several.err.contains("aaaa1111"))
+            #expect(await user.run("outbox", "show", "bbbb", "--json").failed(with: "outbox.unknown"))
+            #expect(await user.run("outbox", "show", "aaaa1").out.contains("two"))
         }
     }
 

@@ -123,8 +123,15 @@ extension AICLIHost: TurnRunning {
         return chat.id
     }
 
-    /// Sends the waiting prompts first, then this one. If the host is unreachable, the prompt is stored in the outbox.
     package func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs {
+        turn(request, waiting: nil)
+    }
+
+    package func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnOutputs {
+        turn(request, waiting: journal.id)
+    }
+
+    private func turn(_ request: TurnRequest, waiting: String?) -> TurnOutputs {
         TurnOutputs { emit in
             guard let directory = request.projectPath, !directory.isEmpty else {
                 throw CompanionClientError(
@@ -133,131 +140,14 @@ extension AICLIHost: TurnRunning {
                     delivery: .notSent
                 )
             }
-            do {
-                try await sendWaiting(emit)
-                let summary = try await runner.run(
-                    request.prompt,
-                    in: directory,
-                    allowedTools: request.allowedTools,
-                    emit: emit
-                )
-                emit(.finished(summary))
-            } catch let error as CompanionClientError where error.isOutOfReach {
-                throw try wait(request, in: directory, because: error)
-            }
-        }
-    }
-
-    /// Sends a prompt that waited, and no other.
-    package func turn(chatID: String, _ request: TurnRequest, journal: PromptJournal) -> TurnOutputs {
-        TurnOutputs { emit in
-            emit(
-                .finished(
-                    try await runner.run(
-                        request.prompt,
-                        in: request.projectPath ?? "",
-                        allowedTools: request.allowedTools,
-                        waiting: journal.id,
-                        emit: emit
-                    )
-                )
+            let summary = try await runner.run(
+                request.prompt,
+                in: directory,
+                allowedTools: request.allowedTools,
+                waiting: waiting,
+                emit: emit
             )
+            emit(.finished(summary))
         }
-    }
-
-    private func wait(
-        _ request: TurnRequest,
-        in directory: String,
-        because error: CompanionClientError
-    ) throws -> CompanionClientError {
-        let now = runner.now()
-        let entry = try store.updateOutbox {
-            $0.add(request.prompt, in: directory, allowedTools: request.allowedTools, at: now)
-        }
-        var error = error
-        guard let entry else {
-            error.message += " The outbox is full, so this prompt was not kept."
-            error.advice = "remove some: pairtool outbox"
-            return error
-        }
-        error.message += " The prompt waits here as \(entry.id), and goes out before the next one."
-        error.advice = "once the host is back: pairtool outbox send"
-        error.waitsAs = entry.id
-        return error
-    }
-}
-
-// MARK: Waiting prompts
-
-extension AICLIHost {
-    /// Sends the waiting prompts, oldest first, each once. A prompt that fails at the host does not block the others.
-    ///
-    /// - Parameters:
-    ///   - begin: Called before each prompt.
-    ///   - emit: Takes the outputs of the turns.
-    ///   - end: Called after each prompt that reached the host, with its result.
-    /// - Throws: ``CompanionClientError`` if the host is unreachable; the remaining prompts keep waiting.
-    package func sendWaiting(
-        begin: (WaitingPrompt) -> Void,
-        emit: (TurnOutput) -> Void,
-        end: (Result<ChatTurnSummary, CompanionClientError>) -> Void
-    ) async throws {
-        while let next = try store.outbox().next {
-            begin(next)
-            do {
-                let summary = try await runner.run(
-                    next.prompt,
-                    in: next.workingDirectory,
-                    allowedTools: next.allowedTools,
-                    waiting: next.id,
-                    emit: emit
-                )
-                end(.success(summary))
-            } catch let error as CompanionClientError {
-                guard !error.concernsHost else { throw error }
-                // If the prompt was never begun, it would be the next one again and be tried forever.
-                try store.updateOutbox { if $0.next?.id == next.id { $0.refuse(next.id) } }
-                end(.failure(error))
-            }
-        }
-    }
-
-    /// Does the same before another prompt. Each answer is reported in one line; the history has the whole answer.
-    private func sendWaiting(_ emit: (TurnOutput) -> Void) async throws {
-        try await sendWaiting { prompt in
-            let age = Duration.seconds(Int64(max(0, runner.now().timeIntervalSince(prompt.writtenAt)))).roughly
-            emit(.status("Sending what was written \(age) ago: \(prompt.prompt.excerpt)"))
-        } emit: { output in
-            switch output {
-            case .text, .usage, .finished: break
-            default: emit(output)
-            }
-        } end: { outcome in
-            switch outcome {
-            case .success(let summary): emit(.status("Its answer: \(summary.answer.excerpt)"))
-            case .failure(let error): emit(.status("It has no answer: \(error.description)"))
-            }
-        }
-    }
-}
-
-extension CompanionClientError {
-    /// Whether other prompts would fail in the same way.
-    fileprivate var concernsHost: Bool {
-        delivery == .notSent && ![.busy, .badRequest, .notFound, .hostError, .forbidden, .server].contains(code)
-    }
-
-    /// Whether the host could not be reached and received nothing.
-    fileprivate var isOutOfReach: Bool {
-        delivery == .notSent && [.unreachable, .timedOut].contains(code)
-    }
-}
-
-extension String {
-    /// The beginning of the text, for one line.
-    fileprivate var excerpt: String {
-        let text = trimmingWhitespace()
-        let start = (text.split(whereSeparator: \.isNewline).first ?? "").scalars(atMost: 100)
-        return start.isSame(as: text) ? start : start + "…"
     }
 }

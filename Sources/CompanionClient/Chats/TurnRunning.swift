@@ -1,3 +1,4 @@
+package import CompanionWire
 package import FoundationEssentials
 
 /// A prompt and its options.
@@ -23,18 +24,6 @@ package struct TurnRequest: Sendable, Hashable {
         self.projectPath = projectPath
         self.allowedTools = allowedTools
         self.images = images
-    }
-}
-
-/// A picture that is sent with a prompt.
-package struct TurnImage: Sendable, Hashable {
-    package var bytes: [UInt8]
-    /// For example `image/png`.
-    package var mediaType: String
-
-    package init(bytes: [UInt8], mediaType: String) {
-        self.bytes = bytes
-        self.mediaType = mediaType
     }
 }
 

@@ -27,7 +27,13 @@ extension CompanionAPIClient {
             try journal?.keep(SentCommand(body))
             return body
         }
-        var body = try journal?.sent.map { Array($0.body.utf8) } ?? sign()
+        var body: [UInt8]
+        if let journal, let sent = journal.sent {
+            try journal.requireWaiting()
+            body = Array(sent.body.utf8)
+        } else {
+            body = try sign()
+        }
         var backoff = Backoff(configuration.retries)
         var hasSetClock = false
         var mayHaveRun = false

@@ -2,26 +2,10 @@ import AsyncHTTPClient
 import CompanionWire
 package import Logging
 import NIOCore
+import Providers
 
 extension HTTPClient.Configuration {
-    /// HTTP/1.1 with whoever is asked: no redirect is followed and no body unpacked.
-    ///
-    /// - Parameters:
-    ///   - connect: For a connection to stand.
-    ///   - idle: For the next byte.
-    static func direct(connect: Duration, idle: Duration) -> HTTPClient.Configuration {
-        var http = HTTPClient.Configuration(
-            redirectConfiguration: .disallow,
-            timeout: .init(connect: TimeAmount(connect), read: TimeAmount(idle)),
-            decompression: .disabled
-        )
-        http.httpVersion = .http1Only
-        // A refused connection is an answer, not a reason to try until the time is up.
-        http.connectionPool.retryConnectionEstablishment = false
-        return http
-    }
-
-    /// The same with a host at a local address.
+    /// HTTP/1.1 with a host at a local address.
     static func local(
         _ endpoint: CompanionEndpoint,
         timeouts: CompanionClientConfiguration.Timeouts

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import CompanionWire
+import FoundationEssentials
 import NIOCore
 import NIOHTTP1
 
@@ -24,6 +25,11 @@ extension HTTPClientResponse {
         // A reader whose task was cancelled sees an end like any other.
         try Task.checkCancellation()
         return bytes
+    }
+
+    /// The time in the `Date` header.
+    var serverDate: Date? {
+        headers.first(name: "Date").flatMap(HTTPDate.date(from:))
     }
 
     var isHTML: Bool {

@@ -65,6 +65,8 @@ struct RecordedChats: ChatBrowsing {
         let page = try await base.messagesPage(chatID: chatID, cursor: cursor, limit: limit)
         // Single messages are asked for to find the end of a chat; what is at their offset is uncertain.
         guard limit > 1, page.messages.dropped == 0 || !page.messages.elements.isEmpty else { return page }
+        // Hosts may ignore the limit. Others wait while a page is written, so not one of any size.
+        guard page.messages.elements.count <= 10_000 else { return page }
         let offset = cursor.map { Int($0) } ?? 0
         let before = last.withLockedValue(\.self).flatMap { last in
             cursor.map(last.cursor.isSame) == true && last.chatID.isSame(as: chatID) ? last.messageID : nil

@@ -1,3 +1,4 @@
+import CompanionWire
 package import FoundationEssentials
 
 /// Reads the daemon's times: ISO 8601 with any number of fraction digits, with `Z`, an offset (`+02:00`, `+0200`,

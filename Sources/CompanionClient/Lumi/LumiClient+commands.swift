@@ -47,7 +47,7 @@ extension LumiClient {
     /// - Throws: ``CompanionClientError/Code/badAnswer`` where the host sends no picture.
     package func screenshot() async throws -> LumiScreenshot {
         let answer = try await perform(.screenshot)
-        guard let bytes = answer.data, let type = LumiPictureType(bytes) else {
+        guard let bytes = answer.data, let type = PictureType(bytes) else {
             throw CompanionClientError(.badAnswer, "\(endpoint) sent no picture of its screen.")
         }
         return LumiScreenshot(type: type, bytes: bytes)

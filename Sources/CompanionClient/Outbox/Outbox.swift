@@ -25,6 +25,8 @@ package struct WaitingPrompt: Codable, Sendable, Hashable, Identifiable {
     package var chatTitle: String?
     /// The project in which to create the chat.
     package var projectID: String?
+    /// The same for all prompts of a chat that is created before the first of them is sent.
+    package var newChatID: UUID?
     /// nil lets the host choose.
     package var model: String?
     /// Why the host refused it.
@@ -60,6 +62,10 @@ package struct Outbox: Codable, Sendable, Hashable {
     /// The next prompt to send. A prompt in the state `uncertain` does not block the others.
     package var next: WaitingPrompt? { prompts.first { $0.state == .waiting } }
 
+    package func isWaiting(_ id: String) -> Bool {
+        prompts.contains { $0.id.isSame(as: id) && $0.state == .waiting }
+    }
+
     /// - Returns: The entry; nil if the queue is full.
     package mutating func add(
         _ prompt: String,
@@ -88,13 +94,23 @@ package struct Outbox: Codable, Sendable, Hashable {
         body(&prompts[index])
     }
 
+    /// Names the chat that was created for a prompt, and for those that wait for the same one.
+    package mutating func setChat(_ chatID: String, of id: String) {
+        guard let first = prompts.first(where: { $0.id.isSame(as: id) }) else { return }
+        for index in prompts.indices
+        where prompts[index].id.isSame(as: id) || first.newChatID != nil && prompts[index].newChatID == first.newChatID
+        {
+            prompts[index].chatID = chatID
+        }
+    }
+
     /// Marks the prompt as being sent. Store this before the first byte is sent, so that the prompt is never sent
     /// twice.
     ///
     /// - Returns: Whether the prompt was still waiting.
     package mutating func begin(_ id: String) -> Bool {
-        guard let index = prompts.firstIndex(where: { $0.id == id && $0.state == .waiting }) else { return false }
-        prompts[index].state = .uncertain
+        guard isWaiting(id) else { return false }
+        change(id) { $0.state = .uncertain }
         return true
     }
 
@@ -108,7 +124,7 @@ package struct Outbox: Codable, Sendable, Hashable {
 
     /// Removes the prompt: the host has received it, or the user discarded it.
     package mutating func finish(_ id: String) {
-        prompts.removeAll { $0.id == id }
+        prompts.removeAll { $0.id.isSame(as: id) }
     }
 
     /// Lets the prompt be sent: the host has not got it.

@@ -38,13 +38,25 @@ package struct PromptJournal: Sendable {
     }
 
     /// Keeps a signed command before its first byte is sent (protocol v2).
+    ///
+    /// - Throws: ``CompanionClientError/Code/busy`` if the prompt does not wait any more.
     func keep(_ command: SentCommand) throws {
-        try store.update { outbox in
+        let isWaiting = try store.update { outbox in
+            guard outbox.isWaiting(id) else { return false }
             outbox.change(id) { prompt in
                 prompt.commandID = commandID
                 prompt.command = command
             }
+            return true
         }
+        guard isWaiting else { throw CompanionClientError.sentByAnother }
+    }
+
+    /// Makes sure that the prompt waits, before the command of an earlier attempt is sent again.
+    ///
+    /// - Throws: ``CompanionClientError/Code/busy`` if it was sent by another process, or removed.
+    func requireWaiting() throws {
+        guard try store.load().isWaiting(id) else { throw CompanionClientError.sentByAnother }
     }
 
     /// The host has the prompt.
@@ -54,9 +66,9 @@ package struct PromptJournal: Sendable {
 }
 
 extension CompanionClientError {
-    /// Another process took a prompt that waited. Whether the host has it is that one's matter, so this one does not put
-    /// it back.
+    /// Another process took a prompt that waited, or the user removed it. Whether the host has it is that one's matter,
+    /// so this one does not put it back.
     static var sentByAnother: CompanionClientError {
-        CompanionClientError(.busy, "Another pairtool has sent the prompt meanwhile.", delivery: .unknown)
+        CompanionClientError(.busy, "Another pairtool has sent or removed the prompt meanwhile.", delivery: .unknown)
     }
 }

@@ -7,7 +7,9 @@ package struct AdminRequest: Codable, Sendable, Hashable {
     package static let version = 1
 
     package enum Command: String, Codable, Sendable, Hashable, CaseIterable {
-        case pair, devices, revoke, permissions, unlock, status, audit, questions, answer
+        case pair, devices, revoke, permissions, unlock, status, audit, questions, answer, rules
+        case addRule = "rule.add"
+        case removeRule = "rule.remove"
     }
 
     package var v = AdminRequest.version
@@ -32,6 +34,10 @@ package struct AdminRequest: Codable, Sendable, Hashable {
     package var approve: Bool?
     /// `answer`: whether that goes for all later questions like it.
     package var always: Bool?
+    /// `rule.add`, without an id. `rule.remove`: its id counts.
+    package var rule: AgentRule?
+    /// `rule.add`: the id, path or name of a project; nil for all.
+    package var project: String?
 
     package init(_ command: Command) {
         self.command = command.rawValue
@@ -64,6 +70,8 @@ package struct AdminResponse: Codable, Sendable, Hashable {
     /// was named, with them.
     /// `answer`: the one that was answered.
     package var questions: [HostQuestion]?
+    /// `rules`: all, the oldest first. `rule.add`, `rule.remove`: the one.
+    package var rules: [AgentRule]?
 
     package init() {
         ok = true
@@ -102,6 +110,8 @@ package struct AdminStatus: Codable, Sendable, Hashable {
     package var lan: Bool
     /// How many devices are paired.
     package var devices: Int
+    /// What answers; the first is the default.
+    package var models: [CompanionModel]?
     package var pairingLocked: Bool
     package var failuresInARow: Int
     /// When the running challenge ends; nil when none runs.

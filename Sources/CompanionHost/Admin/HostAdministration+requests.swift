@@ -23,6 +23,9 @@ extension HostAdministration {
             case .audit: return try await readAudit(verify: request.verify ?? false)
             case .questions: return try await readQuestions(request)
             case .answer: return try await answerQuestion(request)
+            case .rules: return try await Self.answer(rules.list())
+            case .addRule: return try await addRule(request)
+            case .removeRule: return try await removeRule(request)
             }
         } catch {
             let refusal = HostError(describing: error) ?? HostError(.internal, HostErrorText.internalError)
@@ -94,6 +97,24 @@ extension HostAdministration {
             approve ? (always ? .allowAlways : .allowOnce) : (always ? .rejectAlways : .rejectOnce)
         var response = AdminResponse()
         response.questions = [try await questions.decide(id, .kind(kind), by: .owner)]
+        return response
+    }
+
+    private func addRule(_ request: AdminRequest) async throws -> AdminResponse {
+        guard let rule = request.rule else { return AdminResponse(error: .requestInvalid, "A rule is needed.") }
+        return Self.answer([try await rules.add(rule, project: request.project)])
+    }
+
+    private func removeRule(_ request: AdminRequest) async throws -> AdminResponse {
+        guard let id = request.rule?.id, let rule = try await rules.remove(id) else {
+            return AdminResponse(error: .ruleUnknown, "The host has no such rule.")
+        }
+        return Self.answer([rule])
+    }
+
+    private static func answer(_ rules: [AgentRule]) -> AdminResponse {
+        var response = AdminResponse()
+        response.rules = rules
         return response
     }
 

@@ -9,6 +9,8 @@ package struct HostAdministration: Sendable {
     let pairing: CompanionPairingService
     let control: DeviceControl
     let questions: AgentQuestions
+    let rules: AgentRules
+    let models: [CompanionModel]
     let ports: @Sendable () -> HostPorts?
     /// The audit, for reading.
     package let audit: AuditLog
@@ -63,6 +65,7 @@ package struct HostAdministration: Sendable {
             legacy: legacy,
             lan: lan,
             devices: devices().count,
+            models: models,
             pairingLocked: pairing.isLocked,
             failuresInARow: pairing.failuresInARow,
             challengeExpiresAt: pairing.expiresAt,

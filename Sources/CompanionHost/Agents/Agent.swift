@@ -11,6 +11,8 @@ package struct AgentTurn: Sendable {
     /// Names of the tools that it may use; nil allows all. An agent that asks before it uses a tool is not bound by
     /// them: its question is.
     package var allowedTools: Set<String>?
+    /// The id of one of the agent's models; empty for the first.
+    package var model: String = ""
 }
 
 /// What an agent says.
@@ -93,6 +95,8 @@ package struct AgentQuestion: Sendable, Hashable {
     package var call: AgentToolCall
     /// What the tool would do, in full: a command, a difference, or arguments as JSON.
     package var arguments: String
+    /// The command that it would run, as it would be typed; nil for none.
+    package var command: String?
     /// The answers as the agent gave them.
     package var options: [AgentOption]
 

@@ -18,6 +18,8 @@ package struct AuditKind: RawRepresentable, Sendable, Hashable {
     package static let permissionsChanged = AuditKind(rawValue: "device.permissions")
     package static let revoked = AuditKind(rawValue: "device.revoked")
     package static let questionDecided = AuditKind(rawValue: "question.decided")
+    package static let ruleAdded = AuditKind(rawValue: "rule.added")
+    package static let ruleRemoved = AuditKind(rawValue: "rule.removed")
 }
 
 /// A row of the audit.

@@ -55,6 +55,21 @@ extension HostDatabase {
             try database.execute(sql: "ALTER TABLE deviceUsage ADD COLUMN projects INTEGER NOT NULL DEFAULT 0")
         }
         migrator.registerMigration("agents") { database in try database.execute(sql: agents) }
+        migrator.registerMigration("rules") { database in
+            try database.execute(
+                sql: """
+                    -- NULL: whatever it is. AUTOINCREMENT: the audit names rules by their numbers.
+                    CREATE TABLE agentRule (
+                        number INTEGER PRIMARY KEY AUTOINCREMENT,
+                        project TEXT,
+                        effect TEXT NOT NULL,
+                        kind TEXT,
+                        command TEXT,
+                        path TEXT
+                    );
+                    """
+            )
+        }
         return migrator
     }
 

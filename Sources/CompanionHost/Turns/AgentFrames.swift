@@ -5,7 +5,7 @@ import FoundationEssentials
 struct AgentFrames: Sendable {
     /// What was said of each tool that has not ended.
     private var tools: [ByteText: String] = [:]
-    private var isThinking = false
+    private var ended: Set<ByteText> = []
     private var lastLabel: String?
     private var mode: String?
     /// Whether the answer's text has a line to be ended.
@@ -21,18 +21,12 @@ struct AgentFrames: Sendable {
 
     private mutating func said(_ event: AgentEvent) -> [ContinueChatEvent] {
         switch event {
-        case .thought:
-            // Folded: clients show that it thinks, not each of the pieces.
-            guard !isThinking else { return [] }
-            isThinking = true
-            return status("Thinking")
-        case .signOfLife: return []
-        default: isThinking = false
-        }
-        switch event {
-        case .thought, .signOfLife, .question: return []
+        // Folded: clients show that it thinks, not each of the pieces.
+        case .thought: return status("Thinking")
+        case .signOfLife, .question: return []
         case .status(let label): return status(label)
         case .text(let text):
+            lastLabel = nil
             if !text.isEmpty { isInLine = !text.ends(with: "\n") }
             return [.text(text)]
         case .notice(let text):
@@ -80,6 +74,8 @@ struct AgentFrames: Sendable {
 
     private mutating func tool(_ call: AgentToolCall) -> [ContinueChatEvent] {
         let id = ByteText(call.id)
+        // It may tell more of a tool that has ended.
+        guard !ended.contains(id) else { return [] }
         var frames: [ContinueChatEvent] = []
         lastLabel = nil
         if tools[id] == nil { frames.append(.toolStart(toolName: call.title, toolCallID: call.id)) }
@@ -87,6 +83,7 @@ struct AgentFrames: Sendable {
         switch call.status {
         case .completed, .failed:
             tools[id] = nil
+            ended.insert(id)
             let isDone = call.status == .completed
             frames.append(
                 .toolComplete(toolName: name, toolCallID: call.id, success: isDone, details: Self.details(of: call))

@@ -128,6 +128,7 @@ package final class TurnRunner: Sendable {
         let (requests, request) = AsyncStream.makeStream(of: Ending.self, bufferingPolicy: .bufferingOldest(1))
         var turn = turn
         turn.id = id
+        turn.model = model ?? ""
         let job = Job(
             turn: turn,
             project: project,

@@ -64,6 +64,8 @@ package struct CompanionErrorCode: RawRepresentable, Codable, Sendable, Hashable
     package static let approvalUnknown = CompanionErrorCode("approval.unknown")
     /// The question was answered already, or its time is over.
     package static let approvalDecided = CompanionErrorCode("approval.decided")
+    /// The host has no such rule.
+    package static let ruleUnknown = CompanionErrorCode("rule.unknown")
     package static let turnUnknown = CompanionErrorCode("turn.unknown")
     package static let `internal` = CompanionErrorCode("internal")
 }

@@ -4,6 +4,7 @@ import CompanionWire
 import FoundationEssentials
 import Identity
 import LocalState
+import Providers
 
 /// Whether the tool's records are valid. Each one is read by its own store.
 struct RecordCheck {

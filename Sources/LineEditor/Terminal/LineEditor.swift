@@ -43,11 +43,15 @@ package final class LineEditor: @unchecked Sendable {
     /// Lines for the history, until the next line begins.
     private let remembered = Mutex<[String]>([])
     private let completed = Mutex<[(request: CompletionRequest, completion: Completion)]>([])
+    private let front = Mutex<Bool?>(nil)
 
     private var state: LineState
     private var renderer: LineRenderer
     private var typed: [UInt8]
     private var hasEnded = false
+    private var reports = FocusReports()
+    /// Whether this terminal has ever reported who has the focus.
+    private var hasReports = false
     /// How many of the next bytes the terminal had taken in its original mode, which turns Enter into a line feed.
     private var earlier = 0
     /// The candidates that were asked for. Keys wait for them, so that what is typed next follows what is inserted.
@@ -88,6 +92,9 @@ package final class LineEditor: @unchecked Sendable {
         Glibc.close(input.wakeDescriptor)
         Glibc.close(wakeWriter)
     }
+
+    /// Whether the terminal's window has the keyboard's focus; nil if the terminal has not said so, or was given back.
+    package var isInFront: Bool? { mode.isSet ? front.withLock(\.self) : nil }
 
     /// Puts a line into the history; Arrow-Up brings it back.
     package func remember(_ line: String) {
@@ -170,12 +177,21 @@ extension LineEditor {
             bytes[index] = UInt8(ascii: "\r")
         }
         earlier -= min(earlier, bytes.count)
+        if let isFront = reports.take(bytes) {
+            hasReports = true
+            front.withLock { $0 = isFront }
+        } else if hasReports {
+            // Somebody types here. Had they left since, a terminal that reports would have said so.
+            front.withLock { $0 = $0 ?? true }
+        }
         if typed.count < Self.mostTypedAhead { typed += bytes }
     }
 
     private func enter(_ kind: TerminalMode.Kind) {
         TerminalSignals.install()
-        if mode.set(kind) { earlier = TerminalInput.available }
+        guard mode.set(kind) else { return }
+        earlier = TerminalInput.available
+        front.withLock { $0 = nil }
     }
 
     /// Stops until the process is continued.

@@ -12,8 +12,9 @@ final class TerminalMode: Sendable {
         case holding
     }
 
-    private static let pasteOn = "\u{1B}[?2004h"
-    private static let pasteOff = "\u{1B}[?2004l"
+    /// Bracketed paste, and reports of the focus.
+    private static let reportsOn = "\u{1B}[?2004h\u{1B}[?1004h"
+    private static let reportsOff = "\u{1B}[?1004l\u{1B}[?2004l"
 
     private let original: termios
     private let isChanged = Atomic(false)
@@ -24,6 +25,9 @@ final class TerminalMode: Sendable {
         guard tcgetattr(STDIN_FILENO, &settings) == 0 else { return nil }
         original = settings
     }
+
+    /// Whether the terminal has another mode than before this program.
+    var isSet: Bool { isChanged.load(ordering: .sequentiallyConsistent) }
 
     /// - Returns: Whether the terminal had its original mode before.
     @discardableResult
@@ -46,7 +50,7 @@ final class TerminalMode: Sendable {
         }
         let wasOriginal = !isChanged.exchange(true, ordering: .sequentiallyConsistent)
         tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
-        if wasOriginal { TerminalOutput.write(Self.pasteOn) }
+        if wasOriginal { TerminalOutput.write(Self.reportsOn) }
         return wasOriginal
     }
 
@@ -56,7 +60,7 @@ final class TerminalMode: Sendable {
         // In the background, the terminal is the shell's, which has set its own mode.
         guard tcgetpgrp(STDIN_FILENO) == getpgrp() else { return }
         var settings = original
-        TerminalOutput.write(Self.pasteOff)
+        TerminalOutput.write(Self.reportsOff)
         tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
     }
 }

@@ -75,7 +75,7 @@ struct Choices: Sendable {
         for kind in NotificationKind.allCases {
             guard let value = table[kind.rawValue] else { continue }
             guard let isOn = value.bool else {
-                fault(path, "notifications.\(kind.rawValue) is neither true nor false")
+                fault(path, "notifications.\(kind.rawValue) must be true or false")
                 continue
             }
             if !isOn { notifications.remove(kind) }

@@ -1,4 +1,5 @@
 import CompanionClient
+import CompanionWire
 import FoundationEssentials
 import Glibc
 import LocalState
@@ -25,6 +26,10 @@ struct CommandContext: Sendable {
     var drawing = TerminalDrawing()
     /// Whether notifications may be shown on the desktop.
     var notifies = true
+    /// Whether the terminal is in front on the desktop; nil if that is not known.
+    var isInFront: @Sendable () -> Bool? = { nil }
+    /// What was said to the user that is not to be said twice.
+    var said = SaidOnce()
     /// Whether prompts that wait for a host are sent along the way, when it is reached.
     var sendsWaiting = true
     /// Which base URL of a daemon with two to use; nil for the one that answers.
@@ -39,6 +44,13 @@ struct CommandContext: Sendable {
 
     /// The context of the running command.
     @TaskLocal static var current = CommandContext.process
+
+    /// The context of the running command, in which no prompts are sent along the way.
+    static var leavingPrompts: CommandContext {
+        var context = current
+        context.sendsWaiting = false
+        return context
+    }
 
     /// This process's own streams and environment.
     static let process = CommandContext(
@@ -88,6 +100,16 @@ struct CommandContext: Sendable {
     var columns: Int? { stdoutIsTerminal ? windowSize()?.columns : nil }
 
     var paths: Paths { Paths(environment: environment) }
+}
+
+/// Messages of a command that are said once, however many hosts or sessions they concern.
+final class SaidOnce: Sendable {
+    private let texts = NIOLockedValueBox<Set<ByteText>>([])
+
+    /// - Returns: Whether the message is new.
+    func insert(_ text: String) -> Bool {
+        texts.withLockedValue { $0.insert(ByteText(text)).inserted }
+    }
 }
 
 /// What changes at the end of a terminal's output: others have to ask for room there.

@@ -6,6 +6,7 @@ import History
 import Identity
 import LocalState
 import PairingAgent
+import Providers
 import QRCodec
 
 extension CommandError {
@@ -29,6 +30,8 @@ extension CommandError {
             case let error as HistoryError:
                 CommandError(.failed, "history.\(error.code)", error.message, next: error.remedy)
             case let error as LumiStoreError: Self.lumiStore(error)
+            case let error as ProviderKeyStoreError:
+                CommandError(.failed, "store.\(error.code)", error.message, next: error.remedy)
             case let error as LumiInputError: CommandError(.usage, "remote.input", error.message)
             case let error as JarvisDecisionError:
                 CommandError(.failed, "approval.\(error.code)", error.description, next: "pairtool approvals")

@@ -1,4 +1,5 @@
 import CompanionClient
+import Providers
 
 extension CommandError {
     /// Converts a provider's error to one that the command line reports.

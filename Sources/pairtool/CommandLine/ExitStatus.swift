@@ -19,6 +19,11 @@ enum ExitStatus: Int32, Sendable {
     case interrupted = 130
 }
 
+extension Collection<ExitStatus> {
+    /// The status of a command that failed in several ways; nil if there are none.
+    var worst: ExitStatus? { self.max { $0.rawValue < $1.rawValue } }
+}
+
 /// Ends a command with a status, without another message.
 struct ExitRequest: Error {
     var status: ExitStatus

@@ -28,11 +28,6 @@ extension InputSource {
         ready()
         return try readLine(echo: false).map { $0.utf8.first ?? UInt8(ascii: "\n") }
     }
-
-    func readSome() throws -> [UInt8]? {
-        let rest = try readAll(limit: .max) ?? []
-        return rest.isEmpty ? nil : rest
-    }
 }
 
 /// The process's standard input.

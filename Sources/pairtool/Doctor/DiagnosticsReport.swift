@@ -181,7 +181,7 @@ struct DiagnosticsReport: Encodable, Sendable {
             environment[name] = context.environment[name].map { isSimple($0) ? $0 : "set" }
         }
         return Settings(
-            keepsHistory: !choices.isHistoryOff,
+            keepsHistory: choices.history != nil,
             keepSeconds: choices.history?.age,
             maxBytes: choices.history?.size,
             faults: choices.faults.count,
@@ -284,14 +284,27 @@ struct DiagnosticsReport: Encodable, Sendable {
 
     // MARK: For people
 
+    private var keptText: String {
+        if settings.keepsHistory { return "kept" }
+        return settings.faults == 0 ? "off" : "not kept until config.toml is mended"
+    }
+
+    private var faultsText: String {
+        switch settings.faults {
+        case 0: "no faults"
+        case 1: "1 fault"
+        default: "\(settings.faults) faults"
+        }
+    }
+
     var text: String {
         var text = """
             pairtool \(versions.pairtool), \(CompanionTimestamp.string(from: at))
             Swift \(versions.swift), \(versions.system), Linux \(versions.kernel), \(versions.architecture)
 
             Settings
-              history      \(settings.keepsHistory ? "kept" : "off")\(limits)
-              config.toml  \(settings.faults == 0 ? "no faults" : "\(settings.faults) faults")
+              history      \(keptText)\(limits)
+              config.toml  \(faultsText)
 
             """
         for (name, value) in settings.environment.sorted(by: { $0.key < $1.key }) { text += "  \(name)=\(value)\n" }

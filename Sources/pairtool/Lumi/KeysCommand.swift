@@ -3,6 +3,7 @@ import CompanionClient
 import CompanionWire
 import Identity
 import LocalState
+import Providers
 
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -75,7 +76,7 @@ struct KeysCommand: AsyncParsableCommand {
                 let settings = ProviderSettings(
                     environment: output.context.environment,
                     store: ProviderKeyStore(directory: output.context.paths.data),
-                    synced: given
+                    synced: { given?.key(of: $0) }
                 )
                 do {
                     row.url = try settings.url(for: provider).description
@@ -187,7 +188,7 @@ struct KeysCommand: AsyncParsableCommand {
         }
     }
 
-    fileprivate static func provider(_ word: String) throws -> Provider {
+    static func provider(_ word: String) throws -> Provider {
         if let provider = Provider(named: word) { return provider }
         let names = Provider.allCases.map(\.rawValue).joined(separator: ", ")
         throw CommandError(

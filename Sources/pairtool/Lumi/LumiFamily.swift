@@ -3,6 +3,7 @@ import CompanionWire
 import Identity
 import LocalState
 import PairingAgent
+import Providers
 
 /// Lumi Macs. The pulled data can be read, and its agents can be used, without the Mac.
 struct LumiFamily: Family {
@@ -87,7 +88,7 @@ struct LumiFamily: Family {
         let settings = ProviderSettings(
             environment: context.environment,
             store: ProviderKeyStore(directory: context.paths.data),
-            synced: try store.loadAPIKeys()
+            synced: { [keys = try store.loadAPIKeys()] in keys?.key(of: $0) }
         )
         return try await ProviderClient.withClient(logger: LoggingSetup.logger("providers", context: context)) {
             client in

@@ -1,4 +1,3 @@
-import ArgumentParser
 import CompanionClient
 import CompanionWire
 import Desktop
@@ -83,6 +82,10 @@ struct AutoRun: Sendable {
                     }
                 }
             }
+            let (sights, sighted) = AsyncStream.makeStream(of: Sight.self, bufferingPolicy: .bufferingNewest(64))
+            group.addTask {
+                await HostDeliveries().run(sights, host: { try? await waitingHost($0) }, send: sendWaiting(to:))
+            }
             var state = State(
                 machine: AutoPairing(rules: rules),
                 adverts: AdvertTable(named: named),
@@ -90,7 +93,7 @@ struct AutoRun: Sendable {
                 unreadySources: sources.count
             )
             for await next in inputs {
-                if let host = hostInSight(next) { group.addTask { await sendWaiting(to: host) } }
+                if let sight = Sight(next) { sighted.yield(sight) }
                 var waiting = try await take(next, &state)
                 while !waiting.isEmpty {
                     switch waiting.removeFirst() {
@@ -116,27 +119,45 @@ struct AutoRun: Sendable {
 
     // MARK: Prompts that wait
 
-    /// The paired host that has come into sight, or was paired with.
-    private func hostInSight(_ input: Input) -> PairedHost? {
-        switch input {
-        case .paired(let outcome): return outcome.host
-        case .discovery(.added(let found)), .discovery(.changed(let found)):
-            let hosts = try? PairedHostStore(directory: output.context.paths.data).load().hosts
-            return hosts?.first { !$0.claims(in: [found]).isEmpty }
-        default: return nil
+    /// What says that a paired host may be there.
+    private enum Sight: Sendable {
+        case advert(DiscoveredHost)
+        case paired(PairedHost)
+
+        init?(_ input: Input) {
+            switch input {
+            case .paired(let outcome): self = .paired(outcome.host)
+            case .discovery(.added(let found)), .discovery(.changed(let found)): self = .advert(found)
+            default: return nil
+            }
         }
+    }
+
+    /// The paired host in sight, if something waits for it.
+    private func waitingHost(_ sight: Sight) async throws -> PairedHost? {
+        try await BlockingCall.run { try waitingHost(sight) }
+    }
+
+    private func waitingHost(_ sight: Sight) throws -> PairedHost? {
+        let host: PairedHost?
+        switch sight {
+        case .paired(let paired): host = paired
+        case .advert(let found):
+            let hosts = try PairedHostStore(directory: output.context.paths.data).load().hosts
+            host = hosts.first { !$0.claims(in: [found]).isEmpty }
+        }
+        guard let host, host.family.behavior.queuing == .untilReceived,
+            try host.family.behavior.outbox(of: host, context: output.context).load().next != nil
+        else { return nil }
+        return host
     }
 
     /// Sends what waits for a host. The command goes on if that fails.
     private func sendWaiting(to host: PairedHost) async {
-        let family = host.family.behavior
-        guard family.queuing == .untilReceived,
-            let waiting = try? family.outbox(of: host, context: output.context).load(), waiting.next != nil,
-            let options = try? HostOptions.parse(["--host", host.id])
-        else { return }
         do {
-            let context = output.context
-            let found = try await CommandContext.$current.withValue(context) { try await options.selected(output) }
+            let found = try await CommandContext.$current.withValue(output.context) {
+                try await HostOptions.naming(host).selected(output)
+            }
             try await HostSession.with(found, output: output) { await $0.sendWaiting() }
         } catch {
             guard !Task.isCancelled else { return }

@@ -1,14 +1,38 @@
 import ArgumentParser
 import CompanionHost
 import CompanionWire
+import LocalState
+import Providers
 
 /// Which agent answers, and what it may do.
 struct AgentOptions: ParsableArguments {
-    @Option(help: "The agent that answers: builtin, or one of `pairtool host agents`.")
+    @Option(
+        help: """
+            The agent that answers: builtin, openai (a model of any OpenAI-compatible server), or one of `pairtool host \
+            agents`.
+            """
+    )
     var agent: AgentChoice?
 
     @Option(help: "Run this command, with its arguments, instead of the built-in agent.")
     var agentCommand: String?
+
+    @Option(
+        name: .customLong("model"),
+        help: "The model for --agent openai (repeatable). Devices may choose among them; the first is the default."
+    )
+    var models: [String] = []
+
+    @Option(
+        help: """
+            Where the server of --agent openai is: https, or http for localhost, private and link-local addresses. \
+            Default: the address of `pairtool lumi keys`, which is OpenAI's if none was set.
+            """
+    )
+    var url: String?
+
+    @Option(help: "How many tokens a conversation with --agent openai may have. Default: 8192.")
+    var context: Int?
 
     @Flag(help: "The command of --agent-command speaks the Agent Client Protocol.")
     var acp = false
@@ -28,11 +52,14 @@ struct AgentOptions: ParsableArguments {
     /// An agent on the command line.
     enum AgentChoice: ExpressibleByArgument {
         case builtin
+        case openai
         case preset(AgentPreset)
 
         init?(argument: String) {
             if argument == "builtin" {
                 self = .builtin
+            } else if argument == "openai" {
+                self = .openai
             } else if let preset = AgentPreset.find(argument) {
                 self = .preset(preset)
             } else {
@@ -40,7 +67,7 @@ struct AgentOptions: ParsableArguments {
             }
         }
 
-        static var allValueStrings: [String] { ["builtin"] + AgentPreset.all.map(\.id) }
+        static var allValueStrings: [String] { ["builtin", "openai"] + AgentPreset.all.map(\.id) }
     }
 
     mutating func validate() throws {
@@ -56,6 +83,18 @@ struct AgentOptions: ParsableArguments {
                 "--agent-env, --agent-sign-in and --allow-bypass need an agent of `pairtool host agents`, or --acp."
             )
         }
+        if isModel {
+            guard !models.isEmpty else { throw ValidationError("--agent openai needs --model NAME.") }
+            guard models.allSatisfy({ (1...200).contains($0.utf8.count) && $0.isSame(as: TerminalText.line($0)) })
+            else {
+                throw ValidationError("--model needs the name of a model, of at most 200 bytes.")
+            }
+            guard ModelLaunch.contexts.contains(context ?? ModelLaunch.usualContext) else {
+                throw ValidationError("--context must be 1024 to 4000000 tokens.")
+            }
+        } else if !models.isEmpty || url != nil || context != nil {
+            throw ValidationError("--model, --url and --context need --agent openai.")
+        }
         guard agentVariables.allSatisfy(Self.isName) else {
             throw ValidationError("--agent-env needs the name of a variable, such as OPENAI_API_KEY.")
         }
@@ -66,9 +105,18 @@ struct AgentOptions: ParsableArguments {
         if case .preset? = agent { true } else { acp }
     }
 
-    /// - Throws: ``CommandError`` for an agent that is not installed, and for a variable that is not set.
-    func kind(environment: [String: String]) throws -> HostAgentKind {
-        if let name = agentVariables.first(where: { environment[$0] == nil }) {
+    /// Whether the agent is a model behind a server.
+    var isModel: Bool {
+        if case .openai? = agent { true } else { false }
+    }
+
+    /// How long the agent may be silent by default. Models and agents of their own think for minutes.
+    var usualTimeout: Duration { .seconds(speaksACP || isModel ? 900 : 120) }
+
+    /// - Throws: ``CommandError`` for an agent that is not installed, for a variable that is not set, and for a key that
+    ///   is missing; `ProviderError` for an address that no key may go to.
+    func kind(_ context: CommandContext) throws -> HostAgentKind {
+        if let name = agentVariables.first(where: { context.environment[$0] == nil }) {
             throw CommandError(
                 .usage,
                 "agent.variable_unset",
@@ -76,11 +124,42 @@ struct AgentOptions: ParsableArguments {
                 next: "export \(name), or leave out --agent-env \(name)"
             )
         }
+        if isModel { return .model(try model(context)) }
         if case .preset(let preset)? = agent { return .acp(try launch(preset)) }
         guard let words = agentCommand.flatMap(ShellWords.split) else { return .builtin }
         guard acp else { return .command(words) }
         let program = words.first?.parts("/").last.map(String.init)
         return .acp(completed(ACPLaunch(name: program ?? "The agent", command: words)))
+    }
+
+    private func model(_ context: CommandContext) throws -> ModelLaunch {
+        let settings = ProviderSettings(
+            environment: context.environment,
+            store: ProviderKeyStore(directory: context.paths.data)
+        )
+        let place = try url.map { try ProviderURL($0, provider: .openai) } ?? settings.url(for: .openai)
+        // In clear text a key is anybody's, and a server of this machine has none.
+        let key = place.isSecure && !place.isLoopback ? try settings.key(for: .openai) : nil
+        guard key != nil || !place.description.isSame(as: Provider.openai.standardURL) else {
+            throw CommandError(
+                .hostUnavailable,
+                "provider.key_missing",
+                "there is no key for OpenAI",
+                next: "pairtool lumi keys set openai, or name another server with --url"
+            )
+        }
+        let name =
+            switch key?.source {
+            case .environment(let variable)?: variable
+            case .kept?, .synced?: "pairtool lumi keys (openai)"
+            case nil: nil as String?
+            }
+        return ModelLaunch(
+            endpoint: ProviderEndpoint(provider: .openai, url: place, key: key?.key, name: place.authority),
+            models: models.unique,
+            context: self.context ?? ModelLaunch.usualContext,
+            keyPlace: name
+        )
     }
 
     private func launch(_ preset: AgentPreset) throws -> ACPLaunch {

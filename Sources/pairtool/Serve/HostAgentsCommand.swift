@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionClient
 import CompanionHost
 import CompanionWire
 import Subprocess
@@ -9,6 +10,8 @@ struct HostAgentsCommand: AsyncParsableCommand {
         commandName: "agents",
         abstract: "List the agents that a host on this machine can run, and which are installed.",
         discussion: """
+            A model without an agent needs no program: pairtool host --agent openai --model NAME --url URL.
+
             SIGN-IN shows where credentials were found: a variable or a file. “not found” does not mean that the agent is \
             signed out, because some agents use a keyring.
 
@@ -76,8 +79,9 @@ struct HostAgentRow: Encodable, Sendable {
         name = preset.name
         install = preset.install
         signIn = preset.signIn
-        command = preset.installed?.command ?? preset.commands.first ?? []
-        path = preset.installed?.path
+        let installed = preset.installed
+        command = installed?.command ?? preset.commands.first ?? []
+        path = installed?.path
         guard let path else { return }
         credentials = preset.credentials(in: environment)
         let variables = AgentEnvironment().variables(of: environment)
@@ -86,29 +90,19 @@ struct HostAgentRow: Encodable, Sendable {
 
     /// The first line that a program prints for `--version`; nil if it prints none within five seconds.
     private static func version(of path: String, environment: [String: String]) async -> String? {
-        await withTaskGroup(of: String?.self) { group in
-            group.addTask {
-                let result = try? await Subprocess.run(
-                    .path(FilePath(path)),
-                    arguments: ["--version"],
-                    environment: .custom(
-                        Dictionary(uniqueKeysWithValues: environment.map { (Environment.Key(stringLiteral: $0), $1) })
-                    ),
-                    input: .none,
-                    output: .string(limit: 64 << 10),
-                    error: .discarded
-                )
-                guard result?.terminationStatus.isSuccess == true else { return nil }
-                let line = result?.standardOutput.parts("\n").first?.trimmingWhitespace()
-                return line.flatMap { $0.isEmpty ? nil : $0.scalars(atMost: 100) }
-            }
-            group.addTask {
-                try? await Task.sleep(for: .seconds(5))
-                return nil
-            }
-            let first = await group.next() ?? nil
-            group.cancelAll()
-            return first
+        let variables = environment.map { (Environment.Key(stringLiteral: $0), $1) }
+        let result = try? await withTimeLimit(.seconds(5)) {
+            try await Subprocess.run(
+                .path(FilePath(path)),
+                arguments: ["--version"],
+                environment: .custom(Dictionary(uniqueKeysWithValues: variables)),
+                input: .none,
+                output: .string(limit: 64 << 10),
+                error: .discarded
+            )
         }
+        guard let result, result.terminationStatus.isSuccess else { return nil }
+        let line = result.standardOutput.parts("\n").first?.trimmingWhitespace()
+        return line.flatMap { $0.isEmpty ? nil : $0.scalars(atMost: 100) }
     }
 }

@@ -16,7 +16,7 @@ struct HostCommand: AsyncParsableCommand {
         subcommands: [
             HostRunCommand.self, HostPairCommand.self, HostDevicesCommand.self, HostRevokeCommand.self,
             HostPermissionsCommand.self, HostUnlockCommand.self, HostStatusCommand.self, HostAuditCommand.self,
-            HostAgentsCommand.self, HostApprovalsCommand.self,
+            HostAgentsCommand.self, HostApprovalsCommand.self, HostRulesCommand.self,
         ],
         defaultSubcommand: HostRunCommand.self
     )

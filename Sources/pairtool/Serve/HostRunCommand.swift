@@ -15,12 +15,14 @@ struct HostRunCommand: AsyncParsableCommand {
         discussion: """
             Listens on this machine only, unless --lan is given. The built-in agent explores the files of the \
             projects, read-only and without a model. --agent runs a coding agent, such as claude or copilot \
-            (pairtool host agents). Any other command can be the agent: it gets the prompt on standard input and \
+            (pairtool host agents). --agent openai asks a model of any OpenAI-compatible server, such as Ollama, and lets \
+            it look at the files of the project. Any other command can be the agent: it gets the prompt on standard input and \
             prints the answer, or speaks the Agent Client Protocol with --acp.
 
             Examples:
               pairtool host
               pairtool host --lan --project ~/src/garden --agent claude
+              pairtool host --agent openai --model qwen3:8b --url http://127.0.0.1:11434/v1
               pairtool host --project . --agent-command "my-agent --flag"
             """
     )
@@ -63,7 +65,7 @@ struct HostRunCommand: AsyncParsableCommand {
 
     @Option(
         help:
-            "End a turn after the agent was silent for this many seconds. Default: 120, or 900 for agents of the Agent Client Protocol.",
+            "End a turn after the agent was silent for this many seconds. Default: 120, or 900 for models and agents of the Agent Client Protocol.",
         transform: Seconds.init(commandLine:)
     )
     var turnTimeout: Seconds?
@@ -113,7 +115,7 @@ struct HostRunCommand: AsyncParsableCommand {
         // The host's id is derived from its key, so it stays the same when the name, port or address changes.
         let identity = try SecureKeyStore(directory: directory).identity()
         let name = name?.trimmingWhitespace() ?? MachineName.current
-        let agentKind = try agent.kind(environment: context.environment)
+        let agentKind = try agent.kind(context)
         if agent.allowBypass {
             output.say("The agent may work in modes in which it asks nothing (--allow-bypass).")
         }
@@ -134,7 +136,7 @@ struct HostRunCommand: AsyncParsableCommand {
                 version: Version.text,
                 challengesOnDemand: isUnseen(output),
                 quota: quota.quota,
-                turnTimeout: (turnTimeout ?? Seconds(agent.speaksACP ? 900 : 120)).duration,
+                turnTimeout: turnTimeout?.duration ?? agent.usualTimeout,
                 adoptsOrphans: true
             ),
             logger: LoggingSetup.logger("host", usual: .warning, context: context)

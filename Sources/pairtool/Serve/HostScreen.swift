@@ -170,7 +170,7 @@ actor HostScreen {
         case .agent(let message, let lines, let log):
             line("\(message).")
             for text in lines { line("  \(text)") }
-            if let log, !lines.isEmpty { line("All that it wrote there: \(log)") }
+            if let log, !lines.isEmpty { line("Full log: \(log)") }
         case .questionAsked(let question):
             line(
                 "The agent asks in chat \(question.chatId.prefix(8)): \(question.title). To answer: "

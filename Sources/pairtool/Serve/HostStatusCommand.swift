@@ -44,7 +44,14 @@ struct HostStatusRow: Encodable {
     var legacy: Bool
     var lan: Bool
     var devices: Int
+    /// The ids of the models that answer; the first is the default.
+    var models: [String]
     var pairing: Pairing
+    private var answers: String
+
+    private enum CodingKeys: CodingKey {
+        case id, name, port, tlsPort, legacy, lan, devices, models, pairing
+    }
 
     init(_ status: AdminStatus) {
         id = status.id
@@ -54,6 +61,8 @@ struct HostStatusRow: Encodable {
         legacy = status.legacy
         lan = status.lan
         devices = status.devices
+        models = status.models?.map(\.id) ?? []
+        answers = status.models?.map(\.name).joined(separator: ", ") ?? "–"
         pairing = Pairing(
             locked: status.pairingLocked,
             failuresInARow: status.failuresInARow,
@@ -70,6 +79,7 @@ struct HostStatusRow: Encodable {
             ("host", TerminalText.line("\(name) (\(id))")),
             ("listens", ports.compactMap(\.self).joined(separator: ", ") + " " + place),
             ("devices", "\(devices)"),
+            ("answers", TerminalText.line(answers)),
             ("pairing", pairingText(now: now)),
         ]
         return lines.map { $0.padding(to: 11) + $1 }.joined(separator: "\n")

@@ -275,24 +275,7 @@ import Testing
 
     // MARK: Prompts that wait
 
-    @Test("A prompt for a host that is out of reach waits on the disk, and goes out once, in order, before the next")
-    func waiting() async throws {
-        try await withAICLI { peers in
-            peers.server.change { $0.faults = [.resetBeforeWelcome, .resetBeforeWelcome] }
-            let first = try await peers.send("one")
-            #expect(first.error?.code == .unreachable && first.error?.message.contains("waits here") == true)
-            _ = try await peers.send("two", to: "/Users/ada/api")
-            #expect(try peers.store.outbox().prompts.map(\.prompt) == ["one", "two"])
-            let shown = try await peers.send("three")
-            #expect(peers.server.prompts == ["one", "two", "three"])
-            #expect(shown.text == "You said: three")
-            #expect(shown.notices.contains("Its answer: You said: one"))
-            #expect(try peers.store.outbox().prompts.isEmpty)
-            #expect(try await peers.transcript("/Users/ada/api") == ["user: two", "assistant: You said: two"])
-        }
-    }
-
-    @Test("A host that hangs when it is asked about a session costs no prompt: all of them wait")
+    @Test("A host that hangs when it is asked about a session has not got the prompt")
     func hangingHost() async throws {
         let timeouts = CompanionClientConfiguration.Timeouts(request: .milliseconds(300))
         let script = FakeAICLIScript.with {
@@ -301,15 +284,10 @@ import Testing
         }
         try await withAICLI(script, timeouts: timeouts) { peers in
             try peers.store.updateSessions { $0.started("s1", in: "/Users/ada/web", at: Date()) }
-            try peers.store.updateOutbox { outbox in
-                for prompt in ["one", "two"] {
-                    _ = outbox.add(prompt, in: "/Users/ada/web", allowedTools: nil, at: Date())
-                }
-            }
-            let shown = try await peers.send("three")
-            #expect(shown.error?.message.contains("waits here") == true, "\(String(describing: shown.error))")
-            let left = try peers.store.outbox().prompts
-            #expect(left.map(\.prompt) == ["one", "two", "three"] && left.allSatisfy { $0.state == .waiting })
+            let id = try peers.keep("one")
+            let shown = try await peers.sendKept(id)
+            #expect(shown.error?.delivery == .notSent, "\(String(describing: shown.error))")
+            #expect(try peers.store.outbox().prompts.map(\.state) == [.waiting])
             #expect(peers.server.prompts.isEmpty)
         }
     }
@@ -317,40 +295,43 @@ import Testing
     @Test("A prompt of unknown fate stays, marked, and is not sent again by itself")
     func uncertain() async throws {
         try await withAICLI { peers in
-            peers.server.change { $0.faults = [.resetBeforeWelcome] }
-            _ = try await peers.send("one")
+            let id = try peers.keep("one")
             var impatient = peers
             impatient.host.runner.configuration.recovery = .milliseconds(100)
             peers.server.change {
                 $0.faults = [.resetAfterPrompt]
                 $0.turns = [FakeAICLITurn([])]
             }
-            let shown = try await impatient.send("two")
-            #expect(shown.text == "You said: two")
-            #expect(peers.server.prompts == ["one", "two"])
+            let shown = try await impatient.sendKept(id)
+            #expect(shown.error != nil)
+            #expect(peers.server.prompts == ["one"])
             #expect(try peers.store.outbox().prompts.map(\.state) == [.uncertain])
+            #expect(try await peers.sendKept(id).error?.code == .busy)
+            #expect(peers.server.prompts == ["one"])
         }
     }
+}
 
-    @Test("A prompt that fails at the host does not hold up those behind it")
-    func failedWaiting() async throws {
-        try await withAICLI { peers in
-            try peers.store.updateOutbox { outbox in
-                for (prompt, path) in [("one", "/Users/ada/web"), ("lost", "/gone"), ("two", "/Users/ada/web")] {
-                    _ = outbox.add(prompt, in: path, allowedTools: nil, at: Date())
-                }
+extension AICLIPeers {
+    /// Lets a prompt wait.
+    fileprivate func keep(_ prompt: String) throws -> String {
+        let added = try store.updateOutbox { $0.add(prompt, in: "/Users/ada/web", allowedTools: nil, at: Date()) }
+        return try #require(added).id
+    }
+
+    /// Sends a prompt that waits.
+    fileprivate func sendKept(_ id: String) async throws -> AICLIShown {
+        let waiting = try #require(try store.outbox().prompts.first { $0.id == id })
+        let journal = PromptJournal(waiting, store.outboxStore)
+        let request = TurnRequest(prompt: waiting.prompt, projectPath: waiting.workingDirectory)
+        var shown = AICLIShown()
+        do {
+            for try await output in host.turn(chatID: waiting.chat ?? "", request, journal: journal) {
+                shown.outputs.append(output)
             }
-            peers.server.change { $0.turns = [FakeAICLITurn([.error("COMMAND_FAILED", "no", copies: 2)])] }
-            var outcomes: [String] = []
-            try await peers.host.sendWaiting { _ in
-            } emit: { _ in
-            } end: { outcome in
-                outcomes.append((try? outcome.get().answer) ?? "failed")
-            }
-            #expect(outcomes == ["failed", "failed", "You said: two"])
-            #expect(peers.server.prompts == ["one", "two"])
-            let left = try peers.store.outbox().prompts
-            #expect(left.map(\.prompt) == ["lost"] && left.map(\.state) == [.refused])
+        } catch let error as CompanionClientError {
+            shown.error = error
         }
+        return shown
     }
 }

@@ -145,6 +145,22 @@ import Testing
         }
     }
 
+    @Test("What an earlier version kept does not come back after the user cleared the history")
+    func cleared() async throws {
+        try await withAICLI { peers in
+            _ = try await peers.send("again")
+            await peers.history.use { history throws(HistoryError) in
+                try await history.clear(hostIDs: try await history.hosts().map(\.id), at: Date())
+            }
+            let chatID = AICLISessionTable.chatID(for: "/Users/ada/web")
+            let file = peers.store.directory + "/chat-\(DeviceIdentity.shortHash(chatID)).json"
+            let old = #"{"messages":[{"id":"m5","role":"user","text":"why?"}],"removed":0,"version":1}"#
+            try Array(old.utf8).withUnsafeBytes { try PrivateFile.write($0, to: file) }
+            #expect(try await peers.transcript().isEmpty)
+            #expect(FileStatus(file) == nil)
+        }
+    }
+
     @Test("Tools are kept with the prompt; without a history nothing is kept, and the session goes on all the same")
     func tools() async throws {
         let turn = FakeAICLITurn([.text("Let me look."), .tool("Read"), .result, .reply("Let me look.")])

@@ -3,6 +3,7 @@ import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
 import LocalState
+import Providers
 import Testing
 
 @Suite struct AgentChatTests {
@@ -24,8 +25,7 @@ import Testing
                 if environment["OPENAI_API_KEY"] == nil { environment["OPENAI_API_KEY"] = madeKeyText() }
                 let settings = ProviderSettings(
                     environment: environment,
-                    store: ProviderKeyStore(directory: directory),
-                    synced: nil
+                    store: ProviderKeyStore(directory: directory)
                 )
                 return try await ProviderClient.withClient { client in
                     try await body(AgentChat(store: store, settings: settings, client: client), fake, store, sample)
@@ -184,7 +184,9 @@ import Testing
             let store = ProviderKeyStore(directory: directory)
             let given = try synced("Aliyun Qwen", third)
             func source(_ environment: [String: String]) throws -> ProviderSettings.Source? {
-                try ProviderSettings(environment: environment, store: store, synced: given).key(for: .qwen)?.source
+                try ProviderSettings(environment: environment, store: store, synced: { given.key(of: $0) }).key(
+                    for: .qwen
+                )?.source
             }
             #expect(try source([:]) == .synced)
             let kept: ProviderKey? = ProviderKey(second)
@@ -204,7 +206,7 @@ import Testing
             #expect(try #require(FileStatus(store.path)).permissions == 0o600)
             #expect(try store.url(of: .openai) == "http://localhost:1")
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: store.path)
-            #expect(throws: LumiStoreError.self) { try store.key(of: .openai) }
+            #expect(throws: ProviderKeyStoreError.self) { try store.key(of: .openai) }
         }
     }
 
@@ -213,8 +215,7 @@ import Testing
         #expect(ProviderKey(text) == nil)
         let settings = ProviderSettings(
             environment: ["OPENAI_API_KEY": text],
-            store: ProviderKeyStore(directory: "/nonexistent"),
-            synced: nil
+            store: ProviderKeyStore(directory: "/nonexistent")
         )
         if text.isEmpty {
             #expect(try settings.key(for: .openai) == nil)
@@ -227,7 +228,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let store = ProviderKeyStore(directory: directory)
             func url(_ environment: [String: String]) throws -> String {
-                try ProviderSettings(environment: environment, store: store, synced: nil).url(for: .ollama).description
+                try ProviderSettings(environment: environment, store: store).url(for: .ollama).description
             }
             #expect(try url([:]) == "http://127.0.0.1:11434")
             try store.keep(nil, url: try ProviderURL("https://models.example.com/", provider: .ollama), for: .ollama)

@@ -1,6 +1,7 @@
 import CompanionClient
 import CompanionTestSupport
 import CompanionWire
+import Providers
 import Testing
 
 @Suite struct ProviderAnswerTests {

@@ -1,6 +1,7 @@
 import CompanionClient
 import CompanionTestSupport
 import NIOPosix
+import Providers
 import Testing
 
 @Suite struct ProviderFaultTests {

@@ -1,7 +1,9 @@
 import CompanionClient
 import CompanionTestSupport
+import CompanionWire
 import FoundationEssentials
 import NIOConcurrencyHelpers
+import Providers
 import Testing
 
 extension FakeProviders {

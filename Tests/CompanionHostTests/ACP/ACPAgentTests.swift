@@ -191,6 +191,44 @@ struct ACPAgentTests {
         }
     }
 
+    @Test(
+        "What a tool would do is shown in full, whatever it is",
+        arguments: [
+            (#"["a", 1]"#, ["\"a\"", "1"]), ("7", ["7"]), ("true", ["true"]), (#""text""#, ["text"]),
+            (#"{"command": "ls", "cmd": "rm -r x"}"#, ["ls", "\"cmd\" : \"rm -r x\""]),
+            (#"{"command": ["rm", 5, {"a": 1}]}"#, ["\"rm\"", "5", "\"a\" : 1"]),
+            (#"{"command": ["git", "log"], "limit": 3}"#, ["git log\n", "\"limit\" : 3"]),
+        ]
+    )
+    func arguments(_ input: String, _ shown: [String]) async throws {
+        try await withAgent { (bench: Bench) async throws in
+            _ = try await bench.send("ask-raw \(input)", ask: { _ in .option("n") })
+            let question = try #require(bench.questions.withLockedValue { $0.first })
+            for part in shown { #expect(question.arguments.contains(part), "\(question.arguments)") }
+        }
+    }
+
+    @Test("An agent that begins no session is replaced")
+    func hung() async throws {
+        var limits = ACPConnection.Limits()
+        limits.session = .milliseconds(500)
+        try await withAgent("no-session", limits: limits) { (bench: Bench) async throws in
+            await #expect(throws: AgentError.self) { try await bench.send("say one") }
+            #expect(try await bench.send("say two") == "two")
+            #expect(bench.events.withLockedValue { $0.count { $0 == .status("Starting Fake") } } == 2)
+        }
+    }
+
+    @Test("A turn that was ended for a reason says so, also when the agent goes on")
+    func disobedient() async throws {
+        var limits = ACPConnection.Limits()
+        limits.cancel = .milliseconds(200)
+        try await withAgent("modes", "deaf-yolo", limits: limits) { (bench: Bench) async throws in
+            let error = await #expect(throws: AgentError.self) { try await bench.send("go-yolo") }
+            #expect(error?.message.contains("asks nothing") == true)
+        }
+    }
+
     @Test("Ten chats at once do not mix")
     func ten() async throws {
         try await withAgent { (bench: Bench) async throws in
@@ -266,7 +304,7 @@ struct ACPAgentTests {
                 chat: "d",
                 ask: { _ in
                     // Answered when the deaf one was given up.
-                    while bench.file("deaf") == nil { await Task.yield() }
+                    try? await eventually { bench.file("deaf") != nil }
                     return .option("y")
                 }
             )
@@ -290,7 +328,7 @@ struct ACPAgentTests {
                         events.compactMap { if case .notice(let text) = $0 { text } else { nil } }
                     }
                     let text =
-                        "Fake could not take up its session again: a new session begins here, which does not know what was said before."
+                        "Fake could not resume its session: this is a new session without the earlier messages."
                     #expect(notices == (expected.isEmpty ? [text] : []))
                 }
                 // Its memory is gone as well.

@@ -26,22 +26,32 @@ struct ACPClientTests {
         #"{"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn","usage":{"inputTokens":1,"outputTokens":2,"totalTokens":3}}}"#,
     ]
 
-    /// A client, by reference.
+    /// A client, by reference, and the lines that it is fed with.
     private final class Peer {
-        private var client: ACPClient
+        private var client = ACPClient()
+        private var lines: ACPLines
+        private var isFlooded = false
 
         init(_ maximumLine: Int = ACPClient.maximumLine) {
-            client = ACPClient(maximumLine: maximumLine)
+            lines = ACPLines(limit: maximumLine)
         }
 
-        var hasFailed: Bool { client.hasFailed }
-        var garbage: Int { client.garbage }
+        var hasFailed: Bool { client.hasFailed || isFlooded }
         func call(_ call: ACPCall) -> Int { client.call(call) }
         func cancel(session: String) -> [Int] { client.cancel(session: session) }
         func decide(_ key: Int, _ decision: AgentDecision) -> Bool { client.decide(key, decision) }
         func takeOutput() -> [UInt8] { client.takeOutput() }
         func receive(_ bytes: some Sequence<UInt8>) -> [ACPClient.Event] {
-            Array(bytes).withUnsafeBytes { client.receive($0) }
+            guard !isFlooded else { return [] }
+            var events: [ACPClient.Event] = []
+            let isWhole = Array(bytes).withUnsafeBytes { bytes in
+                lines.take(bytes) { line in
+                    events += client.take(ACPMessage(line))
+                    return !client.hasFailed
+                }
+            }
+            isFlooded = !isWhole
+            return isWhole ? events : events + [.fault(.flood)]
         }
     }
 
@@ -200,7 +210,6 @@ struct ACPClientTests {
         let client = client()
         let events = client.receive(bytes(noise + [Self.script[0]] + noise))
         #expect(events.count == 1)
-        #expect(client.garbage == 2 * noise.count)
         let lines = bytes(Array(repeating: "noise", count: ACPClient.maximumGarbage - noise.count))
         #expect(client.receive(lines).isEmpty)
         #expect(names(client.receive(bytes(["one more", Self.script[1]]))) == ["fault garbage"])

@@ -50,6 +50,22 @@ struct ACPHostTests {
         }
     }
 
+    @Test("A tool ends once, whatever the agent says of it later")
+    func endTwice() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withHost(in: directory) { (host: TestHost) async throws in
+                let frames = try await host.ask("end-twice", model: "fake").frames
+                let tools = frames.filter { frame in
+                    switch frame {
+                    case .toolStart, .toolComplete: true
+                    default: false
+                    }
+                }
+                #expect(tools.count == 2, "\(frames)")
+            }
+        }
+    }
+
     @Test(
         "The session goes on after a restart, or a line in the chat says that a new one began",
         arguments: [true, false]
@@ -61,7 +77,7 @@ struct ACPHostTests {
             }
             try await withHost(loads ? "load" : "none", in: directory) { (host: TestHost) async throws in
                 let notice = """
-                    > Fake could not take up its session again: a new session begins here, which does not know what was said before.
+                    > Fake could not resume its session: this is a new session without the earlier messages.
 
 
                     """
@@ -111,7 +127,7 @@ struct ACPHostTests {
                 #expect(
                     reply.frames.last
                         == .error(
-                            "Fake gave no sign of life for 1 s: the turn was ended. More time for it: pairtool host --turn-timeout"
+                            "Fake did not respond for 1 s: the turn was ended. More time for it: pairtool host --turn-timeout"
                         )
                 )
                 #expect(try await host.ask("say on", model: "fake").answer == "on", "its prompt was cancelled")

@@ -1,5 +1,6 @@
 import CompanionWire
 import FoundationEssentials
+import Glibc
 import NIOConcurrencyHelpers
 import Testing
 
@@ -8,6 +9,11 @@ import Testing
 /// The Python that `scripts/make-agents` has made.
 private let python =
     "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/") + "/.build/agents-venv/bin/python"
+
+/// Answers a question by a kind.
+private func decide(_ kind: AgentOption.Kind) -> @Sendable (AgentQuestion) async -> AgentDecision {
+    { question in question.options.first { $0.kind == kind }.map { .option($0.id) } ?? .cancelled }
+}
 
 /// An agent that nobody here wrote: pydantic-acp from PyPI, with a model that calls every tool once and needs no
 /// network. `scripts/make-agents` installs it.
@@ -46,10 +52,6 @@ struct RealAgentTests {
         return try await ACPAgentTests.run(launch, directory, sessions) { try await body($0) }
     }
 
-    private static func decide(_ kind: AgentOption.Kind) -> @Sendable (AgentQuestion) async -> AgentDecision {
-        { question in question.options.first { $0.kind == kind }.map { .option($0.id) } ?? .cancelled }
-    }
-
     /// How often its tool ran.
     private static func runs(_ bench: ACPAgentTests.Bench) -> Int {
         bench.file("ran")?.split(separator: "\n").count ?? 0
@@ -62,13 +64,13 @@ struct RealAgentTests {
     func permission(_ kind: AgentOption.Kind) async throws {
         try await withTemporaryDirectory { directory in
             try await withAgent(in: directory) { bench in
-                _ = try await bench.send("delete it", ask: Self.decide(kind))
+                _ = try await bench.send("delete it", ask: decide(kind))
                 #expect(Self.runs(bench) == (kind.allows ? 1 : 0))
                 let question = try #require(bench.questions.withLockedValue { $0.first })
                 #expect(question.arguments.contains("path"))
                 #expect(Set(question.options.map(\.kind)).isSuperset(of: [.allowOnce, .rejectOnce]))
                 // Its model calls a tool once in a conversation: it remembers.
-                _ = try await bench.send("again", ask: Self.decide(kind))
+                _ = try await bench.send("again", ask: decide(kind))
                 #expect(bench.questions.withLockedValue { $0.count } == 1)
                 #expect(Self.runs(bench) == (kind.allows ? 1 : 0))
             }
@@ -94,7 +96,7 @@ struct RealAgentTests {
                 task.cancel()
                 await #expect(throws: CancellationError.self) { try await task.value }
                 #expect(Self.runs(bench) == 0)
-                _ = try await bench.send("go on", ask: Self.decide(.rejectOnce))
+                _ = try await bench.send("go on", ask: decide(.rejectOnce))
                 #expect(Self.runs(bench) == 0)
             }
         }
@@ -106,7 +108,7 @@ struct RealAgentTests {
             let sessions = ACPAgentTests.Sessions()
             for count in [1, 0] {
                 try await withAgent(in: directory, sessions: sessions) { bench in
-                    _ = try await bench.send("delete it", ask: Self.decide(.allowOnce))
+                    _ = try await bench.send("delete it", ask: decide(.allowOnce))
                     // Its model calls a tool once in a conversation: it remembers.
                     #expect(bench.questions.withLockedValue { $0.count } == count)
                     #expect(
@@ -129,7 +131,7 @@ struct RealAgentTests {
                                 _ = try await bench.send(
                                     "delete it",
                                     chat: "chat-\(number)",
-                                    ask: Self.decide(number % 2 == 0 ? .allowOnce : .rejectOnce)
+                                    ask: decide(number % 2 == 0 ? .allowOnce : .rejectOnce)
                                 )
                             } catch {
                                 Issue.record("\(error)")
@@ -138,6 +140,140 @@ struct RealAgentTests {
                     }
                 }
                 #expect(Self.runs(bench) == 5)
+            }
+        }
+    }
+}
+
+/// An agent that nobody here wrote: agentao from PyPI. A stand-in for an OpenAI-compatible server on loopback, in the
+/// agent's own process, is its model. `scripts/make-agents` installs it.
+@Suite(
+    "A real agent, agentao",
+    .enabled(if: AgentProgram.find(python) != nil, "run scripts/make-agents"),
+    .timeLimit(.minutes(5))
+)
+struct AgentaoTests {
+    /// “run COMMAND” has the model call the agent's shell; else it tells how many prompts it was given.
+    private static let source = """
+        import http.server, json, os, sys, threading
+
+        class Model(http.server.BaseHTTPRequestHandler):
+            def log_message(self, *_): pass
+            def do_POST(self):
+                messages = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["messages"]
+                last, end = messages[-1], "stop"
+                prompts = [m["content"] for m in messages if m["role"] == "user"]
+                # The agent puts a reminder of the time before it.
+                prompt = str(prompts[-1]).splitlines()[-1]
+                if last["role"] == "tool": delta = {"content": "It said: " + str(last["content"])}
+                elif prompt.startswith("run "):
+                    arguments = json.dumps({"command": prompt.removeprefix("run "), "description": "a test"})
+                    call = {"index": 0, "id": f"call_{len(messages)}", "type": "function"}
+                    delta = {"tool_calls": [call | {"function": {"name": "run_shell_command", "arguments": arguments}}]}
+                    end = "tool_calls"
+                else: delta = {"content": f"prompts: {len(prompts)}"}
+                self.send_response(200)
+                self.send_header("Content-Type", "text/event-stream")
+                self.end_headers()
+                for part, reason in (({"role": "assistant"}, None), (delta, None), ({}, end)):
+                    chunk = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m"}
+                    chunk["choices"] = [{"index": 0, "delta": part, "finish_reason": reason}]
+                    self.wfile.write(b"data: " + json.dumps(chunk).encode() + b"\\n\\n")
+                self.wfile.write(b"data: [DONE]\\n\\n")
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/v1"
+        os.environ.update(HOME=sys.argv[1], LLM_PROVIDER="OPENAI", OPENAI_API_KEY="none", OPENAI_MODEL="m", OPENAI_BASE_URL=address)
+        sys.argv = ["agentao", "--acp", "--stdio"]
+        from agentao.cli import entrypoint
+        sys.exit(entrypoint())
+        """
+
+    private func withAgent<R: Sendable>(
+        in directory: String,
+        sessions: ACPAgentTests.Sessions = .init(),
+        _ body: @escaping @Sendable (ACPAgentTests.Bench) async throws -> R
+    ) async throws -> R {
+        try Data(Self.source.utf8).write(to: URL(filePath: directory + "/agent.py"))
+        let launch = ACPLaunch(name: "agentao", command: [python, directory + "/agent.py", directory])
+        return try await ACPAgentTests.run(launch, directory, sessions) { try await body($0) }
+    }
+
+    @Test("It remembers what was said in a chat, also after a restart")
+    func memory() async throws {
+        try await withTemporaryDirectory { directory in
+            let sessions = ACPAgentTests.Sessions()
+            for prompts in [1, 3] {
+                try await withAgent(in: directory, sessions: sessions) { (bench: ACPAgentTests.Bench) async throws in
+                    #expect(try await bench.send("hello") == "prompts: \(prompts)")
+                    #expect(try await bench.send("hello again") == "prompts: \(prompts + 1)")
+                    #expect(try await bench.send("hello", chat: "d") == "prompts: \((prompts + 1) / 2)")
+                    #expect(
+                        !bench.events.withLockedValue { $0.contains { if case .notice = $0 { true } else { false } } }
+                    )
+                }
+            }
+        }
+    }
+
+    @Test(
+        "Its shell runs a command when it is allowed, once or always, and does not when it is refused",
+        arguments: [AgentOption.Kind.allowOnce, .allowAlways, .rejectOnce, .rejectAlways]
+    )
+    func permission(_ kind: AgentOption.Kind) async throws {
+        try await withTemporaryDirectory { directory in
+            try await withAgent(in: directory) { (bench: ACPAgentTests.Bench) async throws in
+                let answer = try await bench.send("run echo once >>made; rm -f none", ask: decide(kind))
+                #expect(answer.hasPrefix("It said: ") == true)
+                let question = try #require(bench.questions.withLockedValue { $0.first })
+                #expect(question.call.kind == "execute")
+                #expect(question.arguments.hasPrefix("echo once >>made; rm -f none\n"))
+                #expect(question.options.contains { $0.kind == kind })
+                #expect(bench.file("made") == (kind.allows ? "once\n" : nil))
+                _ = try await bench.send("run echo twice >>made; rm -f none", ask: decide(kind))
+                #expect(bench.file("made") == (kind.allows ? "once\ntwice\n" : nil))
+                let isForGood = kind == .allowAlways || kind == .rejectAlways
+                #expect(bench.questions.withLockedValue { $0.count } == (isForGood ? 1 : 2))
+            }
+        }
+    }
+
+    @Test("Cancelled while its tool runs, it ends the tool, and the chat goes on")
+    func cancel() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withAgent(in: directory) { (bench: ACPAgentTests.Bench) async throws in
+                let task = Task {
+                    try await bench.send("run echo $$ >began; exec tail -f /dev/null", ask: decide(.allowOnce))
+                }
+                try await eventually { bench.file("began")?.isEmpty == false }
+                let process = try #require(bench.file("began").flatMap { Int32($0.dropLast()) })
+                task.cancel()
+                await #expect(throws: CancellationError.self) { try await task.value }
+                try await eventually { kill(process, 0) != 0 }
+                #expect(try await bench.send("hello").hasPrefix("prompts: "))
+            }
+        }
+    }
+
+    @Test("Ten chats at once")
+    func ten() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withAgent(in: directory) { (bench: ACPAgentTests.Bench) async throws in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for number in 0..<10 {
+                        group.addTask {
+                            let kind: AgentOption.Kind = number % 2 == 0 ? .allowOnce : .rejectOnce
+                            _ = try await bench.send(
+                                "run touch made-\(number); rm -f none",
+                                chat: "chat-\(number)",
+                                ask: decide(kind)
+                            )
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                for number in 0..<10 { #expect((bench.file("made-\(number)") != nil) == (number % 2 == 0)) }
             }
         }
     }

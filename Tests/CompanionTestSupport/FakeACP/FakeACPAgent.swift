@@ -13,7 +13,7 @@ package enum FakeACPAgent {
     }
 
     /// Options: `load`, `resume`, `string-ids`, `sign-in`, `modes`, `yolo`, `stuck-yolo`, `greets`, `silent`, `version-2`,
-    /// `no-start`, `gibberish`.
+    /// `no-start`, `gibberish`, `no-session`, `deaf-yolo`.
     private static let source = #"""
         import json, os, queue, subprocess, sys, threading
         state, options = sys.argv[1], set(sys.argv[2:])
@@ -60,6 +60,11 @@ package enum FakeACPAgent {
                 chosen = outcome.get("optionId", outcome["outcome"])
                 update(session, "tool_call_update", toolCallId="t", status="completed" if chosen in "yY" else "failed")
                 say(session, "chosen: " + chosen)
+            elif word == "ask-raw":
+                ask(session, {"toolCallId": "t", "title": "Run it", "rawInput": json.loads(rest)})
+            elif word == "end-twice":
+                for status in ("in_progress", "completed", "completed"): update(session, "tool_call", toolCallId="t", title="Look", status=status)
+                say(session, "ended")
             elif word == "withdraw":
                 request(session, {"toolCallId": "t", "title": "Run it"})
             elif word == "wait":
@@ -99,6 +104,7 @@ package enum FakeACPAgent {
             elif word == "sign-out": return send({"id": id, "error": {"code": -32000, "message": "Authentication required"}})
             elif word == "go-yolo":
                 update(session, "current_mode_update", currentModeId="yolo"); say(session, "free")
+                if "deaf-yolo" in options: stay()
                 event = cancelled.setdefault(session, threading.Event()); event.wait(5); reason = "cancelled" if event.is_set() else "end_turn"
             elif word == "files":
                 global count
@@ -129,6 +135,8 @@ package enum FakeACPAgent {
                     "authMethods": [{"id": "key", "name": "A key"}]}})
             elif method == "authenticate": signed_in = True; send({"id": id, "result": {}})
             elif method == "session/new":
+                if "no-session" in options and os.path.exists(f"{state}/hung"): pass
+                elif "no-session" in options: open(f"{state}/hung", "w").close(); continue
                 if "sign-in" in options and not signed_in: send({"id": id, "error": {"code": -32000, "message": "Authentication required"}}); continue
                 name = f"s-{os.getpid()}-{len(sessions)}"; sessions[name] = p["cwd"]
                 send({"id": id, "result": {"sessionId": name, **modes()}})

@@ -15,6 +15,11 @@ package struct FakeProviders: Sendable {
 
     package var requests: [FakeMac.Request] { state.contents.withLockedValue(\.requests) }
 
+    /// What `GET /models` lists. Nil, as at first: there is no such path.
+    package func list(models: [String]?) {
+        state.contents.withLockedValue { $0.models = models }
+    }
+
     /// Answers the next prompts so, in this order; then as at first.
     package func reply(_ replies: FakeProviderReply...) {
         state.contents.withLockedValue { $0.replies += replies }
@@ -44,6 +49,7 @@ final class FakeProvidersState: ConnectionAnswering {
     struct Contents: Sendable {
         var requests: [FakeMac.Request] = []
         var replies: [FakeProviderReply] = []
+        var models: [String]?
     }
 
     let gates = Gates()
@@ -55,6 +61,12 @@ final class FakeProvidersState: ConnectionAnswering {
     }
 
     func answer(to request: FakeMac.Request) -> [FakeMacAction] {
+        if request.method == "GET", request.path.hasSuffix("/models"),
+            let models = contents.withLockedValue(\.models)
+        {
+            let items = models.map { #"{"id":\#(JSONText.quoted($0)),"object":"model"}"# }.joined(separator: ",")
+            return whole(200, [], #"{"object":"list","data":[\#(items)]}"#)
+        }
         let reply = contents.withLockedValue { contents in
             contents.requests.append(request)
             return contents.replies.isEmpty ? nil : contents.replies.removeFirst()

@@ -269,8 +269,8 @@ import Testing
                 #expect(await user.run("send", "web", "zero").status == 0)
                 return server.port
             }
-            for prompt in ["one", "two"] {
-                let result = await user.run("send", "web", prompt)
+            for (prompt, chat) in [("one", "web"), ("two", "api"), ("2b", "web")] {
+                let result = await user.run("send", chat, prompt)
                 #expect(result.status == 10 && result.err.contains("waits here"), "\(result)")
             }
             // At a terminal, what is drawn must not hide why it failed.
@@ -279,8 +279,35 @@ import Testing
             try await withFakeAICLI(script, port: port) { server in
                 let result = await user.run("send", "web", "three")
                 #expect(result.status == 0 && result.out == "You said: three\n", "\(result)")
-                #expect(server.prompts == ["one", "two", "three"])
+                #expect(server.prompts == ["one", "two", "2b", "three"])
+                #expect(result.err.contains("Its answer: You said: two"), "\(result)")
                 #expect(await user.run("aicli", "outbox").status == 3)
+            }
+        }
+    }
+
+    @Test("A prompt that fails at the host does not hold up those behind it")
+    func failedWaiting() async throws {
+        try await Sandbox.with { user in
+            var script = Self.script(FakeAICLITurn([.error("COMMAND_FAILED", "no", copies: 2)]))
+            script.projects.append(.init("gone", "/gone"))
+            let port = try await withFakeAICLI(script) { server in
+                script.token = server.token
+                try await user.pair(server)
+                #expect(await user.run("projects").status == 0)
+                return server.port
+            }
+            for (prompt, chat) in [("one", "web"), ("lost", "gone"), ("two", "web")] {
+                #expect(await user.run("send", chat, prompt, "--queue").status == 0)
+            }
+            script.projects.removeLast()
+            try await withFakeAICLI(script, port: port) { server in
+                let sent = await user.run("outbox", "send")
+                #expect(sent.status != 0 && sent.out == "You said: two\n", "\(sent)")
+                #expect(server.prompts == ["one", "two"])
+                let left = try await user.run("outbox", "--json").json
+                #expect(left.map { $0["prompt"] } == [.text("lost")], "\(left)")
+                #expect(left.map { $0["state"] } == [.text("refused")], "\(left)")
             }
         }
     }

@@ -159,6 +159,28 @@ import Testing
         }
     }
 
+    @Test func aPictureStaysForTheNextPromptIfItsOwnWasNotSent() async throws {
+        try await Sandbox.with { user in
+            _ = try user.pullSample()
+            let picture = try user.file("picture", [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 1])
+            _ = try user.file("notes.txt", Array("text".utf8))
+            try await withFakeProviders { fake in
+                let chat = await user.run(
+                    ["chat", "Tides", "--last", "0"],
+                    stdin: "/image \(picture)\nsee @~/notes.txt\nn\nOne\nTwo\n",
+                    environment: fake.environment(key: madeKeyText()),
+                    terminal: true
+                )
+                #expect(chat.status == 0, "\(chat.err)")
+                #expect(fake.requests.count == 2)
+                // The thread goes along with the second prompt, and the picture in it.
+                let counts = fake.requests.map { $0.text.ranges(of: "data:image/png;base64,").count }
+                #expect(counts == [1, 1])
+                #expect(fake.requests.first?.text.contains("One") == true)
+            }
+        }
+    }
+
     @Test func picturesOfAPromptThatFailsGoWithNoOther() async throws {
         try await Sandbox.with { user in
             _ = try user.pullSample()

@@ -113,3 +113,136 @@ import Testing
         }
     }
 }
+
+@Suite struct AgentChangeTests {
+    @Test func anAgentIsMadeHereAndAnswersWithWhatItWasSetTo() async throws {
+        try await Sandbox.with { user in
+            // Nothing was ever pulled.
+            _ = try user.recordLumiHost()
+            let prompt = try user.file("prompt.md", Array("Be a gardener.\n".utf8))
+            let made = await user.run(
+                "lumi",
+                "agents",
+                "create",
+                "Kit",
+                "--provider",
+                "OpenAI",
+                "--model",
+                "gpt-y",
+                "--prompt-file",
+                prompt,
+                "--temperature",
+                "0.5",
+                "--json"
+            )
+            #expect(made.status == 0, "\(made.err)")
+            let row = try made.json[0]
+            #expect(row["origin"]?.string == "here" && row["systemPrompt"]?.string == "Be a gardener.")
+            #expect(row["provider"]?.string == "OpenAI" && row["model"]?.string == "gpt-y")
+            try await withFakeProviders { fake in
+                let sent = try await user.spawn(
+                    ["send", "--new", "--project", "Kit", "Hello"],
+                    environment: fake.environment(key: madeKeyText())
+                )
+                #expect(sent.status == 0, "\(sent.err)")
+                let asked = try #require(fake.requests.last).text
+                #expect(asked.contains("Be a gardener.") && asked.contains(#""temperature":0.5"#))
+            }
+            #expect(await user.run("lumi", "agents", "delete", "kit").out == "Deleted Kit.\n")
+            #expect(await user.run("lumi", "agents").status == 3)
+            #expect(await user.run("chats").out.contains("Hello"), "the chat stays")
+            #expect(await user.run("lumi", "agents", "restore", "Kit").status == 3)
+        }
+    }
+
+    @Test func aPulledAgentIsCopiedAndTheMacsOwnStays() async throws {
+        try await Sandbox.with { user in
+            let (store, sample) = try user.pullSample()
+            let file = store.directory + "/agents.json"
+            let pulled = try Data(contentsOf: URL(filePath: file))
+            let edited = await user.run(
+                "lumi",
+                "agents",
+                "edit",
+                "Ada",
+                "--name",
+                "Eva",
+                "--model",
+                "gpt-z",
+                "--temperature",
+                "default",
+                "--json"
+            )
+            #expect(edited.status == 0, "\(edited.err)")
+            let row = try edited.json[0]
+            #expect(row["id"]?.string == LumiStore.id(sample.agent) && row["origin"]?.string == "edited")
+            #expect(row["name"]?.string == "Eva" && row["temperature"] == nil)
+            #expect(row["systemPrompt"]?.string == "Be brief.", "what was not changed is the same")
+            #expect(try Data(contentsOf: URL(filePath: file)) == pulled)
+            // The next sync does not undo it.
+            try store.replace(.agents, with: Array("[\(sample.agents())]".utf8))
+            #expect(await user.run("lumi", "agents").out.contains("Eva"))
+            #expect(await user.run("lumi", "agents", "show", "Eva").out.contains("edited here"))
+            #expect(await user.run("lumi", "agents", "restore", "Ada").out == "Ada is as it was pulled.\n")
+            #expect(await user.run("lumi", "agents", "show", "Ada").out.contains("gpt-x"))
+
+            let deleted = await user.run("lumi", "agents", "delete", "Ada")
+            #expect(deleted.status == 0 && deleted.out.contains("hidden here"))
+            try store.replace(.agents, with: Array("[\(sample.agents())]".utf8))
+            #expect(await user.run("lumi", "agents").status == 3)
+            #expect(await user.run("lumi", "agents", "restore", "Ada").status == 0)
+            #expect(await user.run("lumi", "agents", "-q").out == LumiStore.id(sample.agent) + "\n")
+        }
+    }
+
+    @Test func aPromptComesFromStandardInputOrTheEditor() async throws {
+        try await Sandbox.with { user in
+            let (store, _) = try user.pullSample()
+            let piped = try await user.spawn(
+                ["lumi", "agents", "edit", "Ada", "--prompt-file", "-"],
+                stdin: "From a pipe.\n"
+            )
+            #expect(piped.status == 0, "\(piped.err)")
+            #expect(try store.loadAgents()?.items[0].configuration.systemPrompt == "From a pipe.")
+            let written = try await user.spawn(
+                ["lumi", "agents", "edit", "Ada", "--editor"],
+                environment: ["EDITOR": "sed -i s/pipe/hand/"]
+            )
+            #expect(written.status == 0, "\(written.err)")
+            #expect(try store.loadAgents()?.items[0].configuration.systemPrompt == "From a hand.")
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["edit", "Ada"], 2, "agent.nothing_to_change"), (["edit", "Bob", "--model", "m"], 3, "agent.unknown"),
+            (["create", "ADA", "--provider", "openai", "--model", "m"], 2, "agent.exists"),
+            (["create", "Kit", "--provider", "nobody", "--model", "m"], 2, "provider.unknown"),
+            (["create", "Kit", "--model", "m"], 2, "usage"),
+            (["create", "A\u{1b}[2J", "--provider", "openai", "--model", "m"], 2, "usage"),
+            (["edit", "Ada", "--prompt", "a", "--editor"], 2, "usage"),
+            (["edit", "Ada", "--temperature", "3"], 2, "usage"),
+            (["delete", "Bob"], 3, "agent.unknown"), (["restore", "Ada"], 3, "agent.unknown"),
+        ] as [([String], Int32, String)]
+    )
+    func whatCannotBeDoneIsSaid(arguments: [String], status: Int32, code: String) async throws {
+        try await Sandbox.with { user in
+            let (store, _) = try user.pullSample()
+            let result = await user.run(["lumi", "agents"] + arguments + ["--json"])
+            #expect(result.status == status, "\(result.err)")
+            #expect(try result.errorCode == code)
+            #expect(try store.loadAgents()?.items.map(\.name) == ["Ada"])
+        }
+    }
+
+    @Test func aDamagedFileIsSaidWithTheWayOut() async throws {
+        try await Sandbox.with { user in
+            let (store, _) = try user.pullSample()
+            #expect(await user.run("lumi", "agents", "edit", "Ada", "--model", "m").status == 0)
+            try Array("{".utf8).withUnsafeBytes { try PrivateFile.write($0, to: store.directory + "/agents_here.json") }
+            let result = await user.run("lumi", "agents")
+            #expect(result.status == 1 && result.err.contains("next: move it away: mv"))
+            #expect(store.damagedLocalFiles() == [store.directory + "/agents_here.json"])
+        }
+    }
+}

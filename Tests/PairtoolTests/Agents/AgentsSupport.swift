@@ -3,6 +3,7 @@ import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
 import Identity
+import Providers
 import Testing
 
 @testable import pairtool

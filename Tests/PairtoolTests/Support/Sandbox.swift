@@ -150,7 +150,7 @@ struct Sandbox: Sendable {
 }
 
 /// Keeps what is written.
-private struct MemorySink: TextSink {
+struct MemorySink: TextSink {
     private let bytes = NIOLockedValueBox<[UInt8]>([])
 
     func write(_ buffer: UnsafeRawBufferPointer) {
@@ -173,6 +173,11 @@ private struct MemoryInput: InputSource {
             defer { rest = [] }
             return rest.count > limit ? nil : rest
         }
+    }
+
+    func readSome() -> [UInt8]? {
+        let rest = readAll(limit: .max) ?? []
+        return rest.isEmpty ? nil : rest
     }
 
     func readLine(echo: Bool) -> String? {

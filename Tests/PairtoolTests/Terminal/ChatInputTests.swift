@@ -312,6 +312,48 @@ import Testing
         }
     }
 
+    @Test("An answer to Tab that comes after Ctrl-C changes nothing")
+    func lateCompletion() async throws {
+        try await withPairedMac { mac, user in
+            try await user.atTerminal(Self.chat) { terminal in
+                try await terminal.shows("› ")
+                mac.change { $0.faults = [FakeMacFault(.stall(gate: "models"), on: "/companion/models")] }
+                try await terminal.type("/model o\t")
+                try await mac.reached("models")
+                try await terminal.type("\u{3}/model o")
+                try await terminal.shows("› /model o")
+                try await terminal.shows("› /model o")
+                mac.release("models")
+                mac.change { $0.faults = [] }
+                try await terminal.type("x\r")
+                try await terminal.shows("“ox”")
+                try await terminal.shows("› ")
+                try await terminal.type("/model o\t\r")
+                try await terminal.shows("model other\n")
+                try await Self.end(terminal)
+            }
+        }
+    }
+
+    @Test("A prompt that was not sent comes back to be changed")
+    func notSent() async throws {
+        try await withPairedMac { mac, user in
+            try await user.atTerminal(Self.chat) { terminal in
+                try await terminal.shows("› ")
+                mac.change { $0.faults = [FakeMacFault(.close)] }
+                try await terminal.type("hello\r")
+                try await terminal.shows("Keep the prompt")
+                try await terminal.type("n\r")
+                try await terminal.shows("› hello")
+                mac.change { $0.faults = [] }
+                try await terminal.type(" you\r")
+                try await terminal.shows("You said: hello you")
+                try await Self.end(terminal)
+            }
+            #expect(Self.prompts(mac) == ["hello you"])
+        }
+    }
+
     @Test("The first Ctrl-C asks a host that can to cancel the answer, and says so")
     func cancelAtHost() async throws {
         try await Sandbox.with { place in

@@ -68,10 +68,11 @@ package struct AICLIMessages: Sendable {
         }
     }
 
-    /// Can be done twice, also by two processes at once.
+    /// Can be done twice, also by two processes at once. What was kept before the user cleared the history is removed.
     private func moveOld(chatID: String) async throws {
         guard let recorder, let old = try store.transcript(chatID: chatID) else { return }
         let isMoved = await recorder.history.use { history throws(HistoryError) in
+            guard try await history.clearedAt(hostID: recorder.host.id) == nil else { return true }
             try await history.keep(
                 messages: old.messages,
                 offset: nil,

@@ -1,5 +1,6 @@
 import CompanionWire
 import FoundationEssentials
+package import Providers
 
 /// The keys of providers that a Mac gave: `lumiagent.apikey.<provider>`. Shows in no description.
 package struct LumiAPIKeys: Decodable, Sendable, Hashable {
@@ -19,6 +20,10 @@ package struct LumiAPIKeys: Decodable, Sendable, Hashable {
             guard let text = value.text, !text.isEmpty else { continue }
             keys[String(name.dropFirst(Self.prefix.count))] = text
         }
+    }
+
+    package func key(of provider: Provider) -> String? {
+        keys.sorted { $0.key < $1.key }.first { Provider(named: $0.key) == provider }?.value
     }
 }
 

@@ -37,7 +37,7 @@ extension LumiStore {
             local.updatedAt = local.messages.compactMap(\.timestamp).max() ?? local.updatedAt
             try writeJSON(local, to: localPath(conversation.id))
         }
-        memory.withLockedValue { $0 = Memory() }
+        forgetMemory()
     }
 
     /// The conversations, pulled and made here put together, newest first. What was said here in a conversation whose
@@ -83,6 +83,7 @@ extension LumiStore {
             isDamaged { () throws(LumiStoreError) in _ = try localConversation(id) }
         }.map(localPath)
         if isDamaged({ () throws(LumiStoreError) in _ = try starred() }) { damaged.append(starsPath) }
+        if isDamaged(checkOwnAgents) { damaged.append(ownAgentsPath) }
         return damaged
     }
 
@@ -98,7 +99,7 @@ extension LumiStore {
 
     /// When a conversation was last pulled or gone on with.
     package var changedAt: Date {
-        let files = [path(of: .conversations), path(of: .agents)] + localIDs().map(localPath)
+        let files = [path(of: .conversations), path(of: .agents), ownAgentsPath] + localIDs().map(localPath)
         return files.compactMap { FileStatus($0)?.changedAt }.max() ?? .distantFuture
     }
 

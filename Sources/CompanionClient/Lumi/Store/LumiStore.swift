@@ -44,11 +44,16 @@ package struct LumiStore: Sendable {
             throw LumiStoreError(.malformed, "\(file.name) does not hold what it should; it was not taken.")
         }
         try write(bytes, to: path(of: file))
+        forgetMemory()
+    }
+
+    /// What was read is not what there is any more.
+    func forgetMemory() {
         memory.withLockedValue { $0 = Memory() }
     }
 
-    /// The agents; nil where they were never pulled.
-    package func loadAgents() throws(LumiStoreError) -> LumiItems<LumiAgent>? {
+    /// The agents as they were pulled; nil where they never were. ``loadAgents()`` has those made here too.
+    func loadPulledAgents() throws(LumiStoreError) -> LumiItems<LumiAgent>? {
         try load(.agents)
     }
 

@@ -36,11 +36,10 @@ package struct LumiSync: Sendable {
         self.withKeys = withKeys
     }
 
-    /// Pulls the files one after the other: one that fails leaves the others, and what was there before, alone.
+    /// Pulls the files one after the other: one that fails leaves the others, and what was there before, alone. Whether
+    /// the host has sync is found out by asking: how it accepts connections does not tell.
     ///
     /// - Parameter note: Called with each file's outcome as soon as it is known.
-    /// Whether the host has sync is found out by asking: how it accepts connections does not tell.
-    ///
     /// - Throws: ``CompanionClientError`` with the code `unsupportedVersion` where the host does not know the command;
     ///   `CancellationError`. Whatever goes wrong with a file is its outcome.
     package func run(_ client: LumiClient, note: (Item) -> Void = { _ in }) async throws -> [Item] {

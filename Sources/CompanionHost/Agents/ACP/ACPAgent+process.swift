@@ -40,13 +40,7 @@ extension ACPAgent {
             }
             start.connection.end(Task.isCancelled ? ACPEnd.shutdown : reason)
         }
-        let left = await processes.ended(within: Self.grace)
-        if left > 0 {
-            logger.error(
-                "processes of the agent cannot be ended",
-                metadata: .event("host", outcome: "failed", ["processes": "\(left)"])
-            )
-        }
+        await processes.ended(within: Self.grace, logger: logger)
         tell(start.connection.reason, lines.withLockedValue { $0 })
     }
 
@@ -54,6 +48,8 @@ extension ACPAgent {
     private func tell(_ reason: (any Error)?, _ lines: [String]) {
         switch reason {
         case ACPEnd.asked?, ACPEnd.shutdown?, nil: return
+        // The turn that needed the agent tells of it.
+        case let refusal as ACPRefusal where refusal.code == ACPRefusal.signInRequired: return
         case let reason?:
             report(AgentReport(message: "\(describe(reason))", lines: lines, log: logPath))
             logger.warning("agent", metadata: .event("host", outcome: "ended", ["reason": "\(reason)"]))
@@ -115,24 +111,12 @@ extension ACPAgent {
                 processes.end(within: Self.grace)
             }
             group.addTask {
-                do {
-                    for try await buffer in execution.standardOutput {
-                        buffer.withUnsafeBytes { connection.receive($0) }
-                    }
-                } catch {
-                    logger.debug("agent's output broke off", metadata: .failure(error))
-                }
+                await read(execution.standardOutput, "agent's output", logger, connection.receive)
                 connection.outputEnded()
             }
             group.addTask {
                 var log = AgentLogFile(path: logPath)
-                do {
-                    for try await buffer in execution.standardError {
-                        buffer.withUnsafeBytes { log.write($0) }
-                    }
-                } catch {
-                    logger.debug("agent's standard error broke off", metadata: .failure(error))
-                }
+                await read(execution.standardError, "agent's standard error", logger) { log.write($0) }
                 log.close()
                 lines.withLockedValue { $0 = log.lastLines }
             }

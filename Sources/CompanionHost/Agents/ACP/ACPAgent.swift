@@ -76,7 +76,7 @@ package struct ACPAgent: Agent {
     }
 
     package func silenceText(_ limit: Duration) -> String {
-        "\(launch.name) gave no sign of life for \(limit.components.seconds) s: the turn was ended. "
+        "\(launch.name) did not respond for \(limit.components.seconds) s: the turn was ended. "
             + "More time for it: pairtool host --turn-timeout"
     }
 
@@ -153,11 +153,11 @@ extension ACPAgent {
             } else if try await takeUp(stored, info: info, connection: connection, emit: emit) {
                 return stored.sessionID
             } else {
-                lost = "\(launch.name) could not take up its session again"
+                lost = "\(launch.name) could not resume its session"
             }
         }
         let answer = try await connection.call(.newSession(directory: turn.directory), within: limits.session)
-        guard let id = answer["sessionId"]?.string, !id.isEmpty else {
+        guard let id = answer["sessionId"]?.string, (1...1024).contains(id.utf8.count) else {
             throw AgentError(message: "\(launch.name) began no session")
         }
         connection.keep(.init(id: id, directory: turn.directory), ofChat: turn.chatID, modes: ACPModes(answer))
@@ -173,7 +173,7 @@ extension ACPAgent {
             // The chat goes on; only a restart would have it begin anew.
             logger.warning("agent's session not stored", metadata: .failure(error, ["chat": "\(turn.chatID)"]))
         }
-        if let lost { emit(.notice("\(lost): a new session begins here, which does not know what was said before.")) }
+        if let lost { emit(.notice("\(lost): this is a new session without the earlier messages.")) }
         return id
     }
 
@@ -187,7 +187,7 @@ extension ACPAgent {
         var ways: [ACPCall] = []
         if info.resumes { ways.append(.resumeSession(record.sessionID, directory: record.directory)) }
         if info.loads { ways.append(.loadSession(record.sessionID, directory: record.directory)) }
-        if !ways.isEmpty { emit(.status("Taking up the session")) }
+        if !ways.isEmpty { emit(.status("Resuming the session")) }
         for way in ways {
             do {
                 let answer = try await connection.call(way, within: limits.session)

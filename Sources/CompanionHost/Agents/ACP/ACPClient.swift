@@ -21,9 +21,9 @@ enum ACPCall: Sendable, Hashable {
     case prompt(String, session: String)
 }
 
-/// The client's side of the Agent Client Protocol, version 1, over bytes: no input, no output, no time.
+/// The client's side of the Agent Client Protocol, version 1: no input, no output, no time.
 ///
-/// Bytes of the agent go in by ``receive(_:)``, which tells what they mean; what is to be written collects in
+/// Messages of the agent go in by ``take(_:)``, which tells what they mean; what is to be written collects in
 /// ``takeOutput()``. It offers neither files nor terminals to the agent.
 struct ACPClient: Sendable {
     static let protocolVersion: Int64 = 1
@@ -56,7 +56,6 @@ struct ACPClient: Sendable {
         var isCancelled = false
     }
 
-    private var lines: ACPLines
     private var output: [UInt8] = []
     private var calls: [Int: ACPCall] = [:]
     private var nextCall = 0
@@ -64,14 +63,8 @@ struct ACPClient: Sendable {
     private var nextQuestion = 0
     private var prompts: [ByteText: Prompt] = [:]
     /// Lines in a row that were no messages.
-    private var garbageInARow = 0
-    /// Lines that were no messages, in all.
-    private(set) var garbage = 0
+    private var garbage = 0
     private(set) var hasFailed = false
-
-    init(maximumLine: Int = Self.maximumLine) {
-        lines = ACPLines(limit: maximumLine)
-    }
 
     /// What is to be written to the agent, once.
     mutating func takeOutput() -> [UInt8] {
@@ -141,40 +134,26 @@ struct ACPClient: Sendable {
 
     // MARK: From the agent
 
-    /// Takes bytes of the agent's standard output, in pieces of any size.
-    mutating func receive(_ bytes: UnsafeRawBufferPointer) -> [Event] {
-        guard !hasFailed else { return [] }
-        var events: [Event] = []
-        var lines = lines
-        self.lines = ACPLines(limit: 0)
-        let isWhole = lines.take(bytes) { line in
-            events += take(line)
-            return !hasFailed
-        }
-        self.lines = lines
-        if !isWhole { events.append(fail(.flood)) }
-        return events
-    }
-
     private mutating func fail(_ fault: ACPFault) -> Event {
         hasFailed = true
         return .fault(fault)
     }
 
-    private mutating func take(_ line: [UInt8]) -> [Event] {
-        guard let message = ACPMessage(line) else {
+    /// Takes a line of the agent; nil for one that is no message.
+    mutating func take(_ message: ACPMessage?) -> [Event] {
+        guard !hasFailed else { return [] }
+        guard let message else {
             garbage += 1
-            garbageInARow += 1
-            return garbageInARow > Self.maximumGarbage ? [fail(.garbage)] : []
+            return garbage > Self.maximumGarbage ? [fail(.garbage)] : []
         }
-        garbageInARow = 0
+        garbage = 0
         switch message {
         case .answer(let id, let result): return answered(id, result)
         case .notification("session/update", let parameters): return updated(parameters)
         case .notification: return []
         case .request(let id, "session/request_permission", let parameters): return asked(id, parameters)
-        case .request(let id, let method, _):
-            let refusal = ACPRefusal(code: ACPRefusal.unknownMethod, message: "Method not found: \(method)")
+        case .request(let id, _, _):
+            let refusal = ACPRefusal(code: ACPRefusal.unknownMethod, message: "Method not found")
             write(.answer(id, .failure(refusal)))
             return []
         }
@@ -230,6 +209,16 @@ struct ACPClient: Sendable {
 }
 
 extension ACPCall {
+    /// The session that it is about.
+    var session: String? {
+        switch self {
+        case .initialize, .authenticate, .newSession: nil
+        case .loadSession(let session, _), .resumeSession(let session, _), .setMode(_, let session, _),
+            .prompt(_, let session):
+            session
+        }
+    }
+
     fileprivate var message: (method: String, parameters: ACPValue) {
         switch self {
         case .initialize(let version):

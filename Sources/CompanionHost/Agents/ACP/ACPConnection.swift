@@ -34,8 +34,8 @@ final class ACPConnection: Sendable {
 
     private struct Waiting {
         var continuation: CheckedContinuation<ACPValue, any Error>
-        /// The session of a prompt.
-        var prompt: ByteText?
+        var session: ByteText?
+        var isPrompt: Bool
         /// When it was begun, or gave a sign of life.
         var since = ContinuousClock.now
     }
@@ -59,6 +59,8 @@ final class ACPConnection: Sendable {
     /// What is to be written to the agent. Ends when the process is to end.
     let output: AsyncStream<[UInt8]>
     private let source: AsyncStream<[UInt8]>.Continuation
+    /// What is read of the agent's output; one task needs it.
+    private let lines = NIOLockedValueBox(ACPLines(limit: ACPClient.maximumLine))
     private let state = NIOLockedValueBox(State())
 
     init(limits: Limits) {
@@ -171,10 +173,6 @@ final class ACPConnection: Sendable {
         }
     }
 
-    func forgetSession(ofChat chat: String) {
-        state.withLockedValue { _ = $0.sessions.removeValue(forKey: ByteText(chat)) }
-    }
-
     func modes(ofSession session: String) -> ACPModes? {
         state.withLockedValue { $0.modes[ByteText(session)] }
     }
@@ -186,7 +184,7 @@ final class ACPConnection: Sendable {
 
     // MARK: Calls
 
-    /// Asks the agent, and waits for its answer.
+    /// Asks the agent, and waits for its answer. An agent that does not answer takes no more turns.
     ///
     /// - Parameter limit: How long it may take.
     /// - Throws: ``ACPRefusal``; ``ACPEnd``; `CancellationError`.
@@ -214,7 +212,7 @@ final class ACPConnection: Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 state.withLockedValue { $0.listeners[key] = listener }
-                guard begin(.prompt(text, session: session), prompt: key, continuation) != nil else { return }
+                guard begin(.prompt(text, session: session), continuation) != nil else { return }
                 if Task.isCancelled { cancel(session: session) }
             }
         } onCancel: {
@@ -226,7 +224,9 @@ final class ACPConnection: Sendable {
     func cancel(session: String) {
         let key = ByteText(session)
         let (listener, withdrawn, number) = state.withLockedValue { state -> (Listener?, [Int], Int?) in
-            guard let call = state.calls.first(where: { $0.value.prompt == key }) else { return (nil, [], nil) }
+            guard let call = state.calls.first(where: { $0.value.isPrompt && $0.value.session == key }) else {
+                return (nil, [], nil)
+            }
             let withdrawn = state.client.cancel(session: session)
             flush(&state)
             return (state.listeners[key], withdrawn, call.key)
@@ -253,13 +253,14 @@ final class ACPConnection: Sendable {
     /// - Returns: nil when the conversation is over; the continuation is resumed then.
     private func begin(
         _ call: ACPCall,
-        prompt: ByteText? = nil,
         _ continuation: CheckedContinuation<ACPValue, any Error>
     ) -> Int? {
         let (number, end) = state.withLockedValue { state -> (Int?, (any Error)?) in
             if let end = state.end { return (nil, end) }
             let number = state.client.call(call)
-            state.calls[number] = Waiting(continuation: continuation, prompt: prompt)
+            let isPrompt = if case .prompt = call { true } else { false }
+            let session = call.session.map(ByteText.init)
+            state.calls[number] = Waiting(continuation: continuation, session: session, isPrompt: isPrompt)
             flush(&state)
             return (number, nil)
         }
@@ -270,20 +271,24 @@ final class ACPConnection: Sendable {
     /// - Returns: Whether it still waited.
     @discardableResult
     private func fail(_ number: Int, _ error: any Error) -> Bool {
-        let call = state.withLockedValue { state in
-            let call = state.calls.removeValue(forKey: number)
-            if let session = call?.prompt { state.listeners[session] = nil }
-            return call
-        }
+        let call = remove(number)
         call?.continuation.resume(throwing: error)
         return call != nil
+    }
+
+    private func remove(_ number: Int) -> Waiting? {
+        state.withLockedValue { state in
+            let call = state.calls.removeValue(forKey: number)
+            if let call, call.isPrompt, let session = call.session { state.listeners[session] = nil }
+            return call
+        }
     }
 
     private func expire(_ number: Int, within limit: Duration) {
         guard let since = state.withLockedValue({ $0.calls[number]?.since }) else { return }
         let rest = limit - (.now - since)
         guard rest > .zero else {
-            fail(number, ACPEnd.silent(limit))
+            if fail(number, ACPEnd.silent(limit)) { retire() }
             return
         }
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Int(rest / .milliseconds(1)) + 1)) {
@@ -301,22 +306,31 @@ final class ACPConnection: Sendable {
 
     /// Takes what the agent has written. To be called by one task.
     func receive(_ bytes: UnsafeRawBufferPointer) {
-        let events = state.withLockedValue { state in
-            defer { flush(&state) }
-            return state.client.receive(bytes)
+        guard reason == nil else { return }
+        let isWhole = lines.withLockedValue { lines in
+            lines.take(bytes) { line in
+                // A line may have megabytes: it is read before the lock that all chats need.
+                take(ACPMessage(line))
+            }
+        }
+        if !isWhole { end(ACPFault.flood) }
+    }
+
+    /// - Returns: Whether the agent still makes sense.
+    private func take(_ message: ACPMessage?) -> Bool {
+        let (events, hasFailed) = state.withLockedValue { state in
+            let events = state.client.take(message)
+            flush(&state)
+            return (events, state.client.hasFailed)
         }
         for event in events { handle(event) }
+        return !hasFailed
     }
 
     private func handle(_ event: ACPClient.Event) {
         switch event {
         case .answer(let number, let result):
-            let call = state.withLockedValue { state in
-                let call = state.calls.removeValue(forKey: number)
-                if let session = call?.prompt { state.listeners[session] = nil }
-                return call
-            }
-            call?.continuation.resume(with: result.mapError { $0 as any Error })
+            remove(number)?.continuation.resume(with: result.mapError { $0 as any Error })
         case .update(let session, let update):
             let listener = state.withLockedValue { state in
                 switch update {
@@ -327,9 +341,10 @@ final class ACPConnection: Sendable {
                 return state.listeners[ByteText(session)]
             }
             listener?.update(update)
-        case .replay:
+        case .replay(let session):
+            let session = ByteText(session)
             state.withLockedValue { state in
-                for number in state.calls.keys { state.calls[number]?.since = .now }
+                for (number, call) in state.calls where call.session == session { state.calls[number]?.since = .now }
             }
         case .question(let question):
             let listener = state.withLockedValue { $0.listeners[ByteText(question.session)] }

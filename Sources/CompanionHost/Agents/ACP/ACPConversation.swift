@@ -39,7 +39,7 @@ struct ACPConversation: Sendable {
         case .agentThought(let content): return [.thought(content.text)]
         case .tool(let change): return [.tool(merge(change))]
         case .plan(let steps): return [.plan(steps)]
-        case .usage(let used, _):
+        case .usage(let used):
             lastUsage = used
             return [.signOfLife]
         // The driver knows what the mode is called.
@@ -61,9 +61,11 @@ struct ACPConversation: Sendable {
     /// A question as people see it.
     mutating func question(_ question: ACPQuestion) -> AgentQuestion {
         let call = merge(question.call)
+        let input = calls[ByteText(call.id)]?.input
         return AgentQuestion(
             call: call,
-            arguments: Self.arguments(of: call, input: calls[ByteText(call.id)]?.input),
+            arguments: Self.arguments(of: call, input: input),
+            command: Self.command(in: input)?.text,
             options: question.options
         )
     }
@@ -84,9 +86,10 @@ struct ACPConversation: Sendable {
         if let output = change.output { call.output = Self.cut(output, to: Self.outputSize) }
         if call.title.isEmpty { call.title = call.kind.isEmpty ? "tool" : call.kind }
         if call.status == .completed || call.status == .failed {
-            // Only its text is of use from now on: diffs may be large.
+            // Only its name is of use from now on: what it gave may be large.
             var ended = call
             ended.diffs = []
+            ended.output = nil
             calls[id] = Call(shown: ended)
         } else {
             calls[id]?.shown = call
@@ -94,10 +97,7 @@ struct ACPConversation: Sendable {
         return call
     }
 
-    private static func line(_ text: String) -> String {
-        let scalars = text.unicodeScalars.lazy.map { $0.properties.isWhitespace ? " " : $0 }
-        return String(String.UnicodeScalarView(scalars.prefix(titleLength))).trimmingWhitespace()
-    }
+    private static func line(_ text: String) -> String { text.agentLine(atMost: titleLength) }
 
     /// - Returns: The text, or its beginning with a sentence that says how much is missing.
     private static func cut(_ text: String, to size: Int) -> String {
@@ -111,23 +111,32 @@ struct ACPConversation: Sendable {
         if !call.diffs.isEmpty {
             return cut(call.diffs.map(\.unified).joined(separator: "\n"), to: argumentsSize)
         }
-        guard case .object(var members)? = input else {
-            let text = input?.string ?? call.output ?? ""
-            return cut(text, to: argumentsSize)
-        }
+        guard let input else { return cut(call.output ?? "", to: argumentsSize) }
+        if let text = input.string { return cut(text, to: argumentsSize) }
+        guard case .object(var members) = input else { return cut(json(input), to: argumentsSize) }
         var text = ""
-        let command = members["command"] ?? members["cmd"]
-        if let command = command?.string ?? command?.array?.compactMap(\.string).joined(separator: " ") {
-            text = command + "\n"
-            members["command"] = nil
-            members["cmd"] = nil
+        if let command = command(in: input) {
+            text = command.text + "\n"
+            members[command.name] = nil
         }
-        if !members.isEmpty {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            let json = (try? encoder.encode(ACPValue.object(members))) ?? Data()
-            text += String(decoding: json, as: UTF8.self) + "\n"
-        }
+        if !members.isEmpty { text += json(.object(members)) }
         return cut(text, to: argumentsSize)
+    }
+
+    /// The command among the arguments, and the member that has it; nil where there is none that is all text.
+    private static func command(in input: ACPValue?) -> (name: String, text: String)? {
+        guard let name = ["command", "cmd"].first(where: { input?[$0] != nil }), let value = input?[name] else {
+            return nil
+        }
+        guard let elements = value.array else { return value.string.map { (name, $0) } }
+        let words = elements.compactMap(\.string)
+        return words.count == elements.count ? (name, words.joined(separator: " ")) : nil
+    }
+
+    private static func json(_ value: ACPValue) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let json = (try? encoder.encode(value)) ?? Data()
+        return String(decoding: json, as: UTF8.self) + "\n"
     }
 }

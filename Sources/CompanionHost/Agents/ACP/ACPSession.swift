@@ -2,30 +2,16 @@ import CompanionWire
 
 /// What an agent said of itself.
 struct ACPAgentInfo: Sendable, Hashable {
-    struct SignInMethod: Sendable, Hashable {
-        var id: String
-        var name: String
-    }
-
-    var name: String?
-    var version: String?
     /// Whether it takes up a session with all that was said before (`session/load`).
     var loads: Bool
     /// Whether it takes up a session without saying it all again (`session/resume`).
     var resumes: Bool
-    var signInMethods: [SignInMethod]
 
     init(_ value: ACPValue) {
-        name = value["agentInfo"]?["title"]?.string ?? value["agentInfo"]?["name"]?.string
-        version = value["agentInfo"]?["version"]?.string
         let capabilities = value["agentCapabilities"]
         loads = capabilities?["loadSession"]?.bool ?? false
         // An object, which may be empty; null and its absence mean no.
         resumes = capabilities?["sessionCapabilities"]?["resume"]?.isObject ?? false
-        signInMethods = (value["authMethods"]?.array ?? []).compactMap { method in
-            guard let id = method["id"]?.string else { return nil }
-            return SignInMethod(id: id, name: method["name"]?.string ?? id)
-        }
     }
 }
 
@@ -79,7 +65,7 @@ struct ACPModes: Sendable, Hashable {
 extension ACPModes.Mode {
     fileprivate init?(_ value: ACPValue, id: String) {
         guard let id = value[id]?.string else { return nil }
-        self.init(id: id, name: value["name"]?.string ?? id)
+        self.init(id: id, name: (value["name"]?.string ?? id).agentLine(atMost: 100))
     }
 }
 

@@ -94,7 +94,25 @@ final class ACPTurn: Sendable {
         ask: @escaping @Sendable (AgentQuestion) async -> AgentDecision,
         decide: @escaping @Sendable (Int, AgentDecision) -> Void
     ) async throws {
-        let answer = try await withThrowingTaskGroup(of: ACPValue?.self) { group in
+        let answer: ACPValue
+        do {
+            answer = try await answered(prompt, ask, decide)
+        } catch {
+            // An agent may not obey when its turn is ended: why it was ended is what counts.
+            throw state.withLockedValue { $0.failure } ?? error
+        }
+        let (failure, events) = state.withLockedValue { ($0.failure, $0.conversation.finish(answer)) }
+        for event in events { emit(event) }
+        if let failure { throw failure }
+        try check(ACPStopReason(answer))
+    }
+
+    private func answered(
+        _ prompt: @escaping @Sendable () async throws -> ACPValue,
+        _ ask: @escaping @Sendable (AgentQuestion) async -> AgentDecision,
+        _ decide: @escaping @Sendable (Int, AgentDecision) -> Void
+    ) async throws -> ACPValue {
+        try await withThrowingTaskGroup(of: ACPValue?.self) { group in
             group.addTask { [self] in
                 defer { source.finish() }
                 return try await prompt()
@@ -112,10 +130,6 @@ final class ACPTurn: Sendable {
             while let result = try await group.next() { answer = result ?? answer }
             return answer
         }
-        let (failure, events) = state.withLockedValue { ($0.failure, $0.conversation.finish(answer)) }
-        for event in events { emit(event) }
-        if let failure { throw failure }
-        try check(ACPStopReason(answer))
     }
 
     /// Puts a question, until it is answered or needs no answer any more.

@@ -10,10 +10,15 @@ enum ACPUpdate: Sendable, Hashable {
     case plan([AgentPlanStep])
     case mode(String)
     case modes(ACPModes)
-    /// Tokens in the agent's context, and how many fit.
-    case usage(used: Int64, size: Int64?)
+    /// Tokens in the agent's context.
+    case usage(Int64)
     /// A kind that shows nothing, or that this version does not know.
     case other(String)
+
+    /// Steps of a plan and places of a tool that are kept.
+    fileprivate static let maximumEntries = 200
+    /// Bytes of an id of a tool.
+    fileprivate static let maximumID = 256
 
     init(_ value: ACPValue) {
         let kind = value["sessionUpdate"]?.string ?? ""
@@ -24,12 +29,13 @@ enum ACPUpdate: Sendable, Hashable {
             case "agent_message_chunk": .agentMessage(content)
             case "agent_thought_chunk": .agentThought(content)
             case "tool_call", "tool_call_update": ACPToolCall(value).map(Self.tool) ?? .other(kind)
-            case "plan": .plan((value["entries"]?.array ?? []).compactMap(AgentPlanStep.init))
+            case "plan":
+                .plan((value["entries"]?.array ?? []).prefix(Self.maximumEntries).compactMap(AgentPlanStep.init))
             case "current_mode_update":
                 (value["currentModeId"] ?? value["modeId"])?.string.map(Self.mode) ?? .other(kind)
             case "config_option_update": ACPModes(value).map(Self.modes) ?? .other(kind)
             case "usage_update":
-                value["used"]?.integer.map { .usage(used: $0, size: value["size"]?.integer) } ?? .other(kind)
+                value["used"]?.integer.map(Self.usage) ?? .other(kind)
             default: .other(kind)
             }
     }
@@ -88,18 +94,24 @@ struct ACPToolCall: Sendable, Hashable {
     var input: ACPValue?
 
     init?(_ value: ACPValue) {
-        guard let id = value["toolCallId"]?.string else { return nil }
+        guard let id = value["toolCallId"]?.string, id.utf8.count <= ACPUpdate.maximumID else { return nil }
         self.id = id
         title = value["title"]?.string
         kind = value["kind"]?.string
         status = value["status"]?.string.flatMap(AgentToolCall.Status.init)
-        locations = value["locations"]?.array?.compactMap { location in
-            location["path"]?.string.map { AgentLocation(path: $0, line: location["line"]?.integer.map(Int.init)) }
+        if let places = value["locations"]?.array {
+            var locations = places.prefix(ACPUpdate.maximumEntries).compactMap { location in
+                location["path"]?.string.map { path in
+                    AgentLocation(path: path.agentPath, line: location["line"]?.integer.map(Int.init))
+                }
+            }
+            if places.count > ACPUpdate.maximumEntries { locations.append(AgentLocation(path: "".agentPath)) }
+            self.locations = locations
         }
         if let content = value["content"]?.array {
             diffs = content.compactMap { item in
                 guard item["type"]?.string == "diff", let path = item["path"]?.string else { return nil }
-                return AgentDiff(path: path, old: item["oldText"]?.string, new: item["newText"]?.string ?? "")
+                return AgentDiff(path: path.agentPath, old: item["oldText"]?.string, new: item["newText"]?.string ?? "")
             }
             output = content.compactMap { item in
                 item["type"]?.string == "content" ? item["content"].map { ACPContent($0).text } : nil
@@ -112,7 +124,25 @@ struct ACPToolCall: Sendable, Hashable {
 extension AgentPlanStep {
     fileprivate init?(_ value: ACPValue) {
         guard let text = value["content"]?.string else { return nil }
-        self.init(text: text, status: Status(rawValue: value["status"]?.string ?? "") ?? .pending)
+        self.init(
+            text: text.agentLine(atMost: 200),
+            status: Status(rawValue: value["status"]?.string ?? "") ?? .pending
+        )
+    }
+}
+
+extension String {
+    /// The beginning of an agent's text as one line.
+    func agentLine(atMost limit: Int) -> String {
+        let scalars = unicodeScalars.lazy.map { $0.properties.isWhitespace ? " " : $0 }
+        return String(String.UnicodeScalarView(scalars.prefix(limit))).trimmingWhitespace()
+    }
+
+    /// A path of an agent; one that cannot be shown as it is becomes `/?`, which is in no project: rules decide by it.
+    fileprivate var agentPath: String {
+        let isUsable =
+            !isEmpty && utf8.count <= 4096 && !unicodeScalars.contains { $0.properties.generalCategory == .control }
+        return isUsable ? self : "/?"
     }
 }
 

@@ -34,12 +34,21 @@ package struct BuiltinAgent: Agent {
             emit(.text(BuiltinText.denied(command, missing: missing)))
             return
         }
+        try await Self.run(command, in: turn.directory, emit: emit)
+    }
+
+    /// Carries out a command.
+    static func run(
+        _ command: BuiltinCommand,
+        in directory: String,
+        emit: @escaping @Sendable (AgentEvent) -> Void
+    ) async throws {
         if case .log(let count) = command {
-            try await GitLog(directory: turn.directory).answer(count: count, emit: emit)
+            try await GitLog(directory: directory).answer(count: count, emit: emit)
             return
         }
         try await withCancellation { isCancelled in
-            let explorer = try Explorer(directory: turn.directory, emit: emit, isCancelled: isCancelled)
+            let explorer = try Explorer(directory: directory, emit: emit, isCancelled: isCancelled)
             explorer.run(command)
         }
     }
@@ -58,7 +67,7 @@ package struct BuiltinAgent: Agent {
     }
 
     /// Runs blocking work on a thread that is there for it, and tells it when the task is cancelled.
-    private func withCancellation(_ work: @escaping @Sendable (CancellationFlag) throws -> Void) async throws {
+    private static func withCancellation(_ work: @escaping @Sendable (CancellationFlag) throws -> Void) async throws {
         let flag = CancellationFlag()
         try await withTaskCancellationHandler {
             try await NIOThreadPool.singleton.runIfActive { try work(flag) }

@@ -3,6 +3,7 @@ import CompanionWire
 import Dispatch
 import Glibc
 import Identity
+import Logging
 import NIOConcurrencyHelpers
 
 /// Everything that one run of an agent's command has started, so that it ends with it: also what left the command's
@@ -86,8 +87,20 @@ final class AgentProcesses: Sendable {
     /// Ends all that is left of the run, once its command has ended. Returns when it is gone, or cannot be ended.
     ///
     /// - Parameter grace: How long it may take, where ``end(within:)`` has not begun it already.
-    /// - Returns: How many processes are left, because they may not be ended.
-    func ended(within grace: Duration) async -> Int {
+    /// - Returns: How many processes are left, because they may not be ended; that is also logged.
+    @discardableResult
+    func ended(within grace: Duration, logger: Logger) async -> Int {
+        let left = await ended(within: grace)
+        if left > 0 {
+            logger.error(
+                "processes of the agent cannot be ended",
+                metadata: .event("host", outcome: "failed", ["processes": "\(left)"])
+            )
+        }
+        return left
+    }
+
+    private func ended(within grace: Duration) async -> Int {
         let end = state.withLockedValue { state in
             if state.endBefore == nil { state.endBefore = .now + grace }
             return state.endBefore ?? .now

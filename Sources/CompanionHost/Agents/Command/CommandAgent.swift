@@ -74,25 +74,15 @@ package struct CommandAgent: Agent {
                 processes.lead(execution.processIdentifier.value)
                 await Self.converse(execution, prompt: turn.prompt, emit: emit, errors: errors, logger: logger)
             }
-            await end(processes)
+            await processes.ended(within: Self.grace, logger: logger)
             try Self.check(outcome.terminationStatus, errors.withLockedValue(\.self))
         } catch let error as AgentError {
             throw error
         } catch {
-            await end(processes)
+            await processes.ended(within: Self.grace, logger: logger)
             logger.error("agent failed", metadata: .failure(error, code: .hostAgentUnavailable))
             throw AgentError(message: "The agent's command could not be run")
         }
-    }
-
-    /// Ends what the command has left behind.
-    private func end(_ processes: AgentProcesses) async {
-        let left = await processes.ended(within: Self.grace)
-        guard left > 0 else { return }
-        logger.error(
-            "processes of the agent cannot be ended",
-            metadata: .event("host", outcome: "failed", ["processes": "\(left)"])
-        )
     }
 
     private static func check(_ status: TerminationStatus, _ errors: [String]) throws(AgentError) {
@@ -130,33 +120,35 @@ package struct CommandAgent: Agent {
             }
             group.addTask {
                 var decoder = UTF8StreamDecoder()
-                do {
-                    for try await buffer in execution.standardOutput {
-                        buffer.withUnsafeBytes { bytes in
-                            for start in stride(from: 0, to: bytes.count, by: frameSize) {
-                                let text = decoder.decode(bytes[start..<min(start + frameSize, bytes.count)])
-                                if !text.isEmpty { emit(.text(text)) }
-                            }
-                        }
+                await read(execution.standardOutput, "agent's output", logger) { bytes in
+                    for start in stride(from: 0, to: bytes.count, by: frameSize) {
+                        let text = decoder.decode(bytes[start..<min(start + frameSize, bytes.count)])
+                        if !text.isEmpty { emit(.text(text)) }
                     }
-                } catch {
-                    logger.warning("agent's output broke off", metadata: .failure(error))
                 }
                 let rest = decoder.finish()
                 if !rest.isEmpty { emit(.text(rest)) }
             }
             group.addTask {
                 var log = AgentErrorLog(logger: logger)
-                do {
-                    for try await buffer in execution.standardError {
-                        buffer.withUnsafeBytes { log.write($0) }
-                    }
-                } catch {
-                    logger.debug("agent's standard error broke off", metadata: .failure(error))
-                }
+                await read(execution.standardError, "agent's standard error", logger) { log.write($0) }
                 log.finish()
                 errors.withLockedValue { $0 = log.lastLines }
             }
         }
+    }
+}
+
+/// Reads what a process writes, until it ends. That it breaks off is logged.
+func read(
+    _ output: SubprocessOutputSequence,
+    _ name: String,
+    _ logger: Logger,
+    _ body: (UnsafeRawBufferPointer) -> Void
+) async {
+    do {
+        for try await buffer in output { buffer.withUnsafeBytes { body($0) } }
+    } catch {
+        logger.warning("\(name) broke off", metadata: .failure(error))
     }
 }

@@ -102,6 +102,10 @@ private struct ReleasedInput: InputSource {
         try released { try input.readAll(limit: limit) }
     }
 
+    func readSome() throws -> [UInt8]? {
+        try released { try input.readSome() }
+    }
+
     func readLine(echo: Bool) throws -> String? {
         try released { try input.readLine(echo: echo) }
     }
@@ -151,6 +155,7 @@ extension CommandContext {
         ExitCleanup.add { editor.restore() }
         var context = self
         context.stdin = ReleasedInput(input: stdin, editor: editor)
+        context.isInFront = { editor.isInFront }
         return (EditingPromptReader(context: self, editor: editor, history: history), context)
     }
 

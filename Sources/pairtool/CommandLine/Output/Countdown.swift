@@ -39,8 +39,15 @@ struct Countdown: Sendable {
 /// A line at the end of a terminal's output that changes. Messages of others are written above it.
 final class LastLine: Sendable {
     private let context: CommandContext
-    /// What is shown; nil if nothing is, or if somebody else uses the terminal.
-    private let text = NIOLockedValueBox<(shown: String?, isHeld: Bool)>((nil, false))
+    private struct State {
+        /// What is shown; nil if nothing is.
+        var shown: String?
+        /// Whether somebody else uses the terminal.
+        var isHeld = false
+        var hasEnded = false
+    }
+
+    private let text = NIOLockedValueBox(State())
 
     private static let erasure = "\r\u{1B}[K"
 
@@ -56,6 +63,7 @@ final class LastLine: Sendable {
 
     func show(_ line: String) {
         text.withLockedValue { text in
+            guard !text.hasEnded else { return }
             text.shown = line
             if !text.isHeld { context.stderr.write(Self.erasure + line) }
         }
@@ -63,15 +71,22 @@ final class LastLine: Sendable {
 
     /// Takes the line away until it is shown again.
     func clear() {
-        text.withLockedValue { text in
-            if text.shown != nil, !text.isHeld { context.stderr.write(Self.erasure) }
-            text.shown = nil
-        }
+        text.withLockedValue(clear)
     }
 
+    /// Takes the line away for good.
     func end() {
+        text.withLockedValue { text in
+            clear(&text)
+            text.hasEnded = true
+        }
+        // Last: until the line is gone, messages of others are written above it.
         context.drawing.set(nil)
-        clear()
+    }
+
+    private func clear(_ text: inout State) {
+        if text.shown != nil, !text.isHeld { context.stderr.write(Self.erasure) }
+        text.shown = nil
     }
 
     private func insert(_ lines: String) -> Bool {

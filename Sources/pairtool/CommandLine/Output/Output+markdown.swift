@@ -14,19 +14,6 @@ struct RenderingOptions: ParsableArguments {
     }
 }
 
-/// Whether the end of an answer may be shown on the desktop.
-struct NotificationOptions: ParsableArguments {
-    @Flag(help: "Show nothing on the desktop when a long answer ends, fails, or the agent asks a question.")
-    var noNotify = false
-
-    /// The context for the command.
-    var context: CommandContext {
-        var context = CommandContext.current
-        if noNotify { context.notifies = false }
-        return context
-    }
-}
-
 extension Output {
     /// How Markdown is shown at the terminal; nil where text is passed on as it is: to a pipe, with `--plain`, `--json`,
     /// `-q` or `NO_COLOR`, and to a terminal without colours.

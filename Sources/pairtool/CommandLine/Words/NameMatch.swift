@@ -12,6 +12,7 @@ enum NameMatch {
     ///
     /// - Parameters:
     ///   - kind: The kind of item, such as `project`.
+    ///   - called: What messages call the kind. Default: as it is.
     ///   - listing: The command that lists the items.
     ///   - ids: All ids of an item; the first one is displayed.
     ///   - names: The displayed names.
@@ -22,6 +23,7 @@ enum NameMatch {
         _ word: String,
         in items: [Item],
         kind: String,
+        called: String? = nil,
         listing: String,
         ids: @escaping (Item) -> [String],
         names: @escaping (Item) -> [String],
@@ -42,14 +44,16 @@ enum NameMatch {
             let found = items.filter(rule)
             guard let first = found.first else { continue }
             guard found.count > 1 else { return first }
-            let choices = found.prefix(5).map { "\(names($0).first ?? "") (\(ids($0).first ?? "")\(place($0)))" }
-                .joined(separator: ", ")
-            throw CommandError(.usage, "\(kind).ambiguous", "“\(word)” matches several: \(choices)", next: listing)
+            let choices = found.prefix(5).map { item in
+                (names(item).first.map { "\($0) " } ?? "") + "(\(ids(item).first ?? "")\(place(item)))"
+            }
+            let message = "“\(word)” matches several: \(choices.joined(separator: ", "))"
+            throw CommandError(.usage, "\(kind).ambiguous", message, next: listing)
         }
         throw CommandError(
             .nothingFound,
             "\(kind).unknown",
-            "\(nobody) \(kind) “\(word)”" + suggestion(word, in: items.flatMap { names($0) + ids($0) }),
+            "\(nobody) \(called ?? kind) “\(word)”" + suggestion(word, in: items.flatMap { names($0) + ids($0) }),
             next: listing
         )
     }

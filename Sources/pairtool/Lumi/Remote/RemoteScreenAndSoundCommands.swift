@@ -103,7 +103,7 @@ struct RemoteScreenshotCommand: RemoteSubcommand {
         return place
     }
 
-    private static func name(_ type: LumiPictureType, _ now: Date) -> String {
+    private static func name(_ type: PictureType, _ now: Date) -> String {
         let time = now.formatted(Date.ISO8601FormatStyle(dateTimeSeparator: .standard, timeZone: .gmt))
         let digits = time.filter { $0.isNumber || $0 == "T" }
         return "screenshot-\(digits).\(type.fileExtension)"

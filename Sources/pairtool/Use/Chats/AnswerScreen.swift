@@ -128,7 +128,6 @@ final class AnswerScreen: Sendable {
 
     /// Ends the answer: everything is written, and the line below is gone.
     func end() {
-        context.drawing.set(nil)
         state.withLockedValue { state in
             guard !state.hasEnded else { return }
             state.stream.finish()
@@ -136,6 +135,8 @@ final class AnswerScreen: Sendable {
             draw(&state, isForced: true, showsProgress: false)
             state.hasEnded = true
         }
+        // Last: until the drawing is gone, messages of others are written above it.
+        context.drawing.set(nil)
     }
 
     /// What the turn did, when it has ended.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CompanionClient
+import CompanionWire
 import LineEditor
 
 struct ChatCommand: AsyncParsableCommand {

@@ -89,31 +89,19 @@ struct ChatsCommand: AsyncParsableCommand {
             return chats
         }
         found.reportFailures(output)
-        let rows = found.answers.flatMap { answer in answer.value.map { answer.row(ChatRow($0)) } }
-            .sorted { ($0.row.lastUpdatedAt ?? .distantPast) > ($1.row.lastUpdatedAt ?? .distantPast) }
+        let rows = found.rows(ChatRow.init)
         guard !rows.isEmpty else {
             guard let word, found.answers.isEmpty else { throw found.failure(Self.nothing) }
             let unknown = "none of the hosts that answered has the project “\(word)”"
             let next = "pairtool projects --all-hosts"
             throw found.failure(CommandError(.nothingFound, "project.unknown", unknown, next: next))
         }
-        let now = output.context.now()
-        output.list(
-            rows,
-            columns: [
-                TableColumn("TITLE", shrinks: true, rank: 0) { $0.row.title },
-                TableColumn("HOST", shrinks: true, rank: 0) { $0.host.name },
-                TableColumn("UPDATED", rank: 2) { TimeText.ago($0.row.lastUpdatedAt, now: now) },
-                TableColumn("ID", rank: 1) { String($0.row.id.prefix(8)) },
-                TableColumn("PROJECT", shrinks: true, rank: 3) { $0.row.projectName },
-            ],
-            id: \.row.id
-        )
+        output.list(rows, ("TITLE", \.title), place: ("PROJECT", \.projectName))
     }
 }
 
 /// A chat in JSON.
-struct ChatRow: Encodable {
+struct ChatRow: DatedRow {
     var id: String
     var title: String
     var projectId: String

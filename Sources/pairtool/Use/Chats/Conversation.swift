@@ -11,6 +11,8 @@ struct Conversation: Sendable {
     private(set) var title: String
     /// The project in which to create the chat at the first prompt; nil once the chat exists.
     private var unmadeIn: MergedProject?
+    /// What prompts name that wait for this chat while it does not exist.
+    let newChatID = UUID()
     /// The agent's working directory: always a path that the host listed.
     let projectPath: String?
     /// nil if the host chooses.
@@ -20,6 +22,8 @@ struct Conversation: Sendable {
     var allowedTools: [String]?
     /// Whether the answer to questions about other tools is no.
     var deniesQuestions = false
+    /// Whether the next prompt can be sent at once.
+    private var isPrepared = false
     /// The answer to the last prompt; empty if there is none.
     private(set) var lastAnswer = ""
     /// The tools that the agent used in answers, in the order of their first use.
@@ -81,10 +85,15 @@ struct Conversation: Sendable {
     /// The project in which the chat is created at the first prompt; nil once it exists.
     var newProjectID: String? { unmadeIn?.id }
 
+    /// What waiting prompts name this chat by.
+    var chatKeys: [ByteText] {
+        [chatID, newChatID.uuidString].filter { !$0.isEmpty }.map(ByteText.init)
+    }
+
     /// Whether the host has the chat.
     var exists: Bool { unmadeIn == nil }
 
-    /// Creates the chat if the host needs it before the first prompt.
+    /// Sends what waits for the chat, and creates the chat if the host needs it before the first prompt.
     ///
     /// - Parameter prompt: The first prompt, which gives the chat its title.
     /// - Throws: ``CommandError`` if the host does not take the pictures. This is checked first, so that no empty chat
@@ -93,6 +102,18 @@ struct Conversation: Sendable {
         if !images.isEmpty { try checkTakesImages() }
         // If this prompt gets no answer, that to the one before is not the last one.
         lastAnswer = ""
+        do {
+            try await makeChat(for: prompt)
+            isPrepared = true
+        } catch let error as CompanionClientError {
+            throw keeping(prompt, after: error)
+        }
+    }
+
+    private mutating func makeChat(for prompt: String) async throws {
+        if let made = try await session.sendWaiting(before: self), unmadeIn != nil {
+            (chatID, title, unmadeIn) = (made.id, made.title, nil)
+        }
         guard let project = unmadeIn else { return }
         let title = ChatTitle.of(prompt)
         chatID = try await session.turns.makeChat(projectID: project.id, title: title)
@@ -103,13 +124,43 @@ struct Conversation: Sendable {
     ///
     /// - Parameter begun: Called with the turn's id, if the host gives it one. Default: does nothing.
     mutating func send(_ prompt: String, begun: (String) -> Void = { _ in }) async throws {
+        if !isPrepared { try await prepare(for: prompt) }
+        isPrepared = false
+        do {
+            try await run(prompt, begun: begun)
+        } catch let error as CompanionClientError {
+            throw keeping(prompt, after: error)
+        }
+    }
+
+    /// Keeps a prompt that could not be sent, if the answers of the host have to be read: such prompts wait without
+    /// being asked to.
+    ///
+    /// - Returns: The error, with what became of the prompt.
+    private func keeping(_ prompt: String, after error: CompanionClientError) -> CompanionClientError {
+        guard session.host.family.behavior.queuing == .untilAnswered, error.delivery == .notSent,
+            HostOptions.isOutOfReach(error)
+        else { return error }
+        var error = error
+        do {
+            let kept = try session.queue(prompt, in: self)
+            error.message += " The prompt waits here as \(kept.id), and goes out before the next one."
+            error.advice = "once the host is back: pairtool outbox send"
+            error.waitsAs = kept.id
+        } catch let failure {
+            error.message += " It was not kept: \(CommandError(describing: failure).message)."
+            error.advice = "pairtool outbox"
+        }
+        return error
+    }
+
+    private mutating func run(_ prompt: String, begun: (String) -> Void) async throws {
         let turns = try session.turns
         do {
             try await turns.requireOwnPlace()
         } catch let error as CompanionClientError {
             throw error.naming(session.host)
         }
-        try await prepare(for: prompt)
         let request = TurnRequest(
             prompt: prompt,
             model: model,

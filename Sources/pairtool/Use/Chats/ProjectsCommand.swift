@@ -55,28 +55,16 @@ struct ProjectsCommand: AsyncParsableCommand {
             return projects
         }
         found.reportFailures(output)
-        let rows = found.answers.flatMap { answer in answer.value.map { answer.row(ProjectRow($0)) } }
-            .sorted { ($0.row.lastUpdatedAt ?? .distantPast) > ($1.row.lastUpdatedAt ?? .distantPast) }
+        let rows = found.rows(ProjectRow.init)
         guard !rows.isEmpty else {
             throw found.failure(CommandError(.nothingFound, "project.none", "the paired hosts have no projects"))
         }
-        let now = output.context.now()
-        output.list(
-            rows,
-            columns: [
-                TableColumn("NAME", shrinks: true, rank: 0) { $0.row.name },
-                TableColumn("HOST", shrinks: true, rank: 0) { $0.host.name },
-                TableColumn("UPDATED", rank: 2) { TimeText.ago($0.row.lastUpdatedAt, now: now) },
-                TableColumn("ID", rank: 1) { String($0.row.id.prefix(8)) },
-                TableColumn("PATH", shrinks: true, rank: 3) { $0.row.localPath },
-            ],
-            id: \.row.id
-        )
+        output.list(rows, ("NAME", \.name), place: ("PATH", \.localPath))
     }
 }
 
 /// A project in JSON.
-struct ProjectRow: Encodable {
+struct ProjectRow: DatedRow {
     var id: String
     /// All ids under which the host lists the path.
     var ids: [String]

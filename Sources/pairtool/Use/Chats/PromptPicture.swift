@@ -1,5 +1,7 @@
 import CompanionClient
+import CompanionWire
 import LocalState
+import Providers
 
 /// Pictures that go with a prompt.
 enum PromptPicture {

@@ -103,7 +103,6 @@ struct SendCommand: AsyncParsableCommand {
             )
             conversation.images = pictures
             conversation.deniesQuestions = tools.denyQuestions
-            try await session.sendWaiting(before: conversation.chatID)
             try await conversation.prepare(for: prompt)
             if new { session.output.say("Chat \(conversation.chatID)") }
             do {
@@ -139,9 +138,10 @@ struct SendCommand: AsyncParsableCommand {
             try await host.withSession(options, isPlain: rendering.plain) { session in
                 let waiting = try await keep(session)
                 let isQuiet = session.output.format == .quiet
-                try await OutboxSender(session, .waiting).send { $0.isSameChat(as: waiting) }
+                let earlier = try await OutboxSender(session, .waiting).send { $0.isSameChat(as: waiting) }
+                if !earlier.stuck.isEmpty { throw ExitRequest(status: earlier.failures.worst ?? .failed) }
                 let outcome = try await OutboxSender(session, .showing).send { $0.id.isSame(as: waiting.id) }
-                if outcome.failures > 0 { throw ExitRequest(status: .failed) }
+                if let worst = outcome.failures.worst { throw ExitRequest(status: worst) }
                 if isQuiet, let answer = outcome.answer { session.output.data(TerminalText.block(answer)) }
             }
         } catch {

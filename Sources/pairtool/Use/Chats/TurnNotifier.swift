@@ -1,6 +1,20 @@
+import ArgumentParser
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
+
+/// Whether the end of an answer may be shown on the desktop.
+struct NotificationOptions: ParsableArguments {
+    @Flag(help: "Show nothing on the desktop when a long answer ends, fails, or the agent asks a question.")
+    var noNotify = false
+
+    /// The context for the command.
+    var context: CommandContext {
+        var context = CommandContext.current
+        if noNotify { context.notifies = false }
+        return context
+    }
+}
 
 /// Tells the user on the desktop that a turn needs attention. Silent where there is no desktop.
 struct TurnNotifier: Sendable {
@@ -12,10 +26,11 @@ struct TurnNotifier: Sendable {
     let context: CommandContext
     let hostName: String
 
-    /// Shows a notification if the user wants its kind. It has the chat's title and the host's name, and nothing of
-    /// what was said.
+    /// Shows a notification if the user wants its kind and does not look at the terminal anyway. It has the chat's title
+    /// and the host's name, and nothing of what was said.
     func show(_ kind: NotificationKind, chat: String) async {
-        guard context.notifies, context.environment["DBUS_SESSION_BUS_ADDRESS"]?.isEmpty == false,
+        guard context.notifies, context.isInFront() != true,
+            context.environment["DBUS_SESSION_BUS_ADDRESS"]?.isEmpty == false,
             Choices.load(context.paths).notifications.contains(kind)
         else { return }
         let title =

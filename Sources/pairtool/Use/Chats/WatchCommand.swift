@@ -56,6 +56,7 @@ struct WatchCommand: AsyncParsableCommand {
             guard let progress = progress[host.id] else { return }
             try await one.withSession(options) { session in
                 let writer = LiveWriter(output: session.output, names: WatchedNames(session), host: session.host)
+                await session.sendWaiting()
                 try await session.events.run(
                     every: interval.duration,
                     progress: progress,
@@ -89,7 +90,7 @@ struct LiveWriter: Sendable {
         case (.event(let event), .text): output.data(output.fitted(TerminalText.line(prefix + (await text(event)))))
         case (.interrupted(let reason), .json): report("interrupted", reason)
         case (.resumed(let text), .json): report("resumed", text)
-        case (.interrupted(let text), _), (.resumed(let text), _): output.say(TerminalText.line(prefix) + text)
+        case (.interrupted(let text), _), (.resumed(let text), _): output.say(TerminalText.line(prefix + text))
         }
     }
 
@@ -107,7 +108,7 @@ struct LiveWriter: Sendable {
         var words = [TimeText.clock(event.at, now: output.context.now()), event.type.rawValue]
         if let name = await names.device(of: event) { words.append(name) }
         if let chat = event.chatId {
-            words.append(await names.chat(chat, isChanged: event.type == .chatChanged))
+            words.append(await names.chat(chat, in: event.projectId, isChanged: event.type == .chatChanged))
         } else if let project = event.projectId {
             words.append(await names.project(project, isChanged: event.type == .projectChanged))
         }

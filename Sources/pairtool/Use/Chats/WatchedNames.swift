@@ -6,11 +6,12 @@ import FoundationEssentials
 actor WatchedNames {
     private let session: HostSession
     private var chats: [String: String] = [:]
-    private var projects: [String: String] = [:]
+    private var projects: [MergedProject] = []
     private var devices: [String: String] = [:]
-    private var askedAt = Date.distantPast
+    /// When each list was read last.
+    private var readAt: [String: Date] = [:]
 
-    /// The host is not asked again sooner: many events may come at once.
+    /// A list is not read again sooner: many events may come at once.
     private static let pause = 2.0
 
     init(_ session: HostSession) {
@@ -18,36 +19,54 @@ actor WatchedNames {
     }
 
     /// - Parameter isChanged: Whether it may have another title now.
-    func chat(_ id: String, isChanged: Bool) async -> String {
-        if isChanged || chats[id] == nil { await ask() }
+    func chat(_ id: String, in projectID: String?, isChanged: Bool) async -> String {
+        if isChanged || chats[id] == nil { await readChats(of: projectID) }
         return chats[id] ?? "chat \(id.prefix(8))"
     }
 
     func project(_ id: String, isChanged: Bool) async -> String {
-        if isChanged || projects[id] == nil { await ask() }
-        return projects[id].map { "project \($0)" } ?? "project \(id.prefix(8))"
+        if isChanged || named(id) == nil { await readProjects() }
+        return named(id).map { "project \($0.project.name)" } ?? "project \(id.prefix(8))"
     }
 
     /// The device's name. A device that was revoked is no longer listed, but may have been named before.
     func device(of event: LiveEvent) async -> String? {
         guard let id = event.deviceId else { return event.deviceName }
         if let name = event.deviceName { devices[id] = name }
+        if devices[id] == nil { await readDevices() }
         return devices[id] ?? "device \(id.prefix(8))"
     }
 
-    /// Reads the names. If the host does not tell them, events are shown with ids.
-    private func ask() async {
+    // MARK: The host's lists. If the host does not tell them, events are shown with ids.
+
+    private func named(_ projectID: String) -> MergedProject? {
+        projects.first { $0.ids.contains { $0.isSame(as: projectID) } }
+    }
+
+    private func isDue(_ list: String) -> Bool {
         let now = session.context.now()
-        guard now.timeIntervalSince(askedAt).magnitude >= Self.pause else { return }
-        askedAt = now
-        if let listed = try? await session.offer.devices?.devices() {
-            for device in listed { devices[device.id] = device.name }
-        }
-        guard let all = try? await session.projects.mergedProjects() else { return }
-        for project in all {
-            for id in project.ids { projects[id] = project.project.name }
-        }
-        for item in (try? await session.chats(in: all)) ?? [] where !item.chat.title.isEmpty {
+        guard now.timeIntervalSince(readAt[list] ?? .distantPast).magnitude >= Self.pause else { return false }
+        readAt[list] = now
+        return true
+    }
+
+    private func readDevices() async {
+        guard isDue("devices"), let listed = try? await session.offer.devices?.devices() else { return }
+        for device in listed { devices[device.id] = device.name }
+    }
+
+    private func readProjects() async {
+        guard isDue("projects"), let listed = try? await session.projects.mergedProjects() else { return }
+        projects = listed
+    }
+
+    /// Reads the chats of a project; of all, if the host does not say which it is.
+    private func readChats(of projectID: String?) async {
+        if projectID.flatMap(named) == nil { await readProjects() }
+        let project = projectID.flatMap(named)
+        guard isDue("chats \(project?.id ?? "")") else { return }
+        for item in (try? await session.chats(in: project.map { [$0] } ?? projects)) ?? []
+        where !item.chat.title.isEmpty {
             chats[item.chat.id] = "“\(item.chat.title)” in \(item.project.project.name)"
         }
     }

@@ -35,32 +35,16 @@ final class ArchiveFile: Sendable {
 
     private static func copy(_ context: CommandContext, _ next: () throws -> ArraySlice<UInt8>?) throws -> Int32 {
         let directory = context.paths.state
-        try PrivateFile.makeDirectory(directory)
-        var template = Array("\(directory)/.tmp-XXXXXX".utf8CString)
-        let copy = mkstemp(&template)
-        func failure() -> CommandError {
-            CommandError(
-                .failed,
-                "file.unwritable",
-                "\(directory) cannot be written to: \(PrivateFile.systemMessage())"
-            )
-        }
-        guard copy >= 0 else { throw failure() }
-        unlink(template)
-        _ = fcntl(copy, F_SETFD, FD_CLOEXEC)
+        var copy: Int32 = -1
         do {
-            while var chunk = try next() {
-                while !chunk.isEmpty {
-                    let count = chunk.withUnsafeBytes { write(copy, $0.baseAddress, $0.count) }
-                    guard count >= 0 || errno == EINTR else { throw failure() }
-                    chunk = chunk.dropFirst(max(0, count))
-                }
-            }
+            copy = try PrivateFile.unnamed(in: directory)
+            while let chunk = try next() { try PrivateFile.write(Array(chunk), to: copy, named: directory) }
+            return copy
         } catch {
-            close(copy)
-            throw error
+            if copy >= 0 { close(copy) }
+            guard let failure = error as? PrivateFile.Failure else { throw error }
+            throw CommandError(.failed, "file.unwritable", "\(directory) cannot be written to: \(failure.reason)")
         }
-        return copy
     }
 
     /// Reads from the beginning.

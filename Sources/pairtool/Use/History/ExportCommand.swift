@@ -53,7 +53,7 @@ struct ExportCommand: AsyncParsableCommand {
     func run() async throws {
         let screen = options.output
         try await screen.withHistory { history in
-            _ = await history.keepStored()
+            if let missing = await history.keepStored() { screen.warn(missing) }
             let hostID: String? = if let host { try await history.store.host(host).id } else { nil }
             let chats = try choose(try await history.store.allChats(hostID: hostID))
             if let output {

@@ -147,7 +147,8 @@ struct HistoryCommand: AsyncParsableCommand {
             commandName: "clear",
             abstract: "Remove everything that is kept, or everything of one host.",
             discussion: """
-                Nothing is removed at the hosts, and what was synced from a Lumi host stays. A damaged history is replaced by an empty one.
+                Nothing is removed at the hosts. What was synced from a Lumi host stays. A damaged history is replaced \
+                by an empty one.
 
                 Examples:
                   pairtool history clear

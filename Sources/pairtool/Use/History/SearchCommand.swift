@@ -95,6 +95,7 @@ struct SearchCommand: AsyncParsableCommand {
         let output = options.output
         let hits = try await output.withHistory { history in
             let missing = await history.keepStored()
+            if let missing { output.warn(missing) }
             var scope = SearchScope(project: project, since: since?.date(output.context.now()), role: role)
             scope.limit = limit
             if let host { scope.hosts = [try await history.store.host(host).id] }

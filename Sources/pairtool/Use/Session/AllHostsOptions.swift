@@ -47,6 +47,34 @@ struct HostRow<Row: Encodable>: Encodable {
     }
 }
 
+/// A row of something that changes.
+protocol DatedRow: Encodable {
+    var id: String { get }
+    var lastUpdatedAt: Date? { get }
+}
+
+extension Output {
+    /// Shows rows of several hosts.
+    func list<Row: DatedRow>(
+        _ rows: [HostRow<Row>],
+        _ title: (heading: String, value: (Row) -> String),
+        place: (heading: String, value: (Row) -> String)
+    ) {
+        let now = context.now()
+        list(
+            rows,
+            columns: [
+                TableColumn(title.heading, shrinks: true, rank: 0) { title.value($0.row) },
+                TableColumn("HOST", shrinks: true, rank: 0) { $0.host.name },
+                TableColumn("UPDATED", rank: 2) { TimeText.ago($0.row.lastUpdatedAt, now: now) },
+                TableColumn("ID", rank: 1) { String($0.row.id.prefix(8)) },
+                TableColumn(place.heading, shrinks: true, rank: 3) { place.value($0.row) },
+            ],
+            id: \.row.id
+        )
+    }
+}
+
 /// What the paired hosts answered.
 struct HostAnswers<Value: Sendable>: Sendable {
     struct Answer: Sendable {
@@ -66,6 +94,12 @@ struct HostAnswers<Value: Sendable>: Sendable {
     var emptyCount = 0
     var failures: [(host: PairedHost, error: CommandError)] = []
 
+    /// The rows of all items, the newest first.
+    func rows<Item, Row: DatedRow>(_ row: (Item) -> Row) -> [HostRow<Row>] where Value == [Item] {
+        answers.flatMap { answer in answer.value.map { answer.row(row($0)) } }
+            .sorted { ($0.row.lastUpdatedAt ?? .distantPast) > ($1.row.lastUpdatedAt ?? .distantPast) }
+    }
+
     /// Reports the hosts that did not answer, one line each.
     func reportFailures(_ output: Output) {
         for (host, error) in failures { output.warn(error.naming(host)) }
@@ -75,8 +109,7 @@ struct HostAnswers<Value: Sendable>: Sendable {
     ///
     /// - Parameter nothing: The error if hosts answered.
     func failure(_ nothing: CommandError) -> CommandError {
-        let statuses = failures.map { $0.error.status }
-        guard answers.isEmpty, emptyCount == 0, let worst = statuses.max(by: { $0.rawValue < $1.rawValue }) else {
+        guard answers.isEmpty, emptyCount == 0, let worst = failures.map(\.error.status).worst else {
             return nothing
         }
         return CommandError(

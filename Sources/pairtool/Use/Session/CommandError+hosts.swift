@@ -202,6 +202,7 @@ extension CommandError {
             switch error.reason {
             case .pairingLocked?: (.pairingLocked, "pairtool host unlock")
             case .deviceUnknown?: (.nothingFound, "pairtool host devices")
+            case .ruleUnknown?: (.nothingFound, "pairtool host rules")
             case .approvalUnknown?: (.nothingFound, "pairtool host approvals")
             case .approvalDecided?: (.failed, "pairtool host approvals list --all")
             case .versionUnsupported?: (.versionMismatch, "end the host and start it with this pairtool")

@@ -1,3 +1,4 @@
+import ArgumentParser
 import CompanionClient
 import CompanionWire
 import Identity
@@ -29,10 +30,16 @@ extension HostOptions {
     }
 
     /// The same options for one of several hosts.
-    private func naming(_ host: PairedHost) -> HostOptions {
+    func naming(_ host: PairedHost) -> HostOptions {
         var options = self
         options.host = host.id
         return options
+    }
+
+    /// The options of a command that names a host and nothing else.
+    static func naming(_ host: PairedHost) throws -> HostOptions {
+        // An id that begins with “-” would be taken for an option.
+        try HostOptions.parse([]).naming(host)
     }
 
     /// Asks hosts at the same time. Nobody is asked at the terminal meanwhile: several questions would share it.
@@ -46,7 +53,8 @@ extension HostOptions {
         limit: Duration,
         _ body: @escaping @Sendable (HostOptions, PairedHost) async throws -> Value
     ) async throws -> [(host: PairedHost, result: Result<Value, CommandError>)] {
-        let context = Self.withoutQuestions
+        // A prompt that is sent is not left half-way because another host takes its time.
+        let context = Self.withoutQuestions(sendsWaiting: false)
         let results = await withTaskGroup(of: (Int, Result<Value, CommandError>).self) { group in
             for (index, host) in hosts.enumerated() {
                 let options = naming(host)
@@ -68,11 +76,10 @@ extension HostOptions {
         return hosts.indices.compactMap { index in results[index].map { (hosts[index], $0) } }
     }
 
-    private static var withoutQuestions: CommandContext {
+    private static func withoutQuestions(sendsWaiting: Bool) -> CommandContext {
         var context = CommandContext.current
         context.stdinIsTerminal = false
-        // A prompt that is sent is not left half-way because another host takes its time.
-        context.sendsWaiting = false
+        if !sendsWaiting { context.sendsWaiting = false }
         return context
     }
 
@@ -134,7 +141,7 @@ extension HostOptions {
         _ output: Output,
         _ body: @escaping @Sendable (HostOptions, PairedHost) async throws -> Void
     ) async throws {
-        let context = Self.withoutQuestions
+        let context = Self.withoutQuestions(sendsWaiting: true)
         let failures = await withTaskGroup(of: CommandError?.self) { group in
             for host in hosts {
                 let options = naming(host)
@@ -145,8 +152,7 @@ extension HostOptions {
             return await group.reduce(into: [CommandError]()) { if let error = $1 { $0.append(error) } }
         }
         try Task.checkCancellation()
-        guard let worst = failures.max(by: { $0.status.rawValue < $1.status.rawValue }) else { return }
-        throw ExitRequest(status: worst.status)
+        if let worst = failures.map(\.status).worst { throw ExitRequest(status: worst) }
     }
 
     /// - Returns: What keeps the host from being followed; nil when the task was cancelled.

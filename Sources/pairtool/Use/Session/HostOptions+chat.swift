@@ -9,6 +9,11 @@ private struct FoundChat: Sendable {
     var host: PairedHost
     var id: String
     var title: String
+
+    /// Whether a word is its whole id or title.
+    func isNamed(_ word: String) -> Bool {
+        id.isSame(as: word) || title.lowercased().isSame(as: word.lowercased())
+    }
 }
 
 extension HostOptions {
@@ -27,27 +32,23 @@ extension HostOptions {
         let hosts = paired.hosts.filter { $0.family.behavior.clients(of: $0).contains { $0 is any TurnRunning.Type } }
         guard hosts.count > 1 else { return self }
         let known = await Self.known(of: hosts, output)
-        let lowered = word.lowercased()
         let sameID = known.filter { $0.id.isSame(as: word) }
-        let same = sameID.isEmpty ? known.filter { $0.title.lowercased().isSame(as: lowered) } : sameID
+        let same = sameID.isEmpty ? known.filter { $0.isNamed(word) } : sameID
         // Several chats of one host are that host's matter.
         if let first = same.first, same.allSatisfy({ $0.host.id == first.host.id }) {
             return naming(first.host, of: paired, output)
         }
-        let candidates: [FoundChat]
-        if same.isEmpty {
-            candidates = try await ask(hosts, known: known, options)
-        } else {
-            candidates = same
-        }
+        guard same.isEmpty else { return naming(try Self.match(word, in: same), of: paired, output) }
+        let (chats, failure) = try await ask(hosts, known: known, options)
+        // A host that did not answer may have the chat that has this very title.
+        let candidates = failure == nil ? chats : chats.filter { $0.isNamed(word) }
+        if let failure, candidates.isEmpty { throw failure }
         return naming(try Self.match(word, in: candidates), of: paired, output)
     }
 
     private func naming(_ found: PairedHost, of paired: PairedHosts, _ output: Output) -> HostOptions {
         if found.id != paired.defaultID { output.say(TerminalText.line("The chat is on \(found.name).")) }
-        var options = self
-        options.host = found.id
-        return options
+        return naming(found)
     }
 
     private static func match(_ word: String, in chats: [FoundChat]) throws -> PairedHost {
@@ -79,12 +80,12 @@ extension HostOptions {
         }
     }
 
-    /// The chats of all hosts: as they list them, or as they are known if they do not answer.
+    /// The chats of all hosts: as they list them, or as they are known if they do not answer; and why not all did.
     private func ask(
         _ hosts: [PairedHost],
         known: [FoundChat],
         _ options: OutputOptions
-    ) async throws -> [FoundChat] {
+    ) async throws -> ([FoundChat], CommandError?) {
         let results = try await ask(hosts, limit: AllHostsOptions.usualLimit) { one, _ in
             try await one.withSession(options) { session in
                 try await session.chats(in: try await session.projects.mergedProjects()).map {
@@ -92,15 +93,17 @@ extension HostOptions {
                 }
             }
         }
-        var found: [FoundChat] = []
+        var (found, failures) = ([FoundChat](), [CommandError]())
         for (host, result) in results {
             switch result {
             case .success(let chats): found += chats
             case .failure(let error):
-                if error.status != .nothingFound { options.output.warn(error.naming(host)) }
+                guard error.status != .nothingFound else { continue }
+                options.output.warn(error.naming(host))
+                failures.append(error.naming(host))
                 found += known.filter { $0.host.id == host.id }
             }
         }
-        return found
+        return (found, failures.max { $0.status.rawValue < $1.status.rawValue })
     }
 }

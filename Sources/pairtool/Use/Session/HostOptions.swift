@@ -149,6 +149,16 @@ enum PairedHostSelection {
         )
     }
 
+    /// Selects a host without asking any.
+    ///
+    /// - Returns: nil if none was last reached at the address that was named.
+    static func selectKnown(_ word: String?, in hosts: PairedHosts) throws -> PairedHost? {
+        if let word, let place = HostPlace(word), !hosts.hosts.contains(where: { $0.name.isSame(as: word) }) {
+            return hosts.hosts.first { $0.endpoint == place.endpoint($0.endpoint.port) }
+        }
+        return try select(word, in: hosts)
+    }
+
     static func requireName(_ word: String) throws {
         guard word.isEmpty else { return }
         throw CommandError(

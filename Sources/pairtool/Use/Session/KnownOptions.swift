@@ -87,7 +87,7 @@ extension HostOptions {
         if let asOf = stored.asOf {
             let age = Duration.seconds(Int64(max(0, output.context.now().timeIntervalSince(asOf)))).roughly
             let what = "this is what was known \(age) ago."
-            output.say(isAsked ? "\(TerminalText.line(host.name)) cannot be reached; \(what)" : "\(host.name): \(what)")
+            output.say(TerminalText.line(isAsked ? "\(host.name) cannot be reached; \(what)" : "\(host.name): \(what)"))
         } else if isAsked {
             return false
         }
@@ -99,14 +99,8 @@ extension HostOptions {
     /// reached at the address that was named.
     private func chosen(_ context: CommandContext) throws -> PairedHost? {
         let hosts = try PairedHostStore(directory: context.paths.data).load()
-        let word = host ?? context.hostVariable
-        var chosen: PairedHost?
-        if let word, let place = HostPlace(word), !hosts.hosts.contains(where: { $0.name.isSame(as: word) }) {
-            chosen = hosts.hosts.first { $0.endpoint == place.endpoint($0.endpoint.port) }
-            if chosen == nil { return nil }
-        }
-        let selected = try chosen ?? PairedHostSelection.select(word, in: hosts)
-        try require?.check(selected)
+        let selected = try PairedHostSelection.selectKnown(host ?? context.hostVariable, in: hosts)
+        if let selected { try require?.check(selected) }
         return selected
     }
 }

@@ -8,7 +8,7 @@ extension LocalHistory {
     /// The history of the user; nil if the user wants none.
     static func ofUser(_ output: Output) -> LocalHistory? {
         let choices = Choices.load(output.context.paths)
-        choices.faults.forEach(output.warn)
+        for fault in choices.faults where output.context.said.insert(fault.message) { output.warn(fault) }
         return choices.history.map { LocalHistory($0, output) }
     }
 
@@ -17,7 +17,7 @@ extension LocalHistory {
         self.init(path: HistoryStore.path(state: output.context.paths.state), limits: limits) { error in
             var warning = CommandError(describing: error)
             warning.message += "; continuing without it"
-            output.warn(warning)
+            if output.context.said.insert(warning.message) { output.warn(warning) }
         }
     }
 

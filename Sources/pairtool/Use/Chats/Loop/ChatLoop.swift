@@ -78,7 +78,10 @@ struct ChatLoop {
     mutating func run() async throws {
         completer.use(session)
         if conversation.exists, history > 0 { try await Self.showHistory(history, conversation, prompts) }
-        try await session.sendWaiting(before: conversation.chatID)
+        // A host that answers for this program alone would keep the user waiting.
+        if session.host.family.behavior.queuing == .untilReceived {
+            try await session.sendWaiting(before: conversation)
+        }
         sayTitle()
         // Ctrl-C stops the running operation; at the prompt it only clears the line. Other signals end the chat.
         let current = current
@@ -204,8 +207,10 @@ extension ChatLoop {
     /// - Returns: False if it is certain that the host did not get it.
     private mutating func send(_ prompt: String) async throws -> Bool {
         // Create the chat first, so that it exists even if the answer fails.
-        let unmade = conversation
-        let made = try await run("Stopped; nothing was sent.") {
+        let allowed = conversation.allowedTools
+        var unmade = conversation
+        unmade.allowedTools = allowed.map { $0 + allowedOnce }
+        let made = try await run("Stopped; nothing was sent.") { [unmade] in
             var next = unmade
             try await next.prepare(for: prompt)
             return next
@@ -216,8 +221,6 @@ extension ChatLoop {
         let earlier = (last, allowedOnce)
         last = SentPrompt(text: prompt, isUncertain: true)
         let begin = session.context.now()
-        let allowed = conversation.allowedTools
-        conversation.allowedTools = allowed.map { $0 + allowedOnce }
         allowedOnce = []
         let outcome = try await waitForAnswer(prompt)
         conversation.allowedTools = allowed
@@ -246,16 +249,23 @@ extension ChatLoop {
     /// Keeps a prompt for a host that cannot be reached, if the user wants it.
     ///
     /// - Returns: Whether it waits on this machine.
-    private func queues(_ prompt: String, after error: any Error) async throws -> Bool {
+    private mutating func queues(_ prompt: String, after error: any Error) async throws -> Bool {
+        if let error = error as? CompanionClientError, error.waitsAs != nil {
+            // It is kept already, with what was allowed once.
+            allowedOnce = []
+            return true
+        }
         guard HostOptions.isOutOfReach(error), conversation.images.isEmpty,
             session.host.family.behavior.queuing != .none, session.context.canAsk
         else { return false }
-        if let error = error as? CompanionClientError, error.waitsAs != nil || error.delivery != .notSent {
-            return error.waitsAs != nil
-        }
+        if let error = error as? CompanionClientError, error.delivery != .notSent { return false }
         let name = TerminalText.line(session.host.name)
         guard try await confirms("Keep the prompt, and send it once when \(name) is back?") else { return false }
-        let waiting = try session.queue(prompt, in: conversation)
+        // What was allowed once was allowed for this prompt.
+        var kept = conversation
+        kept.allowedTools = kept.allowedTools.map { $0 + allowedOnce }
+        allowedOnce = []
+        let waiting = try session.queue(prompt, in: kept)
         session.output.say("The prompt waits as \(waiting.id): pairtool outbox")
         return true
     }

@@ -138,7 +138,7 @@ struct OutboxSendCommand: AsyncParsableCommand {
         var failed: [ExitStatus] = []
         for target in waiting.map(\.host).unique {
             do {
-                if try await send(to: target, only: chosen?.prompt.id).failures > 0 { failed.append(.failed) }
+                failed += try await send(to: target, only: chosen?.prompt.id).failures
             } catch {
                 try Task.checkCancellation()
                 let failure = CommandError(describing: error).adding("What waits for \(target.name) keeps waiting.")
@@ -146,16 +146,12 @@ struct OutboxSendCommand: AsyncParsableCommand {
                 failed.append(failure.status)
             }
         }
-        if let worst = failed.max(by: { $0.rawValue < $1.rawValue }) { throw ExitRequest(status: worst) }
+        if let worst = failed.worst { throw ExitRequest(status: worst) }
     }
 
     private func send(to target: PairedHost, only id: String?) async throws -> OutboxSender.Outcome {
-        var context = CommandContext.current
-        context.sendsWaiting = false
-        var one = host
-        one.host = target.id
-        return try await CommandContext.$current.withValue(context) {
-            try await one.withSession(options, isPlain: rendering.plain) { session in
+        try await CommandContext.$current.withValue(.leavingPrompts) {
+            try await host.naming(target).withSession(options, isPlain: rendering.plain) { session in
                 try await OutboxSender(session, .showing).send { id?.isSame(as: $0.id) ?? true }
             }
         }
@@ -190,10 +186,7 @@ struct OutboxRemoveCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let output = options.output
-        let queued = try QueuedPrompt.find(id, host, output.context)
-        try queued.store.update { $0.finish(queued.prompt.id) }
-        output.result(WaitingRow(queued), id: queued.prompt.id) { "\(TerminalText.line(queued.prompt.id)) removed." }
+        try QueuedPrompt.change(id, host, options.output, says: "removed") { $0.finish($1) }
     }
 }
 
@@ -216,10 +209,6 @@ struct OutboxRetryCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let output = options.output
-        let queued = try QueuedPrompt.find(id, host, output.context)
-        try queued.store.update { $0.sendAgain(queued.prompt.id) }
-        let now = try QueuedPrompt.find(queued.prompt.id, host, output.context)
-        output.result(WaitingRow(now), id: now.prompt.id) { "\(TerminalText.line(now.prompt.id)) will be sent again." }
+        try QueuedPrompt.change(id, host, options.output, says: "will be sent again") { $0.sendAgain($1) }
     }
 }

@@ -39,10 +39,14 @@ struct OutboxSender {
 
     /// What came of sending.
     struct Outcome {
-        /// How many prompts failed at the host.
-        var failures = 0
+        /// How the prompts that were not answered failed.
+        var failures: [ExitStatus] = []
         /// The answer to the last prompt.
         var answer: String?
+        /// The chats in which a prompt waits still: those behind it may not go out before it.
+        fileprivate(set) var stuck: Set<ByteText> = []
+        /// The chats that were created, by what their prompts named them, and their titles.
+        fileprivate(set) var newChats: [UUID: (id: String, title: String)] = [:]
     }
 
     /// Sends the prompts that wait, unless another process does so.
@@ -60,30 +64,38 @@ struct OutboxSender {
     }
 
     private func sendAll(_ isWanted: (WaitingPrompt) -> Bool) async throws -> Outcome {
-        var (outcome, tried, begun) = (Outcome(), Set<String>(), Set<String>())
-        while let next = try store.load().prompts.first(where: {
-            $0.state == .waiting && !tried.contains($0.id) && isWanted($0)
+        var (outcome, tried) = (Outcome(), Set<ByteText>())
+        while let next = try store.load().prompts.first(where: { prompt in
+            prompt.state == .waiting && !tried.contains(ByteText(prompt.id)) && isWanted(prompt)
+                && outcome.stuck.isDisjoint(with: prompt.chatKeys)
         }) {
-            tried.insert(next.id)
-            // A chat has one turn at a time.
-            if mode == .leaving, let chat = next.chat, !begun.insert(chat).inserted { continue }
+            tried.insert(ByteText(next.id))
             do {
-                outcome.answer = try await deliver(next)
+                outcome.answer = try await deliver(next) { chat in
+                    if let key = next.newChatID { outcome.newChats[key] = chat }
+                }
             } catch is ChatBusy {
             } catch let error as CompanionClientError {
-                outcome.failures += 1
+                outcome.failures.append(CommandError(describing: error).status)
                 try settle(next, after: error)
             } catch let error as CommandError where error.status == .nothingFound {
-                outcome.failures += 1
+                outcome.failures.append(error.status)
                 try store.update { $0.refuse(next.id, because: error.message) }
                 output.report(error)
             }
+            // A chat has one turn at a time, and takes its prompts in their order.
+            let now = try store.load().prompts.first { $0.id.isSame(as: next.id) }
+            if mode == .leaving || now?.state == .waiting { outcome.stuck.formUnion((now ?? next).chatKeys) }
         }
         return outcome
     }
 
+    /// - Parameter made: Called with a chat that was created for the prompt, and its title.
     /// - Returns: The answer; nil if it is left to the host.
-    private func deliver(_ waiting: WaitingPrompt) async throws -> String? {
+    private func deliver(
+        _ waiting: WaitingPrompt,
+        made: ((id: String, title: String)) -> Void
+    ) async throws -> String? {
         let turns = try session.turns
         do {
             try await turns.requireOwnPlace()
@@ -94,11 +106,10 @@ struct OutboxSender {
         if let known = waiting.chat {
             chatID = known
         } else {
-            chatID = try await turns.makeChat(
-                projectID: waiting.projectID ?? "",
-                title: ChatTitle.of(waiting.prompt)
-            )
-            try store.update { $0.change(waiting.id) { $0.chatID = chatID } }
+            let title = ChatTitle.of(waiting.prompt)
+            chatID = try await turns.makeChat(projectID: waiting.projectID ?? "", title: title)
+            try store.update { $0.setChat(chatID, of: waiting.id) }
+            made((chatID, title))
         }
         let path = waiting.workingDirectory
         let request = TurnRequest(
@@ -114,24 +125,32 @@ struct OutboxSender {
         case .leaving: break
         }
         do {
-            return try await TurnLock.with(
-                chatID: chatID,
-                host: session.host,
-                output: output,
-                waitForEarlier: { begun in
-                    if mode == .leaving { throw ChatBusy() }
-                    try await turns.waitForEarlierTurn(chatID: chatID, begun: begun) { output.say($0) }
+            return try await notifying(of: waiting) {
+                try await TurnLock.with(
+                    chatID: chatID,
+                    host: session.host,
+                    output: output,
+                    waitForEarlier: { begun in
+                        if mode == .leaving { throw ChatBusy() }
+                        try await turns.waitForEarlierTurn(chatID: chatID, begun: begun) { output.say($0) }
+                    }
+                ) {
+                    try await run(request, of: waiting, in: chatID, turns)
                 }
-            ) {
-                try await run(request, of: waiting, in: chatID, turns)
             }
         } catch is TurnLock.TurnLeft {
-            let id = chatID.prefix(8)
-            output.say(
-                "\(session.host.name) has what was written \(age) ago: \(waiting.excerpt) (pairtool messages \(id))"
-            )
+            let (name, id) = (session.host.name, chatID.prefix(8))
+            let what = "\(name) has what was written \(age) ago: \(waiting.excerpt) (pairtool messages \(id))"
+            output.say(TerminalText.line(what))
             return nil
         }
+    }
+
+    /// Runs a turn whose end is shown on the desktop if it took long, unless its answer is left to the host.
+    private func notifying<R>(of waiting: WaitingPrompt, _ body: () async throws -> R) async throws -> R {
+        guard mode != .leaving else { return try await body() }
+        let notifier = TurnNotifier(context: session.context, hostName: session.host.name)
+        return try await notifier.watch(chat: waiting.chatTitle ?? "", body)
     }
 
     private func run(
@@ -173,20 +192,21 @@ struct OutboxSender {
     /// - Throws: The error if other prompts would fail in the same way.
     private func settle(_ waiting: WaitingPrompt, after error: CompanionClientError) throws {
         let state = try store.load().prompts.first { $0.id.isSame(as: waiting.id) }?.state
+        // The prompt is gone from here, or the next one may do better.
+        var isOfPrompt = state == nil || error.code == .busy
         switch error.code {
         case _ where state == nil: break
         case .hostError where error.delivery == .answered, .streamInterrupted where error.delivery == .answered:
             try store.update { $0.finish(waiting.id) }
+            isOfPrompt = true
         case .badRequest, .notFound, .tooLarge, .hostError:
             try store.update { $0.refuse(waiting.id, because: error.description) }
+            isOfPrompt = true
         case _ where error.isRefusal && state == .uncertain: try store.update { $0.putBack(waiting.id) }
         default: break
         }
         let isAway = state == .waiting && [.unreachable, .timedOut].contains(error.code)
-        // The prompt is gone from here, or the next one may do better.
-        guard state != nil, isAway || error.isRefusal && error.code != .busy else {
-            return output.report(CommandError(describing: error))
-        }
+        guard !isOfPrompt, isAway || error.isRefusal else { return output.report(CommandError(describing: error)) }
         throw error
     }
 }
@@ -233,10 +253,15 @@ extension HostSession {
     }
 
     /// Sends what waits for a chat, before something else is sent there.
-    func sendWaiting(before chatID: String) async throws {
-        guard host.family.behavior.queuing == .untilReceived, !chatID.isEmpty,
-            waitingCount(where: { $0.chat?.isSame(as: chatID) ?? false }) > 0
-        else { return }
-        try await OutboxSender(self, .waiting).send { $0.chat?.isSame(as: chatID) ?? false }
+    ///
+    /// - Returns: The chat and its title, if it was created for a prompt that waited.
+    @discardableResult
+    func sendWaiting(before conversation: Conversation) async throws -> (id: String, title: String)? {
+        let keys = Set(conversation.chatKeys)
+        // Nothing else sends what waits for hosts whose answers have to be read.
+        let sendsAll = host.family.behavior.queuing == .untilAnswered
+        let isWanted: (WaitingPrompt) -> Bool = { sendsAll || !keys.isDisjoint(with: $0.chatKeys) }
+        guard waitingCount(where: isWanted) > 0 else { return nil }
+        return try await OutboxSender(self, .waiting).send(where: isWanted).newChats[conversation.newChatID]
     }
 }

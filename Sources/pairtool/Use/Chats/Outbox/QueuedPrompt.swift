@@ -15,13 +15,8 @@ struct QueuedPrompt: Sendable {
         let paired = try PairedHostStore(directory: context.paths.data).load()
         var hosts = paired.hosts
         if let word = options.host {
-            let isName = paired.hosts.contains { $0.name.isSame(as: word) }
-            if let place = HostPlace(word), !isName {
-                hosts = hosts.filter { $0.endpoint == place.endpoint($0.endpoint.port) }
-                guard !hosts.isEmpty else { throw PairedHostSelection.unknown(place) }
-            } else {
-                hosts = [try PairedHostSelection.select(word, in: paired)]
-            }
+            hosts = try PairedHostSelection.selectKnown(word, in: paired).map { [$0] } ?? []
+            if hosts.isEmpty, let place = HostPlace(word) { throw PairedHostSelection.unknown(place) }
         }
         return try hosts.filter { $0.family.behavior.queuing != .none }.flatMap { host in
             let store = host.family.behavior.outbox(of: host, context: context)
@@ -31,17 +26,35 @@ struct QueuedPrompt: Sendable {
 
     /// The prompt with an id, or with the first characters of it.
     static func find(_ id: String, _ options: HostOptions, _ context: CommandContext) throws -> QueuedPrompt {
-        let all = try all(options, context)
-        let found = all.filter { $0.prompt.id.isSame(as: id) || (id.utf8.count >= 4 && $0.prompt.id.begins(with: id)) }
-        guard let prompt = found.first, found.count == 1 else {
-            throw CommandError(
-                .nothingFound,
-                "outbox.unknown",
-                "no waiting prompt has the id “\(id)”",
-                next: "pairtool outbox"
-            )
+        try NameMatch.find(
+            id,
+            in: try all(options, context),
+            kind: "outbox",
+            called: "waiting prompt",
+            listing: "pairtool outbox",
+            ids: { [$0.prompt.id] },
+            names: { _ in [] },
+            place: { ", for \($0.host.name)" },
+            nobody: "there is no"
+        )
+    }
+
+    /// Changes the prompt with an id in the outbox, and shows it.
+    static func change(
+        _ id: String,
+        _ options: HostOptions,
+        _ output: Output,
+        says what: String,
+        _ change: (inout Outbox, String) -> Void
+    ) throws {
+        let found = try find(id, options, output.context)
+        let id = found.prompt.id
+        let changed = try found.store.update { outbox in
+            change(&outbox, id)
+            return outbox.prompts.first { $0.id.isSame(as: id) }
         }
-        return prompt
+        let now = QueuedPrompt(host: found.host, store: found.store, prompt: changed ?? found.prompt)
+        output.result(WaitingRow(now), id: id) { "\(TerminalText.line(id)) \(what)." }
     }
 
     /// The beginning of the prompt, for one line.
@@ -56,9 +69,11 @@ struct QueuedPrompt: Sendable {
 extension WaitingPrompt {
     /// Whether it is another prompt for the same chat.
     func isSameChat(as other: WaitingPrompt) -> Bool {
-        guard let chat, let others = other.chat else { return false }
-        return !id.isSame(as: other.id) && chat.isSame(as: others)
+        !id.isSame(as: other.id) && !Set(chatKeys).isDisjoint(with: other.chatKeys)
     }
+
+    /// What tells its chat from others; empty if that is not known.
+    var chatKeys: [ByteText] { [chat, newChatID?.uuidString].compactMap(\.self).map(ByteText.init) }
 
     var excerpt: String {
         let line = TerminalText.line(prompt.trimmingWhitespace())
@@ -114,6 +129,7 @@ extension HostSession {
                 prompt.chatID = conversation.chatID.isEmpty ? nil : conversation.chatID
                 prompt.chatTitle = conversation.title
                 prompt.projectID = conversation.newProjectID
+                prompt.newChatID = conversation.exists ? nil : conversation.newChatID
                 prompt.model = conversation.model
                 prompt.commandID = UUID()
             }

@@ -1,0 +1,141 @@
+import CompanionWire
+package import FoundationEssentials
+import NIOConcurrencyHelpers
+package import Providers
+
+/// Chats with the agents of a Lumi host: this machine asks the agent's provider itself, as the phone's app does, with
+/// the agent's system prompt, model and temperature, and keeps what is said in the ``LumiStore``. The Mac is not asked.
+package struct AgentChat: TurnRunning {
+    package let takesImages = true
+    package let endsWithReader = true
+
+    private let store: LumiStore
+    private let settings: ProviderSettings
+    private let client: ProviderClient
+    private let now: @Sendable () -> Date
+    /// Chats that were made and have no message yet.
+    private let made = NIOLockedValueBox<[UUID: LumiConversation]>([:])
+
+    /// - Parameter now: The clock that messages are stamped by.
+    package init(
+        store: LumiStore,
+        settings: ProviderSettings,
+        client: ProviderClient,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.store = store
+        self.settings = settings
+        self.client = client
+        self.now = now
+    }
+
+    /// Makes a chat with the agent whose project it is. It is kept once something was said.
+    ///
+    /// - Throws: ``ProviderError/Code/noAgent``.
+    package func makeChat(projectID: String, title: String) async throws -> String {
+        let id = UUID()
+        let agentID = UUID(uuidString: projectID)
+        guard let agent = try store.loadAgents()?.items.first(where: { $0.id == agentID }) else {
+            throw ProviderError(.noAgent, nil, "There is no agent to start a chat with.")
+        }
+        let conversation = LumiConversation(id: id, title: title, participantIds: [agent.id], createdAt: now())
+        made.withLockedValue { $0[id] = conversation }
+        return LumiStore.id(id)
+    }
+
+    /// Asks the agent's provider, once. Ending the reading ends the answer; what came of it is kept.
+    ///
+    /// Throws ``ProviderError`` and ``LumiStoreError`` and ``ProviderKeyStoreError`` too. A prompt that got no answer at all is not kept.
+    package func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs {
+        TurnOutputs { emit in emit(.finished(try await run(chatID: chatID, request, emit))) }
+    }
+
+    private func run(
+        chatID: String,
+        _ request: TurnRequest,
+        _ show: (TurnOutput) -> Void
+    ) async throws -> ChatTurnSummary {
+        let (conversation, agent) = try find(chatID, request.projectPath)
+        guard let provider = Provider(named: agent.configuration.provider) else {
+            throw ProviderError(
+                .unknownProvider,
+                nil,
+                "The agent's provider, “\(agent.configuration.provider)”, is none that is known here."
+            )
+        }
+        let endpoint = try settings.endpoint(for: provider)
+        let model = request.model.flatMap { $0.isEmpty ? nil : $0 } ?? agent.configuration.model
+        for image in request.images { try PictureFile.check(image, for: provider) }
+        let prompt = ProviderPrompt(
+            model: model,
+            system: agent.configuration.systemPrompt,
+            temperature: agent.configuration.temperature,
+            maxTokens: agent.configuration.maxTokens,
+            messages: PromptHistory.messages(of: conversation, then: request)
+        )
+        var record = TurnRecord(request, agent: agent.id, at: now())
+        var usage: ContinueChatUsage?
+        var ending = ProviderEvent.Reason.complete
+        do {
+            try await client.answer(prompt, from: endpoint) { event in
+                switch event {
+                case .text(let text):
+                    record.answer += text
+                    show(.text(text))
+                case .usage(let input, let output):
+                    let input = input ?? usage?.inputTokens
+                    let output = output ?? usage?.outputTokens
+                    usage = ContinueChatUsage(
+                        inputTokens: input,
+                        outputTokens: output,
+                        totalTokens: input.flatMap { input in
+                            output.flatMap { output in
+                                let (total, isTooLarge) = input.addingReportingOverflow(output)
+                                return isTooLarge ? nil : total
+                            }
+                        },
+                        model: model
+                    )
+                case .finished(let reason): ending = reason
+                // It is given no tools, and what it thinks is shown by no chat of a Mac's agent.
+                case .thought, .toolCall: break
+                }
+            }
+        } catch {
+            // Best effort: another error is on its way to the user.
+            if !record.answer.isEmpty {
+                try? store.append(record.messages(isWhole: false, at: now()), to: conversation)
+            }
+            throw error
+        }
+        let answer = record.answer
+        if ending == .blocked, answer.isEmpty {
+            throw ProviderError(.blocked, provider, "\(provider.displayName)'s filter let no answer through.")
+        }
+        try store.append(record.messages(isWhole: true, at: now()), to: conversation)
+        made.withLockedValue { $0[conversation.id] = nil }
+        if let usage { show(.usage(usage)) }
+        switch ending {
+        case .complete: break
+        case .length: show(.status("The answer ends at the model's limit of tokens."))
+        case .blocked: show(.status("\(provider.displayName)'s filter ended the answer."))
+        }
+        return ChatTurnSummary(answer: answer, usage: usage, wasRecovered: false, position: .start)
+    }
+
+    /// The conversation, and the agent that answers in it: the first of its agents that is still there.
+    private func find(_ chatID: String, _ path: String?) throws -> (LumiConversation, LumiAgent) {
+        let agents = try store.loadAgents()?.items ?? []
+        let id = UUID(uuidString: chatID)
+        let known = try id.flatMap { id in try store.conversation(id) ?? made.withLockedValue { $0[id] } }
+        for participant in known?.participantIds ?? [] {
+            if let known, let agent = agents.first(where: { $0.id == participant }) { return (known, agent) }
+        }
+        let agentID = LumiStore.agentID(path: path)
+        guard let agent = agents.first(where: { $0.id == agentID }) else {
+            throw ProviderError(.noAgent, nil, "None of the agents of that chat is there any more.")
+        }
+        let new = LumiConversation(id: id ?? UUID(), participantIds: [agent.id], createdAt: now())
+        return (known ?? new, agent)
+    }
+}

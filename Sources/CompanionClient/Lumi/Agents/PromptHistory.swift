@@ -1,0 +1,40 @@
+import CompanionWire
+import Providers
+
+/// What of a conversation goes along with a new prompt.
+enum PromptHistory {
+    /// The most earlier messages, and the most bytes of their text.
+    static let (count, size) = (60, 512 << 10)
+    /// The most earlier pictures.
+    static let pictures = LumiStore.keptPictures
+
+    /// The messages in turn, the user's first: providers insist on one or the other.
+    static func messages(of conversation: LumiConversation, then request: TurnRequest) -> [ProviderPrompt.Message] {
+        var picked: [ProviderPrompt.Message] = []
+        var (bytes, images) = (0, 0)
+        for message in conversation.messages.suffix(count).reversed() {
+            bytes += message.content.utf8.count
+            guard bytes <= size else { break }
+            var pictures: [TurnImage] = []
+            if message.isFromUser, images < Self.pictures, let data = message.imageData,
+                let picture = try? PictureFile.image(Array(data))
+            {
+                pictures = [picture]
+                images += 1
+            }
+            guard !message.content.isEmpty || !pictures.isEmpty else { continue }
+            picked.append(.init(isFromUser: message.isFromUser, text: message.content, images: pictures))
+        }
+        var turns: [ProviderPrompt.Message] = []
+        for message in picked.reversed() + [.init(isFromUser: true, text: request.prompt, images: request.images)] {
+            if turns.isEmpty, !message.isFromUser { continue }
+            if let last = turns.last, last.isFromUser == message.isFromUser {
+                turns[turns.count - 1].text += "\n\n" + message.text
+                turns[turns.count - 1].images += message.images
+            } else {
+                turns.append(message)
+            }
+        }
+        return turns
+    }
+}

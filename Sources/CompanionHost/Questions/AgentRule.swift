@@ -1,0 +1,180 @@
+import CompanionWire
+import Glibc
+
+/// What the host's owner has decided beforehand about tools of the agent. All that it names has to hold.
+package struct AgentRule: Codable, Sendable, Hashable, Identifiable {
+    package enum Effect: String, Codable, Sendable, Hashable, CaseIterable {
+        case allow, ask, deny
+    }
+
+    /// From 1; never used again.
+    package var id: Int64
+    package var effect: Effect
+    /// The project's id; nil for all projects.
+    package var projectId: String?
+    /// What sort of tool, in the agent's word, such as `edit` or `execute`.
+    package var kind: String?
+    /// The first words of a command.
+    package var command: String?
+    /// A directory or file of the project, relative to it.
+    package var path: String?
+
+    package init(
+        id: Int64 = 0,
+        effect: Effect,
+        projectId: String? = nil,
+        kind: String? = nil,
+        command: String? = nil,
+        path: String? = nil
+    ) {
+        self.id = id
+        self.effect = effect
+        self.projectId = projectId
+        self.kind = kind
+        self.command = command
+        self.path = path
+    }
+
+    /// What is wrong with it, for people; nil for a rule that can be kept.
+    package var fault: String? {
+        guard kind != nil || command != nil || path != nil else {
+            return "A rule needs a kind of tool, a command or a path."
+        }
+        if [kind, command, path].contains(where: { $0?.utf8.count ?? 0 > 1000 }) { return "The rule is too long." }
+        if let kind, kind.isEmpty || !kind.utf8.allSatisfy(ToolUse.isPlain) || kind.has(" ") {
+            return "A kind of tool is one word, such as edit or execute."
+        }
+        if let command, ToolUse.words(command)?.isEmpty ?? true {
+            return "A rule's command is plain words, without quotes, variables, redirections or several commands."
+        }
+        if let path, ToolUse.names(path) == nil {
+            return "A rule's path is relative to the project, without “..”."
+        }
+        return nil
+    }
+
+    /// The rule in words, as it was given: `allow execute, command “git status”`.
+    package var text: String {
+        var parts = [kind ?? "any tool"]
+        if let command { parts.append("command “\(command)”") }
+        if let path { parts.append("in \(path)") }
+        return "\(effect.rawValue) \(parts.joined(separator: ", "))"
+    }
+
+    /// How far it concerns what a tool would do.
+    private enum Concern {
+        case all, part, none
+        /// That cannot be told.
+        case unknown
+    }
+
+    private func concern(_ use: ToolUse) -> Concern {
+        if let kind, !kind.isSame(as: use.kind) { return .none }
+        if let command, let wanted = ToolUse.words(command) {
+            guard use.isCommand else { return .none }
+            guard let words = use.words else { return .unknown }
+            // Where the program is makes no difference to what is forbidden, and all to what is allowed.
+            let first = effect == .allow ? words.first : words.first?.parts("/").last.map(String.init)
+            let isMeant =
+                words.count >= wanted.count && first?.isSame(as: wanted[0]) == true
+                && zip(words, wanted).dropFirst().allSatisfy { $0.isSame(as: $1) }
+            guard isMeant else { return .none }
+        }
+        guard let path, let names = ToolUse.names(path) else { return .all }
+        guard use.hasKnownPaths else { return .unknown }
+        let inside = use.paths.count { use.isInside($0, names) }
+        return inside == 0 ? .none : inside == use.paths.count ? .all : .part
+    }
+
+    /// The rule that decides: what denies comes before what asks, and that before what allows. Nothing is allowed where
+    /// it cannot be told whether another rule forbids it.
+    ///
+    /// - Returns: nil where a person has to be asked and no rule says so.
+    static func deciding(_ rules: [AgentRule], _ use: ToolUse) -> AgentRule? {
+        let concerns = rules.map { (rule: $0, concern: $0.concern(use)) }
+        for effect in [Effect.deny, .ask] {
+            let found = concerns.first { $0.rule.effect == effect && ($0.concern == .all || $0.concern == .part) }
+            if let found { return found.rule }
+        }
+        if concerns.contains(where: { $0.rule.effect != .allow && $0.concern == .unknown }) { return nil }
+        return concerns.first { $0.rule.effect == .allow && $0.concern == .all }?.rule
+    }
+}
+
+/// What a tool would do, as far as rules look at it. All of it is the agent's word.
+struct ToolUse: Sendable {
+    /// Kinds of tools that say which files they use.
+    private static let fileKinds: Set<String> = ["read", "edit", "delete", "move", "search"]
+
+    var kind: String
+    /// As it would be typed; nil for none.
+    var command: String?
+    /// The paths that it names: absolute, or relative to the project.
+    var paths: [String]
+    /// The project's directory: absolute, without symbolic links.
+    var directory: String
+
+    init(_ question: AgentQuestion, directory: String) {
+        kind = question.call.kind
+        command = question.command
+        paths = question.call.locations.map(\.path) + question.call.diffs.map(\.path)
+        self.directory = directory
+    }
+
+    /// Whether it runs a command, known or not.
+    var isCommand: Bool { command != nil || kind.isSame(as: "execute") }
+
+    /// The words of its command; nil for one that is more than plain words: nobody but a shell knows what it does.
+    var words: [String]? { command.flatMap(Self.words) }
+
+    var hasKnownPaths: Bool { !isCommand && Self.fileKinds.contains(kind) && !paths.isEmpty }
+
+    /// Whether a path is a place, or below it, also behind all symbolic links. Blocks.
+    func isInside(_ path: String, _ place: [String]) -> Bool {
+        guard let names = names(path) else { return false }
+        let wanted = directory + ([""] + place).joined(separator: "/")
+        let real = Self.resolved(directory, names)
+        return real.isSame(as: wanted) || real.begins(with: wanted + "/")
+    }
+
+    /// The names of a path below the project; nil for one that leads out of it.
+    private func names(_ path: String) -> [String]? {
+        guard path.begins(with: "/") else { return Self.names(path) }
+        guard path.begins(with: directory + "/") else { return path.isSame(as: directory) ? [] : nil }
+        return Self.names(String(path.dropping(prefix: directory + "/") ?? "/"))
+    }
+
+    /// Where a path leads, as far as it exists.
+    private static func resolved(_ directory: String, _ names: [String]) -> String {
+        for count in stride(from: names.count, to: 0, by: -1) {
+            let path = ([directory] + names.prefix(count)).joined(separator: "/")
+            guard let real = realpath(path, nil) else { continue }
+            defer { free(real) }
+            return ([String(cString: real)] + names.dropFirst(count)).joined(separator: "/")
+        }
+        return ([directory] + names).joined(separator: "/")
+    }
+
+    // MARK: Text
+
+    /// The names of a relative path; nil for one that is absolute or goes up.
+    static func names(_ path: String) -> [String]? {
+        guard !path.isEmpty, !path.begins(with: "/"), !path.utf8.contains(0) else { return nil }
+        let names = path.parts("/").map(String.init).filter { !$0.isSame(as: ".") }
+        return names.contains { $0.isSame(as: "..") } ? nil : names
+    }
+
+    /// The words of a command without anything that a shell would change or add; nil for others.
+    static func words(_ command: String) -> [String]? {
+        guard command.utf8.allSatisfy({ isPlain($0) || $0 == 0x20 }) else { return nil }
+        let words = command.parts(" ").map(String.init)
+        // What is set before a command may change what it does.
+        guard words.first.map({ !$0.has("=") }) ?? true else { return nil }
+        return words
+    }
+
+    /// Letters, digits and what means nothing to a shell.
+    static func isPlain(_ byte: UInt8) -> Bool {
+        (0x61...0x7a).contains(byte | 0x20) || (0x30...0x39).contains(byte) || "_-./:,@%+=".utf8.contains(byte)
+    }
+}

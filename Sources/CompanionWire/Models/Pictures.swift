@@ -1,0 +1,39 @@
+/// A picture that is sent with a prompt.
+package struct TurnImage: Sendable, Hashable {
+    package var bytes: [UInt8]
+    /// For example `image/png`.
+    package var mediaType: String
+
+    package init(bytes: [UInt8], mediaType: String) {
+        self.bytes = bytes
+        self.mediaType = mediaType
+    }
+}
+
+/// What kind of picture some bytes are, by their first ones: Macs send PNG and say JPEG (lumi, screenshot).
+package enum PictureType: String, Sendable, Hashable, Codable {
+    case png, jpeg, heic, gif, webp, tiff
+
+    /// What files of the type are usually called at their end, without a dot.
+    package var fileExtension: String { self == .jpeg ? "jpg" : rawValue }
+
+    /// - Returns: nil for bytes that begin like no picture.
+    package init?(_ bytes: [UInt8]) {
+        func begins(_ magic: [UInt8], at start: Int = 0) -> Bool { bytes.dropFirst(start).starts(with: magic) }
+        if begins([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
+            self = .png
+        } else if begins([0xFF, 0xD8, 0xFF]) {
+            self = .jpeg
+        } else if begins(Array("GIF87a".utf8)) || begins(Array("GIF89a".utf8)) {
+            self = .gif
+        } else if begins(Array("RIFF".utf8)), begins(Array("WEBP".utf8), at: 8) {
+            self = .webp
+        } else if begins(Array("ftyphei".utf8), at: 4) || begins(Array("ftypmif1".utf8), at: 4) {
+            self = .heic
+        } else if begins([0x49, 0x49, 0x2A, 0]) || begins([0x4D, 0x4D, 0, 0x2A]) {
+            self = .tiff
+        } else {
+            return nil
+        }
+    }
+}

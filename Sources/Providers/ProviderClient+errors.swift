@@ -1,0 +1,140 @@
+import AsyncHTTPClient
+import CompanionWire
+import FoundationEssentials
+import NIOCore
+import NIOFoundationCompat
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+
+extension ProviderClient {
+    func isCancellation(_ error: any Error) -> Bool {
+        error is CancellationError || error as? HTTPClientError == .cancelled
+    }
+
+    func interrupted(_ error: (any Error)?, _ endpoint: ProviderEndpoint) -> ProviderError {
+        let silence = error as? HTTPClientError == .readTimeout ? " It was silent for too long." : ""
+        return ProviderError(
+            .streamInterrupted,
+            endpoint.provider,
+            "The answer of \(endpoint.name) broke off before its end.\(silence)",
+            underlying: error
+        )
+    }
+
+    /// What came is not the provider's format.
+    func unknown(_ endpoint: ProviderEndpoint) -> ProviderError {
+        ProviderError(.badAnswer, endpoint.provider, "\(endpoint.name) sent something that is not its format.")
+    }
+
+    func tooLarge(_ endpoint: ProviderEndpoint) -> ProviderError {
+        ProviderError(.tooLarge, endpoint.provider, "\(endpoint.name) sends more than an answer may have.")
+    }
+
+    /// What it means that no answer began.
+    func unanswered(_ error: any Error, _ endpoint: ProviderEndpoint) -> any Error {
+        if isCancellation(error) { return CancellationError() }
+        let name = endpoint.place
+        switch error {
+        case let error as HTTPClientError where [.deadlineExceeded, .readTimeout].contains(error):
+            return ProviderError(.timedOut, endpoint.provider, "\(name) did not answer in time.", underlying: error)
+        case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
+            return ProviderError(
+                .unreachable,
+                endpoint.provider,
+                "\(name) could not prove by its certificate who it is; nothing was sent.",
+                underlying: error
+            )
+        case is NIOConnectionError, is IOError:
+            return ProviderError(.unreachable, endpoint.provider, "No connection to \(name).", underlying: error)
+        case let error as HTTPClientError where error == .connectTimeout:
+            let message = "No connection to \(name) in time."
+            return ProviderError(.unreachable, endpoint.provider, message, underlying: error)
+        default:
+            return ProviderError(
+                .unreachable,
+                endpoint.provider,
+                "The connection to \(name) broke before an answer.",
+                underlying: error
+            )
+        }
+    }
+
+    /// Throws what a status other than 2xx means.
+    func check(_ response: HTTPClientResponse, _ endpoint: ProviderEndpoint) async throws {
+        let status = Int(response.status.code)
+        guard !(200..<300).contains(status) else { return }
+        // 64 KiB hold any error; what breaks on the way leaves the status.
+        let body = (try? await response.body.collect(upTo: 64 << 10)) ?? ByteBuffer()
+        try Task.checkCancellation()
+        let failure = try? JSONDecoder().decode(ProviderFailureBody.self, from: Data(buffer: body)).failure
+        throw self.error(
+            for: status,
+            failure,
+            retryAfter: response.headers.first(name: "Retry-After").flatMap(Self.wait),
+            endpoint
+        )
+    }
+
+    /// An error that came in the stream.
+    func error(for failure: ProviderFailure, _ endpoint: ProviderEndpoint) -> ProviderError {
+        let name = endpoint.name
+        let message =
+            switch failure.code {
+            case .overloaded: "\(name) is overloaded and ended its answer."
+            case .rateLimited: "\(name) ended its answer: too much was asked of it."
+            case .keyRefused: "\(name) does not take the key."
+            case .contextOverflow: "The conversation is too long for the model of \(name)."
+            default: "\(name) ended its answer with an error."
+            }
+        return ProviderError(
+            failure.code,
+            endpoint.provider,
+            message,
+            providerText: failure.code == .keyRefused ? nil : endpoint.key?.redacted(failure.text) ?? failure.text
+        )
+    }
+
+    private func error(
+        for status: Int,
+        _ failure: ProviderFailure?,
+        retryAfter: Duration?,
+        _ endpoint: ProviderEndpoint
+    ) -> ProviderError {
+        let name = endpoint.name
+        let (code, message): (ProviderError.Code, String) =
+            switch status {
+            case 300..<400: (.redirected, "\(name) answers with a redirect; it was not followed.")
+            case 401: (.keyRefused, "\(name) does not take the key.")
+            // Gemini says so of keys that are none.
+            case 400 where failure?.text.has("API key not valid") == true:
+                (.keyRefused, "\(name) does not take the key.")
+            case 400 where failure?.isOverflow == true:
+                (.contextOverflow, "The conversation is too long for the model of \(name).")
+            case 402, 403: (.forbidden, "\(name) refuses it.")
+            case 404: (.notFound, "\(name) does not have that model, or its interface is elsewhere.")
+            case 408, 504: (.timedOut, "\(name) did not answer in time.")
+            case 413: (.tooLarge, "The prompt is too large for \(name).")
+            case 429: (.rateLimited, "Too much was asked of \(name).")
+            case 503, 529: (.overloaded, "\(name) is overloaded.")
+            case 500...: (.server, "\(name) failed with status \(status).")
+            default: (.badRequest, "\(name) refused the request with status \(status).")
+            }
+        // What is said of a refused key may repeat parts of it.
+        let text = code == .keyRefused ? nil : failure.map { endpoint.key?.redacted($0.text) ?? $0.text }
+        return ProviderError(
+            code,
+            endpoint.provider,
+            message,
+            providerText: text,
+            httpStatus: status,
+            retryAfter: retryAfter
+        )
+    }
+
+    /// `Retry-After` (RFC 9110, section 10.2.3): seconds or a date.
+    private static func wait(_ text: String) -> Duration? {
+        if let seconds = Double(text), seconds.isFinite { return .seconds(min(max(seconds, 0), 86_400)) }
+        return HTTPDate.date(from: text).map { .seconds(min(max($0.timeIntervalSinceNow, 0), 86_400)) }
+    }
+}

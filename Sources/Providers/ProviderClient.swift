@@ -1,0 +1,188 @@
+import AsyncHTTPClient
+import CompanionWire
+import FoundationEssentials
+package import Logging
+import NIOCore
+import NIOFoundationCompat
+import NIOHTTP1
+
+/// Where a provider is, and the key for it.
+package struct ProviderEndpoint: Sendable, Hashable {
+    package var provider: Provider
+    package var url: ProviderURL
+    package var key: ProviderKey?
+    /// What errors call it. Default: the provider's name.
+    package let name: String
+    /// The same with the place where it is.
+    let place: String
+
+    /// - Parameter name: What errors call it, for one of the many servers that speak a provider's format.
+    package init(provider: Provider, url: ProviderURL, key: ProviderKey?, name: String? = nil) {
+        self.provider = provider
+        self.url = url
+        self.key = key
+        self.name = name ?? provider.displayName
+        place = name ?? "\(provider.displayName) at \(url.host)"
+    }
+}
+
+/// Asks providers and reads their streamed answers. Follows no redirects and writes no key anywhere.
+package struct ProviderClient: Sendable {
+    package struct Limits: Sendable, Hashable {
+        /// For a connection to stand. Default: 10 s.
+        package var connect: Duration
+        /// For the head of an answer: a model may have to be loaded first. Also limited by ``idle``. Default: 180 s.
+        package var head: Duration
+        /// For the next byte of an answer, its first one included. Default: 180 s.
+        package var idle: Duration
+        /// The most bytes of an answer. Default: 32 MiB.
+        package var answer: Int
+
+        package init(
+            connect: Duration = .seconds(10),
+            head: Duration = .seconds(180),
+            idle: Duration = .seconds(180),
+            answer: Int = 32 << 20
+        ) {
+            self.connect = connect
+            self.head = head
+            self.idle = idle
+            self.answer = answer
+        }
+    }
+
+    private let http: HTTPClient
+    private let limits: Limits
+    private let logger: Logger
+
+    /// Runs `body` with a client, and closes its connections behind it.
+    package static func withClient<Result>(
+        limits: Limits = Limits(),
+        logger: Logger = Logger(label: "providers", factory: { _ in SwiftLogNoOpLogHandler() }),
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: (ProviderClient) async throws -> Result
+    ) async throws -> Result {
+        let configuration = HTTPClient.Configuration.direct(connect: limits.connect, idle: limits.idle)
+        return try await HTTPClient.withHTTPClient(configuration: configuration) { http in
+            try await body(ProviderClient(http: http, limits: limits, logger: logger))
+        }
+    }
+
+    /// Asks once, and hands on the events of the answer as they come; the last one is ``ProviderEvent/finished(_:)``,
+    /// but for a count of tokens.
+    ///
+    /// - Throws: ``ProviderError``; `CancellationError`; what `take` throws.
+    package func answer(
+        _ prompt: ProviderPrompt,
+        from endpoint: ProviderEndpoint,
+        isolation: isolated (any Actor)? = #isolation,
+        _ take: (ProviderEvent) throws -> Void
+    ) async throws {
+        var format = endpoint.provider.makeFormat()
+        let asked = try format.request(prompt, key: endpoint.key)
+        let response = try await open(asked, at: endpoint)
+        try await check(response, endpoint)
+        var frames = ProviderFrames(format.framing)
+        var received = 0
+        var hasPieces = false
+        var body = response.body.makeAsyncIterator()
+        reading: while !format.isOver {
+            let part: ByteBuffer?
+            do {
+                part = try await body.next()
+                try Task.checkCancellation()
+            } catch {
+                if isCancellation(error) { throw CancellationError() }
+                // After the end there is nothing more to lose.
+                if format.isComplete { break reading }
+                throw interrupted(error, endpoint)
+            }
+            guard let part else { break reading }
+            received += part.readableBytes
+            guard received <= limits.answer else { throw tooLarge(endpoint) }
+            let pieces: [[UInt8]]
+            do { pieces = try frames.feed(part.readableBytesView) } catch { throw tooLarge(endpoint) }
+            hasPieces = hasPieces || !pieces.isEmpty
+            for piece in pieces where !format.isOver {
+                do {
+                    for event in try format.take(piece) { try take(event) }
+                } catch let failure as ProviderFailure {
+                    throw error(for: failure, endpoint)
+                } catch is UnknownPiece {
+                    throw unknown(endpoint)
+                } catch is PieceTooLarge {
+                    throw tooLarge(endpoint)
+                }
+            }
+        }
+        guard format.isComplete else {
+            throw hasPieces || received == 0 ? interrupted(nil, endpoint) : unknown(endpoint)
+        }
+    }
+
+    /// The ids of the models that a server of OpenAI's format lists, at most a thousand.
+    ///
+    /// - Throws: ``ProviderError``; `CancellationError`.
+    package func models(at endpoint: ProviderEndpoint) async throws -> [String] {
+        struct List: Decodable {
+            struct Model: Codable, Sendable, Hashable {
+                var id: String
+            }
+
+            var data: LossyArray<Model>
+        }
+        var message = HTTPClientRequest(url: "\(endpoint.url)/models")
+        for (name, value) in OpenAIFormat.headers(endpoint.key) { message.headers.add(name: name, value: value) }
+        let response = try await execute(message, at: endpoint)
+        try await check(response, endpoint)
+        let body: ByteBuffer
+        do {
+            body = try await response.body.collect(upTo: 1 << 20)
+        } catch {
+            throw isCancellation(error) ? CancellationError() : interrupted(error, endpoint)
+        }
+        guard let list = try? JSONDecoder().decode(List.self, from: Data(buffer: body)) else { throw unknown(endpoint) }
+        return list.data.elements.prefix(1000).map(\.id)
+    }
+
+    private func open(_ asked: ProviderRequest, at endpoint: ProviderEndpoint) async throws -> HTTPClientResponse {
+        var message = HTTPClientRequest(url: "\(endpoint.url)\(asked.path)")
+        message.method = .POST
+        message.headers.add(name: "Content-Type", value: "application/json")
+        message.headers.add(name: "Accept", value: "text/event-stream, application/x-ndjson, application/json")
+        for (name, value) in asked.headers { message.headers.add(name: name, value: value) }
+        message.body = .bytes(ByteBuffer(data: asked.body))
+        return try await execute(message, at: endpoint)
+    }
+
+    private func execute(
+        _ message: HTTPClientRequest,
+        at endpoint: ProviderEndpoint
+    ) async throws -> HTTPClientResponse {
+        var message = message
+        message.headers.add(name: "User-Agent", value: "pairtool")
+        do {
+            let response = try await http.execute(message, deadline: .now() + TimeAmount(limits.head))
+            // Without the library's own logging: it is not for it to decide what of a request is secret.
+            logger.debug(
+                "answered",
+                metadata: ["provider": "\(endpoint.provider.rawValue)", "status": "\(response.status.code)"]
+            )
+            return response
+        } catch {
+            throw unanswered(error, endpoint)
+        }
+    }
+}
+
+extension Provider {
+    fileprivate func makeFormat() -> any ProviderFormat {
+        switch self {
+        case .openai: OpenAIFormat(provider: .openai)
+        case .qwen: OpenAIFormat(provider: .qwen)
+        case .anthropic: AnthropicFormat()
+        case .gemini: GeminiFormat()
+        case .ollama: OllamaFormat()
+        }
+    }
+}

@@ -1,0 +1,91 @@
+/// Why a provider gave no answer, or not all of it.
+package struct ProviderError: Error, Sendable {
+    package struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Value: String {
+            case unknownProvider, noAgent, keyMissing, keyUnusable, unreachable, timedOut, redirected
+            case keyRefused, forbidden, notFound, badRequest, rateLimited, overloaded, server, badAnswer, tooLarge
+            case blocked, streamInterrupted, image, contextOverflow
+            case refusedURL = "refusedUrl"
+        }
+
+        private let value: Value
+
+        private init(_ value: Value) { self.value = value }
+
+        /// An agent's provider is none of ours.
+        package static let unknownProvider = Code(.unknownProvider)
+        /// A conversation has no agent that is still there.
+        package static let noAgent = Code(.noAgent)
+        package static let keyMissing = Code(.keyMissing)
+        /// The key that is there cannot be one.
+        package static let keyUnusable = Code(.keyUnusable)
+        /// The configured address is not one to send a key to. Nothing was sent.
+        package static let refusedURL = Code(.refusedURL)
+        package static let unreachable = Code(.unreachable)
+        package static let timedOut = Code(.timedOut)
+        /// It answered with a redirect, which is never followed: the key is for one host.
+        package static let redirected = Code(.redirected)
+        /// Status 401.
+        package static let keyRefused = Code(.keyRefused)
+        /// Status 403.
+        package static let forbidden = Code(.forbidden)
+        /// Status 404: mostly a model that is not there.
+        package static let notFound = Code(.notFound)
+        package static let badRequest = Code(.badRequest)
+        /// The conversation is longer than the model takes.
+        package static let contextOverflow = Code(.contextOverflow)
+        /// Status 429; ``retryAfter`` where the provider says when.
+        package static let rateLimited = Code(.rateLimited)
+        /// Status 503 or 529, or an error of that kind in the stream.
+        package static let overloaded = Code(.overloaded)
+        /// Status 5xx, or an error in the stream.
+        package static let server = Code(.server)
+        /// What came is not the provider's format.
+        package static let badAnswer = Code(.badAnswer)
+        package static let tooLarge = Code(.tooLarge)
+        /// The provider's filter let nothing, or nothing more, through.
+        package static let blocked = Code(.blocked)
+        /// The answer broke off before its end.
+        package static let streamInterrupted = Code(.streamInterrupted)
+        /// A picture that cannot be sent.
+        package static let image = Code(.image)
+
+        package var description: String { value.rawValue }
+    }
+
+    package var code: Code
+    package var provider: Provider?
+    /// What happened, for people.
+    package var message: String
+    /// What the provider said, without the key. Its text: sanitise it before it reaches a terminal.
+    package var providerText: String?
+    package var httpStatus: Int?
+    /// How long to wait, as the provider says.
+    package var retryAfter: Duration?
+    package var underlying: (any Error)?
+
+    package init(
+        _ code: Code,
+        _ provider: Provider?,
+        _ message: String,
+        providerText: String? = nil,
+        httpStatus: Int? = nil,
+        retryAfter: Duration? = nil,
+        underlying: (any Error)? = nil
+    ) {
+        self.code = code
+        self.provider = provider
+        self.message = message
+        self.providerText = providerText.map { String($0.prefix(500)) }
+        self.httpStatus = httpStatus
+        self.retryAfter = retryAfter
+        self.underlying = underlying
+    }
+}
+
+extension ProviderError: CustomStringConvertible {
+    package var description: String {
+        guard let providerText, !providerText.isEmpty else { return message }
+        return "\(message) \(provider?.displayName ?? "It") says: \(providerText)"
+    }
+}

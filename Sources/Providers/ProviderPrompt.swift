@@ -1,0 +1,106 @@
+package import CompanionWire
+
+/// What a provider is asked: a conversation up to the newest prompt.
+package struct ProviderPrompt: Sendable, Hashable {
+    package struct Message: Sendable, Hashable {
+        /// Whether the user said it; else the assistant.
+        package var isFromUser: Bool
+        package var text: String
+        package var images: [TurnImage]
+        /// The tools that the assistant called.
+        package var calls: [ProviderToolCall]
+        /// The call whose result the text is; nil where somebody said it.
+        package var resultOf: ProviderToolCall?
+
+        package init(
+            isFromUser: Bool,
+            text: String,
+            images: [TurnImage] = [],
+            calls: [ProviderToolCall] = [],
+            resultOf: ProviderToolCall? = nil
+        ) {
+            self.isFromUser = isFromUser
+            self.text = text
+            self.images = images
+            self.calls = calls
+            self.resultOf = resultOf
+        }
+    }
+
+    package var model: String
+    package var system: String?
+    /// 0…2; providers with a smaller range get their highest value.
+    package var temperature: Double?
+    package var maxTokens: Int?
+    /// Oldest first, the user's first and last, and turn by turn. Behind the last prompt: calls of tools and their
+    /// results.
+    package var messages: [Message]
+    /// What the model may call, with OpenAI's format only.
+    package var tools: [ProviderTool]
+
+    package init(
+        model: String,
+        system: String? = nil,
+        temperature: Double? = nil,
+        maxTokens: Int? = nil,
+        messages: [Message],
+        tools: [ProviderTool] = []
+    ) {
+        self.model = model
+        self.system = system.flatMap { $0.isEmpty ? nil : $0 }
+        // The values come from a Mac: what no provider takes, JSON may not even hold.
+        self.temperature = temperature.flatMap { $0.isFinite ? min(max($0, 0), 2) : nil }
+        self.maxTokens = maxTokens.flatMap { $0 > 0 ? min($0, 1 << 20) : nil }
+        self.messages = messages
+        self.tools = tools
+    }
+}
+
+/// A function that a model may call.
+package struct ProviderTool: Sendable, Hashable {
+    package var name: String
+    package var description: String
+    /// The JSON schema of its arguments.
+    package var parameters: JSONValue
+
+    package init(name: String, description: String, parameters: JSONValue) {
+        self.name = name
+        self.description = description
+        self.parameters = parameters
+    }
+}
+
+/// A call of a function, as the model wrote it.
+package struct ProviderToolCall: Sendable, Hashable {
+    package var id: String
+    package var name: String
+    /// JSON, if the model kept to it.
+    package var arguments: String
+
+    package init(id: String, name: String, arguments: String) {
+        self.id = id
+        self.name = name
+        self.arguments = arguments
+    }
+}
+
+/// What comes of an answer.
+package enum ProviderEvent: Sendable, Hashable {
+    /// A piece, to be appended to what came before.
+    case text(String)
+    /// A piece of what the model thinks before it answers.
+    case thought(String)
+    /// A whole call, before the answer has finished.
+    case toolCall(ProviderToolCall)
+    case usage(input: Int?, output: Int?)
+    /// The model has finished.
+    case finished(Reason)
+
+    package enum Reason: Sendable, Hashable {
+        case complete
+        /// At the limit of tokens.
+        case length
+        /// By a filter.
+        case blocked
+    }
+}

@@ -1,0 +1,66 @@
+/// Which key and which address count: the environment's first, then those that the user set, then keys that a Mac gave.
+package struct ProviderSettings: Sendable {
+    /// Where a key comes from.
+    package enum Source: Sendable, Hashable {
+        /// The variable's name.
+        case environment(String)
+        case kept
+        case synced
+    }
+
+    private let environment: [String: String]
+    private let store: ProviderKeyStore
+    private let synced: @Sendable (Provider) -> String?
+
+    /// - Parameter synced: The keys that came from the agent's own host, if any did.
+    package init(
+        environment: [String: String],
+        store: ProviderKeyStore,
+        synced: @escaping @Sendable (Provider) -> String? = { _ in nil }
+    ) {
+        self.environment = environment
+        self.store = store
+        self.synced = synced
+    }
+
+    /// The key for a provider and where it is from; nil where there is none.
+    ///
+    /// - Throws: ``ProviderError/Code/keyUnusable`` for one that cannot be a key; ``ProviderKeyStoreError``.
+    package func key(for provider: Provider) throws -> (key: ProviderKey, source: Source)? {
+        func make(_ text: String, _ source: Source, _ place: String) throws -> (ProviderKey, Source) {
+            guard let key = ProviderKey(text) else {
+                throw ProviderError(
+                    .keyUnusable,
+                    provider,
+                    "The key for \(provider.displayName) in \(place) holds blanks or other characters that no key has."
+                )
+            }
+            return (key, source)
+        }
+        if let variable = provider.keyVariable, let text = environment[variable], !text.isEmpty {
+            return try make(text, .environment(variable), variable)
+        }
+        if let kept = try store.key(of: provider) { return (kept, .kept) }
+        return try synced(provider).map { try make($0, .synced, "what the Mac gave") }
+    }
+
+    /// Where a provider is.
+    ///
+    /// - Throws: ``ProviderError/Code/refusedURL``; ``ProviderKeyStoreError``.
+    package func url(for provider: Provider) throws -> ProviderURL {
+        let named = environment[provider.urlVariable].flatMap { $0.isEmpty ? nil : $0 }
+        return try ProviderURL(named ?? store.url(of: provider) ?? provider.standardURL, provider: provider)
+    }
+
+    /// Where a provider is, with the key for it.
+    ///
+    /// - Throws: ``ProviderError/Code/keyMissing`` too.
+    package func endpoint(for provider: Provider) throws -> ProviderEndpoint {
+        let url = try url(for: provider)
+        let key = try key(for: provider)?.key
+        guard key != nil || !provider.needsKey else {
+            throw ProviderError(.keyMissing, provider, "There is no key for \(provider.displayName).")
+        }
+        return ProviderEndpoint(provider: provider, url: url, key: key)
+    }
+}

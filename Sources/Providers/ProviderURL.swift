@@ -1,0 +1,87 @@
+import CompanionWire
+
+/// Where a provider's interface is: HTTPS, or plain HTTP on this machine and private networks.
+///
+/// A key and a conversation in clear text are for addresses alone that say where they lead: `localhost`, 127.0.0.0/8,
+/// ::1, 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, fc00::/7, 169.254.0.0/16 and fe80::/10. Other names may lead
+/// anywhere.
+package struct ProviderURL: Sendable, Hashable, CustomStringConvertible {
+    package let isSecure: Bool
+    /// A name or an address, in brackets where it is IPv6.
+    package let host: String
+    /// 1…65535; nil: that of the scheme.
+    package let port: Int?
+    /// What comes before the paths of the interface, such as `/v1`; without a slash at its end.
+    package let path: String
+
+    /// - Throws: ``ProviderError/Code/refusedURL``.
+    package init(_ text: String, provider: Provider) throws(ProviderError) {
+        func refuse(_ why: String) -> ProviderError {
+            ProviderError(.refusedURL, provider, "The address for \(provider.displayName) \(why).")
+        }
+        guard text.has("://") else { throw refuse("is no URL: it begins with https:// or http://") }
+        let secure = text.dropping(prefix: "https://", ignoringCase: true)
+        guard let rest = secure ?? text.dropping(prefix: "http://", ignoringCase: true) else {
+            throw refuse("is neither https:// nor http://")
+        }
+        isSecure = secure != nil
+        // Of ASCII alone from here on.
+        guard text.utf8.count <= 1024, rest.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw refuse("holds characters that no URL has")
+        }
+        guard !rest.contains(where: { "@?#\\\"<>^`{|}%".contains($0) }) else {
+            throw refuse("holds more than a host, a port and a path: user names and queries have no place in it")
+        }
+        let slash = rest.utf8.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+        var path = rest[slash...]
+        while let shorter = path.dropping(suffix: "/") { path = shorter }
+        guard !path.parts("/").contains(where: { $0 == "." || $0 == ".." }) else {
+            throw refuse("has dots for steps in its path")
+        }
+        self.path = String(path)
+        guard let (host, port) = Self.authority(rest[..<slash]) else { throw refuse("has no usable host and port") }
+        (self.host, self.port) = (host.lowercased(), port)
+        guard isSecure || Self.isLocal(self.host) else {
+            throw refuse("needs https:// (plain HTTP is for localhost, private and link-local addresses)")
+        }
+    }
+
+    package var description: String {
+        "\(isSecure ? "https" : "http")://\(authority)\(path)"
+    }
+
+    /// The host, with the port where the scheme has another one.
+    package var authority: String { host + (port.map { ":\($0)" } ?? "") }
+
+    /// Whether it leads to this machine itself.
+    package var isLoopback: Bool { host == "localhost" || IPAddress(host)?.scope == .loopback }
+
+    private static func authority(_ text: Substring) -> (host: String, port: Int?)? {
+        var (host, port) = (text, Substring())
+        if text.begins(with: "[") {
+            guard let end = text.utf8.firstIndex(of: UInt8(ascii: "]")) else { return nil }
+            host = text[...end]
+            port = text[text.utf8.index(after: end)...]
+            guard IPAddress(String(host))?.isIPv6 == true else { return nil }
+        } else {
+            let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
+            (host, port) = (text[..<colon], text[colon...])
+            guard !host.isEmpty, host.allSatisfy({ $0.isLetter || $0.isNumber || "-._".contains($0) }) else {
+                return nil
+            }
+        }
+        guard !port.isEmpty else { return (String(host), nil) }
+        guard let digits = port.dropping(prefix: ":"), let number = Int(digits), (1...65535).contains(number) else {
+            return nil
+        }
+        return (String(host), number)
+    }
+
+    private static func isLocal(_ host: String) -> Bool {
+        if host == "localhost" { return true }
+        return switch IPAddress(host)?.scope {
+        case .loopback, .privateNetwork, .linkLocal: true
+        default: false
+        }
+    }
+}

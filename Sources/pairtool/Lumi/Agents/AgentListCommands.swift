@@ -1,0 +1,88 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+
+struct AgentListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the agents, starred ones first.",
+        discussion: """
+            Examples:
+              pairtool lumi agents list
+              pairtool lumi agents list --starred --json
+            """
+    )
+
+    @Flag(help: "List starred agents only.")
+    var starred = false
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let pulled = try host.pulledHost(options.output)
+        try pulled.listAgents("pairtool lumi sync") { _, isStarred in !starred || isStarred }
+    }
+}
+
+struct AgentSearchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "search",
+        abstract: "List the agents with a text in their name, model, provider or system prompt.",
+        discussion: """
+            Examples:
+              pairtool lumi agents search brief
+              pairtool lumi agents search "short answers" --json
+            """
+    )
+
+    @Argument(help: "The text, in upper or lower case.")
+    var text: String
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let pulled = try host.pulledHost(options.output)
+        let text = text.lowercased()
+        try pulled.listAgents("pairtool lumi agents") { agent, _ in
+            let configuration = agent.configuration
+            let places = [
+                agent.name, configuration.provider, configuration.model, configuration.systemPrompt ?? "",
+            ]
+            return (places + agent.capabilities).contains { $0.lowercased().contains(text) }
+        }
+    }
+}
+
+extension PulledHost {
+    /// Lists the agents that are wanted.
+    ///
+    /// - Parameter next: The command that helps where there are none.
+    func listAgents(
+        _ next: String,
+        where isWanted: (LumiAgent, _ isStarred: Bool) -> Bool
+    ) throws {
+        let starred = try store.starred()
+        let origin = try store.origins()
+        let rows = try agents()
+            .filter { isWanted($0, starred.contains($0.id)) }
+            .map { AgentRow($0, isStarred: starred.contains($0.id), origin: origin($0.id)) }
+            .sorted { ($0.isStarred ? 0 : 1, $0.name.lowercased()) < ($1.isStarred ? 0 : 1, $1.name.lowercased()) }
+        guard !rows.isEmpty else {
+            throw CommandError(.nothingFound, "agent.none", "no agent matches", next: next)
+        }
+        output.list(
+            rows,
+            columns: [
+                TableColumn("", rank: 0) { $0.isStarred ? "★" : " " },
+                TableColumn("NAME", shrinks: true, rank: 0) { $0.name },
+                TableColumn("PROVIDER", rank: 3) { $0.provider },
+                TableColumn("MODEL", shrinks: true) { $0.model },
+                TableColumn("STATUS", rank: 2) { $0.status },
+                TableColumn("ID", rank: 0) { String($0.id.prefix(8)) },
+            ],
+            id: \.id
+        )
+    }
+}

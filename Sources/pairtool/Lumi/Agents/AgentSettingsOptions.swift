@@ -1,0 +1,116 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+import Providers
+
+/// What an agent is set to.
+struct AgentSettingsOptions: ParsableArguments {
+    /// Bytes of a system prompt.
+    private static let promptSize = 64 << 10
+
+    @Option(help: "The provider: openai, anthropic, gemini, qwen or ollama.")
+    var provider: String?
+
+    @Option(help: "The provider's model.")
+    var model: String?
+
+    @Option(help: "The system prompt: what the agent is told before each chat.")
+    var prompt: String?
+
+    @Option(help: "Read the system prompt from this file; - for standard input.", completion: .file())
+    var promptFile: String?
+
+    @Flag(help: "Write the system prompt in $VISUAL or $EDITOR.")
+    var editor = false
+
+    @Option(
+        help: "How freely the model answers, 0 to 2; “default” for the provider's own.",
+        transform: AgentNumber<Double>.temperature
+    )
+    var temperature: AgentNumber<Double>?
+
+    @Option(
+        help: "The most tokens of an answer, 1 to 1048576; “default” for the provider's own.",
+        transform: AgentNumber<Int>.tokens
+    )
+    var maxTokens: AgentNumber<Int>?
+
+    mutating func validate() throws {
+        guard [prompt != nil, promptFile != nil, editor].count(where: \.self) <= 1 else {
+            throw ValidationError("--prompt, --prompt-file and --editor cannot be used together.")
+        }
+        if let model {
+            guard (1...200).contains(model.utf8.count), model.isSame(as: TerminalText.line(model)),
+                !model.trimmingWhitespace().isEmpty
+            else { throw ValidationError("--model needs the name of a model, of at most 200 bytes.") }
+        }
+    }
+
+    /// Whether nothing is to be set.
+    var isEmpty: Bool {
+        provider == nil && model == nil && prompt == nil && promptFile == nil && !editor && temperature == nil
+            && maxTokens == nil
+    }
+
+    /// Sets what was given.
+    ///
+    /// - Throws: ``CommandError`` for an unknown provider, a prompt that cannot be read, or one that is too long.
+    func apply(to configuration: inout LumiAgent.Configuration, _ context: CommandContext) async throws {
+        if let provider { configuration.provider = try KeysCommand.provider(provider).displayName }
+        if let model { configuration.model = model }
+        if let temperature { configuration.temperature = temperature.value }
+        if let maxTokens { configuration.maxTokens = maxTokens.value }
+        guard let text = try await text(configuration.systemPrompt ?? "", context) else { return }
+        guard text.utf8.count <= Self.promptSize else {
+            throw CommandError(
+                .usage,
+                "agent.prompt_too_long",
+                "the system prompt is over \(Self.promptSize >> 10) KiB"
+            )
+        }
+        let isEmpty = text.trimmingWhitespace().isEmpty
+        configuration.systemPrompt = isEmpty ? nil : text
+    }
+
+    private func text(_ current: String, _ context: CommandContext) async throws -> String? {
+        if let prompt { return prompt }
+        if editor { return try await TextEditor(context: context).edit(current) }
+        guard let promptFile else { return nil }
+        guard let bytes = try await context.content(of: promptFile, limit: Self.promptSize) else {
+            throw CommandError(
+                .usage,
+                "agent.prompt_too_long",
+                "the system prompt is over \(Self.promptSize >> 10) KiB"
+            )
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw CommandError(.usage, "agent.prompt_unreadable", "the system prompt is not UTF-8 text")
+        }
+        return text.dropping(suffix: "\n").map(String.init) ?? text
+    }
+}
+
+/// A number, or the provider's own.
+struct AgentNumber<Value: Sendable>: Sendable {
+    var value: Value?
+}
+
+extension AgentNumber<Double> {
+    static func temperature(_ text: String) throws -> AgentNumber<Double> {
+        if text == "default" { return AgentNumber<Double>(value: nil) }
+        guard let number = Double(text), (0...2).contains(number) else {
+            throw ValidationError("Give a number from 0 to 2, or “default”.")
+        }
+        return AgentNumber<Double>(value: number)
+    }
+}
+
+extension AgentNumber<Int> {
+    static func tokens(_ text: String) throws -> AgentNumber<Int> {
+        if text == "default" { return AgentNumber<Int>(value: nil) }
+        guard let number = Int(text), (1...1_048_576).contains(number) else {
+            throw ValidationError("Give a number from 1 to 1048576, or “default”.")
+        }
+        return AgentNumber<Int>(value: number)
+    }
+}

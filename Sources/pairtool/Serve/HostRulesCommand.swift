@@ -1,0 +1,144 @@
+import ArgumentParser
+import CompanionHost
+import CompanionWire
+import FoundationEssentials
+import Glibc
+
+struct HostRulesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rules",
+        abstract: "Decide beforehand what the running host's agent may do without asking you.",
+        discussion: """
+            A rule says allow, ask or deny, for a kind of tool, the first words of a command, or a path. What denies \
+            comes before what asks, and that before what allows; without a rule you are asked. A command with quotes, \
+            variables or several parts is never allowed by its first words. Rules believe what the agent says of its \
+            tools: they spare you questions, and are no sandbox.
+
+            Examples:
+              pairtool host rules
+              pairtool host rules add allow --kind read
+              pairtool host rules add allow --command "git status" --project ~/src/garden
+              pairtool host rules remove 3
+            """,
+        subcommands: [List.self, HostRuleAddCommand.self, HostRuleRemoveCommand.self],
+        defaultSubcommand: List.self
+    )
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "List the rules.",
+            discussion: """
+                Examples:
+                  pairtool host rules list
+                  pairtool host rules list --json
+                """
+        )
+
+        @OptionGroup var options: OutputOptions
+
+        func run() async throws {
+            let output = options.output
+            let rules = try await output.ask(AdminRequest(.rules)).rules ?? []
+            guard !rules.isEmpty else {
+                throw CommandError(
+                    .nothingFound,
+                    "rules.none",
+                    "your host has no rules: its agent asks",
+                    next: "pairtool host rules add allow --kind read"
+                )
+            }
+            output.list(
+                rules,
+                columns: [
+                    TableColumn("ID", rank: 0) { "\($0.id)" },
+                    TableColumn("RULE", shrinks: true, rank: 0) { $0.text },
+                    TableColumn("PROJECT", rank: 1) { $0.projectId ?? "all" },
+                ],
+                id: { "\($0.id)" }
+            )
+        }
+    }
+}
+
+extension AgentRule.Effect: ExpressibleByArgument {}
+
+struct HostRuleAddCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Add a rule.",
+        discussion: """
+            Agents call their tools read, edit, delete, move, search, execute, think, fetch or other. If you give \
+            several conditions, all of them have to hold. A path concerns tools that read or change files, not commands.
+
+            Examples:
+              pairtool host rules add allow --kind edit --path docs
+              pairtool host rules add deny --path .git
+              pairtool host rules add ask --command "git push"
+            """
+    )
+
+    @Argument(help: "What happens then: allow, ask or deny.")
+    var effect: AgentRule.Effect
+
+    @Option(help: "For this kind of tool.")
+    var kind: String?
+
+    @Option(help: "For commands that begin with these words. Every option after them is included.")
+    var command: String?
+
+    @Option(help: "For this file or directory, relative to the project.", completion: .file())
+    var path: String?
+
+    @Option(help: "For this project only, by path, name or id. Default: all projects.", completion: .directory)
+    var project: String?
+
+    @OptionGroup var options: OutputOptions
+
+    private var rule: AgentRule { AgentRule(effect: effect, kind: kind, command: command, path: path) }
+
+    func validate() throws {
+        if let fault = rule.fault { throw ValidationError(fault) }
+    }
+
+    func run() async throws {
+        let output = options.output
+        var request = AdminRequest(.addRule)
+        request.rule = rule
+        request.project = project.map(Self.place)
+        guard let rule = try await output.ask(request).rules?.first else { throw CommandError.strangeAnswer }
+        output.result(rule, id: "\(rule.id)") { TerminalText.line("Rule \(rule.id): \(rule.text)") }
+    }
+
+    /// The whole path of a directory that is there; else the word.
+    private static func place(_ word: String) -> String {
+        guard let path = realpath(word, nil) else { return word }
+        defer { free(path) }
+        return String(cString: path)
+    }
+}
+
+struct HostRuleRemoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Remove a rule.",
+        discussion: """
+            Examples:
+              pairtool host rules remove 3
+              pairtool host rules remove 3 --json
+            """
+    )
+
+    @Argument(help: "The rule, by its id.")
+    var id: Int64
+
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        let output = options.output
+        var request = AdminRequest(.removeRule)
+        request.rule = AgentRule(id: id, effect: .ask)
+        guard let rule = try await output.ask(request).rules?.first else { throw CommandError.strangeAnswer }
+        output.result(rule, id: "\(rule.id)") { TerminalText.line("Removed rule \(rule.id): \(rule.text)") }
+    }
+}

@@ -1,0 +1,178 @@
+import CompanionTestSupport
+import CompanionWire
+import FoundationEssentials
+import Glibc
+import Testing
+
+@testable import CompanionHost
+
+/// What the owner decided beforehand.
+@Suite("Rules for what an agent may do", .timeLimit(.minutes(5)))
+struct AgentRuleTests {
+    private static let options = [
+        AgentOption(id: "Y", name: "Always", kind: .allowAlways), AgentOption(id: "y", name: "Yes", kind: .allowOnce),
+        AgentOption(id: "n", name: "No", kind: .rejectOnce),
+    ]
+
+    private static func asked(_ kind: String, _ command: String? = nil, _ paths: [String] = []) -> AgentQuestion {
+        var call = AgentToolCall(id: "t", title: "Do it", kind: kind)
+        call.locations = paths.map { AgentLocation(path: $0) }
+        return AgentQuestion(call: call, arguments: "", command: command, options: options)
+    }
+
+    private static func rule(
+        _ effect: AgentRule.Effect,
+        kind: String? = nil,
+        command: String? = nil,
+        path: String? = nil
+    ) -> AgentRule {
+        AgentRule(effect: effect, kind: kind, command: command, path: path)
+    }
+
+    private static func effect(
+        _ rules: [AgentRule],
+        _ asked: AgentQuestion,
+        in directory: String = "/nowhere"
+    ) -> AgentRule.Effect? {
+        AgentRule.deciding(rules, ToolUse(asked, directory: directory))?.effect
+    }
+
+    @Test(
+        "A command is allowed by its first words, and only as plain words",
+        arguments: [
+            ("git status", AgentRule.Effect.allow), ("git  status  --short", .allow), ("git status HEAD~1", nil),
+            ("git stat", nil), ("git statusx", nil), ("git", nil), ("/usr/bin/git status", nil), ("./git status", nil),
+            ("git status; rm -rf x", nil), ("git status && x", nil), ("git status | x", nil), ("git status > x", nil),
+            ("git status `x`", nil), ("git status $(x)", nil), ("git status\nrm -rf x", nil), ("\"git\" status", nil),
+            ("A=1 git status", nil), ("git status\u{301}", nil), ("git\u{A0}status", nil), ("GIT status", nil),
+            ("", nil), ("git status\\", nil), ("git status\r", nil), ("git status\t", nil), ("git status &", nil),
+        ] as [(String, AgentRule.Effect?)]
+    )
+    func commands(_ command: String, _ expected: AgentRule.Effect?) {
+        #expect(Self.effect([Self.rule(.allow, command: "git status")], Self.asked("execute", command)) == expected)
+    }
+
+    @Test(
+        "What is forbidden is not allowed by another rule, nor is what may hide it",
+        arguments: [
+            ("git push origin", AgentRule.Effect.deny), ("/usr/bin/git push", .deny), ("git status", .allow),
+            ("A=1 git push", nil), ("git \"push\"", nil), ("true; git push", nil), ("g\\it push", nil),
+        ] as [(String, AgentRule.Effect?)]
+    )
+    func denied(_ command: String, _ expected: AgentRule.Effect?) {
+        let rules = [Self.rule(.allow, kind: "execute"), Self.rule(.deny, command: "git push")]
+        #expect(Self.effect(rules, Self.asked("execute", command)) == expected)
+        #expect(Self.effect(rules, Self.asked("execute")) == nil, "a command that is not known")
+    }
+
+    @Test("What denies comes before what asks, and that before what allows, whatever was added first")
+    func order() {
+        let all = [
+            Self.rule(.allow, kind: "edit"), Self.rule(.ask, kind: "edit"), Self.rule(.deny, kind: "edit"),
+        ]
+        #expect(Self.effect(all, Self.asked("edit")) == .deny)
+        #expect(Self.effect(Array(all[..<2]), Self.asked("edit")) == .ask)
+        #expect(Self.effect(Array(all[..<1]), Self.asked("edit")) == .allow)
+        #expect(Self.effect(all, Self.asked("read")) == nil)
+        #expect(Self.effect([], Self.asked("edit")) == nil)
+    }
+
+    @Test("A path is allowed where all that the tool names is in it, also behind links, and denied where any is")
+    func paths() async throws {
+        try await withTemporaryDirectory { directory in
+            for name in ["docs", "docs/deep", "src"] {
+                try FileManager.default.createDirectory(
+                    atPath: "\(directory)/\(name)",
+                    withIntermediateDirectories: true
+                )
+            }
+            for (link, target) in [("docs/out", "/etc"), ("docs/src", "../src"), ("also", "docs")] {
+                try FileManager.default.createSymbolicLink(atPath: "\(directory)/\(link)", withDestinationPath: target)
+            }
+            let root = try #require(
+                realpath(directory, nil).map { pointer in
+                    defer { free(pointer) }
+                    return String(cString: pointer)
+                }
+            )
+            let allow = [Self.rule(.allow, kind: "edit", path: "docs")]
+            let cases: [([String], AgentRule.Effect?)] = [
+                (["docs/a.md"], .allow), (["\(root)/docs/deep/new/a.md"], .allow), (["also/a.md"], .allow),
+                (["./docs//a.md"], .allow), (["docs/a.md", "docs/b.md"], .allow), (["docs/a.md", "src/b"], nil),
+                (["docs/../src/a"], nil), (["docs/out/passwd"], nil), (["docs/src/a"], nil), (["docsx/a"], nil),
+                (["/etc/passwd"], nil), (["/?"], nil), ([""], nil), ([], nil), (["\(root)x/docs/a"], nil),
+            ]
+            for (paths, expected) in cases {
+                #expect(Self.effect(allow, Self.asked("edit", nil, paths), in: root) == expected, "\(paths)")
+            }
+            #expect(
+                Self.effect([Self.rule(.allow, path: "docs")], Self.asked("execute", "x", ["docs/a"]), in: root) == nil
+            )
+            let deny = [Self.rule(.allow, kind: "edit"), Self.rule(.deny, path: "src")]
+            #expect(Self.effect(deny, Self.asked("edit", nil, ["docs/a", "docs/src/b"]), in: root) == .deny)
+            #expect(Self.effect(deny, Self.asked("edit", nil, ["docs/a"]), in: root) == .allow)
+            #expect(Self.effect(deny, Self.asked("edit"), in: root) == nil, "nothing says what it edits")
+        }
+    }
+
+    @Test(
+        "A rule that can do no good is refused",
+        arguments: [
+            AgentRule(effect: .allow), AgentRule(effect: .allow, kind: ""),
+            AgentRule(effect: .allow, kind: "two words"),
+            AgentRule(effect: .deny, command: "rm; ls"), AgentRule(effect: .allow, command: " "),
+            AgentRule(effect: .allow, path: "/etc"), AgentRule(effect: .allow, path: "a/../.."),
+            AgentRule(effect: .allow, path: ""),
+        ]
+    )
+    func faults(_ rule: AgentRule) {
+        #expect(rule.fault != nil)
+    }
+
+    @Test("A host goes by its rules, keeps them over a restart, and notes both in the audit")
+    func host() async throws {
+        try await withTemporaryDirectory { directory in
+            let command = try FakeACPAgent.command(in: directory)
+            let launch = ACPLaunch(id: "fake", name: "Fake", command: command)
+            try await withHost(in: directory) {
+                $0.agent = .acp(launch)
+            } _: { (host: TestHost) async throws in
+                let administration = host.server.administration
+                var request = AdminRequest(.addRule)
+                request.rule = Self.rule(.allow, command: "rm -r")
+                request.project = "no such project"
+                #expect(await administration.answer(request).error?.code == .requestInvalid)
+                request.project = nil
+                #expect(await administration.answer(request).rules?.first?.id == 1)
+                try await host.pair()
+                let reply = try await host.ask("ask", model: "fake")
+                #expect(reply.answer == "chosen: y")
+                #expect(reply.frames.contains(.status(label: "A rule of the host allowed it: Run it")))
+                request.rule = Self.rule(.deny, kind: "execute")
+                #expect(await administration.answer(request).rules?.first?.id == 2)
+                #expect(try await host.ask("ask", model: "fake").answer == "chosen: n")
+            }
+            try await withHost(in: directory) {
+                $0.agent = .acp(launch)
+            } _: { (host: TestHost) async throws in
+                let administration = host.server.administration
+                #expect(await administration.answer(AdminRequest(.rules)).rules?.map(\.effect) == [.allow, .deny])
+                var request = AdminRequest(.removeRule)
+                request.rule = AgentRule(id: 2, effect: .ask)
+                #expect(await administration.answer(request).rules?.first?.effect == .deny)
+                #expect(await administration.answer(request).error?.code == .ruleUnknown)
+                try await host.pair()
+                #expect(try await host.ask("ask", model: "fake").answer == "chosen: y")
+                let rows = try await administration.audit.rows(limit: 100).filter {
+                    $0.kind.hasPrefix("rule.") || $0.kind == "question.decided"
+                }
+                #expect(
+                    rows.map(\.kind) == [
+                        "rule.added", "question.decided", "rule.added", "question.decided", "rule.removed",
+                        "question.decided",
+                    ]
+                )
+            }
+        }
+    }
+}

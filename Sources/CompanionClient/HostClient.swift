@@ -15,6 +15,7 @@ package struct HostClient: Sendable {
     package var commands: SignedCommands?
     package var events: (any EventReporting)?
     package var changes: (any ChangeReporting)?
+    package var approvals: (any ApprovalDeciding)?
 
     package init(
         health: (any HealthProbing)? = nil,
@@ -26,7 +27,8 @@ package struct HostClient: Sendable {
         sessions: (any SessionBeginning)? = nil,
         commands: SignedCommands? = nil,
         events: (any EventReporting)? = nil,
-        changes: (any ChangeReporting)? = nil
+        changes: (any ChangeReporting)? = nil,
+        approvals: (any ApprovalDeciding)? = nil
     ) {
         self.health = health
         self.devices = devices
@@ -38,5 +40,6 @@ package struct HostClient: Sendable {
         self.commands = commands
         self.events = events
         self.changes = changes
+        self.approvals = approvals
     }
 }

@@ -91,6 +91,7 @@ package final class CompanionBridgeServer: Service {
             database: database,
             clock: clock,
             timeout: configuration.questionTimeout,
+            devicesMayAlways: configuration.devicesMayAlways,
             events: sink,
             logger: logger
         )
@@ -205,6 +206,7 @@ package final class CompanionBridgeServer: Service {
                 makeProject: { try await maker.make(name: $0, localPath: $1, catalog: catalog) },
                 turns: turns,
                 quotas: quotas,
+                questions: questions,
                 agent: agent,
                 clock: clock,
                 events: sink,
@@ -216,6 +218,7 @@ package final class CompanionBridgeServer: Service {
             turns: turns,
             places: places,
             quotas: quotas,
+            questions: questions,
             agent: agent,
             events: sink,
             connections: connections,

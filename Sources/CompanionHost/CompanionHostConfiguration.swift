@@ -34,6 +34,8 @@ package struct CompanionHostConfiguration: Sendable {
     /// Whether a new session of the agent in a project under git gets a working tree and a branch of its own.
     /// Default: false.
     package var usesWorktrees: Bool
+    /// Whether devices may give answers that go for later questions too. Default: no, only the owner.
+    package var devicesMayAlways: Bool
     /// Where the host's key and certificate are kept. Default: nil, the directory of ``databasePath``.
     package var keyDirectory: String?
     /// Where projects that devices make without a path get their directories, mode 0700. Default: nil, `projects`
@@ -74,6 +76,7 @@ package struct CompanionHostConfiguration: Sendable {
         agentLogPath: String? = nil,
         questionTimeout: Duration = .seconds(1800),
         usesWorktrees: Bool = false,
+        devicesMayAlways: Bool = false,
         keyDirectory: String? = nil,
         projectsDirectory: String? = nil,
         address: String? = nil,
@@ -97,6 +100,7 @@ package struct CompanionHostConfiguration: Sendable {
         self.agentLogPath = agentLogPath
         self.questionTimeout = questionTimeout
         self.usesWorktrees = usesWorktrees
+        self.devicesMayAlways = devicesMayAlways
         self.keyDirectory = keyDirectory
         self.projectsDirectory = projectsDirectory
         self.address = address

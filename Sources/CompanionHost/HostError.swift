@@ -85,6 +85,9 @@ package enum HostErrorText {
     package static let permissionDenied = "This device may not do that; the host's owner can allow it"
     package static let provenKey =
         "The key belongs to a device that was paired with proof: pair by protocol 2, or revoke that device at the host"
+    package static let approvalUnknown = "The host knows no such question"
+    package static let alwaysByOwner =
+        "Only the host's owner may answer for later questions too; devices may with: pairtool host --always-by devices"
     package static let turnUnknown = "Unknown turn"
     package static let internalError = "The host could not do this"
     package static let notStored =

@@ -19,59 +19,72 @@ struct AgentQuestionTests {
         ]
     )
     private static let turn = AgentTurn(id: "turn", chatID: "chat", prompt: "go", directory: "/p")
+    private static let laptop = CompanionDevice(id: "0123456789abcdef", name: "Laptop", pairedAt: nil, lastSeenAt: nil)
 
-    /// What keeps questions, and the clock that it goes by.
-    private struct Desk {
+    /// Questions with a clock of their own, asked by nobody's agent.
+    private struct QuestionsUnderTest {
         let questions: AgentQuestions
         let database: HostDatabase
         let clock: TestClock
         let events: HostEventSink
+        /// What the turn's readers are told.
+        let told = NIOLockedValueBox<[AgentEvent]>([])
 
-        init(_ directory: String, clock: TestClock = TestClock()) throws {
+        init(_ directory: String, timeout: Duration = .seconds(1800), clock: TestClock = TestClock()) throws {
             self.clock = clock
             database = try HostDatabase(path: directory + "/host.sqlite")
             events = HostEventSink(live: LiveEventBroadcaster(clock: clock.hostClock))
             questions = try AgentQuestions(
                 database: database,
                 clock: clock.hostClock,
-                timeout: .seconds(1800),
+                timeout: timeout,
                 events: events,
                 logger: .silent
             )
         }
 
+        func ask() async -> AgentDecision {
+            await questions.ask(AgentQuestionTests.asked, turn: AgentQuestionTests.turn) { event in
+                told.withLockedValue { $0.append(event) }
+            }
+        }
+
         /// The id of the next question.
         func asked() async throws -> String {
             for await event in events.stream {
-                if case .questionAsked(let id, "chat", "Run it", _) = event { return id }
+                if case .questionAsked(let question) = event, question.title == "Run it" { return question.id }
             }
             throw TestFailure("the host ended")
         }
     }
 
-    @Test("A question is answered an hour later by its owner's word, and the second answer learns who was first")
-    func once() async throws {
+    /// Runs a body while a question waits for its answer.
+    private func withQuestion(
+        timeout: Duration = .seconds(1800),
+        _ body: (QuestionsUnderTest, _ id: String, _ decision: Task<AgentDecision, Never>) async throws -> Void
+    ) async throws {
         try await withTemporaryDirectory { directory in
-            let desk = try Desk(directory)
-            defer { desk.database.close() }
-            async let answer = desk.questions.ask(Self.asked, turn: Self.turn)
-            let id = try await desk.asked()
-            desk.clock.advance(by: 1700)
-            let open = try await desk.questions.list(all: false)
+            let tested = try QuestionsUnderTest(directory, timeout: timeout)
+            defer { tested.database.close() }
+            let decision = Task { await tested.ask() }
+            defer { decision.cancel() }
+            try await body(tested, try await tested.asked(), decision)
+        }
+    }
+
+    @Test("A question is answered an hour later, once: of two answers at the same time, one learns who was first")
+    func once() async throws {
+        try await withQuestion(timeout: .seconds(7200)) { tested, id, decision in
+            tested.clock.advance(by: 3600)
+            let open = try await tested.questions.list(all: false)
             #expect(open.map(\.title) == ["Run it"] && open[0].arguments == nil)
-            #expect(try await desk.questions.question(id: id)?.arguments == "rm -r build\n")
-            // Both at once: one of them is first.
+            #expect(try await tested.questions.question(id: id)?.arguments == "rm -r build\n")
             let outcomes = await withTaskGroup(of: String.self) { group in
-                for approve in [true, false] {
+                for option in ["y", "n"] {
                     group.addTask {
                         do {
-                            let decided = try await desk.questions.decide(
-                                id,
-                                approve: approve,
-                                always: false,
-                                by: "Ada"
-                            )
-                            return decided.state.rawValue
+                            let decider = QuestionDecider(Self.laptop)
+                            return try await tested.questions.decide(id, .option(option), by: decider).state.rawValue
                         } catch {
                             return (error as? HostError)?.text ?? "\(error)"
                         }
@@ -80,95 +93,151 @@ struct AgentQuestionTests {
                 return await group.reduce(into: Set<String>()) { $0.insert($1) }
             }
             let state = outcomes.contains("approved") ? "approved" : "rejected"
-            #expect(outcomes == [state, "Ada was first: the question was \(state)"])
-            #expect(await answer.decision == .option(state == "approved" ? "y" : "n"))
-            #expect(try await desk.questions.list(all: false).isEmpty)
-            let rows = try await AuditLog(database: desk.database).rows()
+            #expect(outcomes == [state, "Laptop was first: the question was \(state)"])
+            #expect(await decision.value == .option(state == "approved" ? "y" : "n"))
+            #expect(try await tested.questions.list(all: false).isEmpty)
+            #expect(
+                tested.told.withLockedValue(\.self).map { event -> String in
+                    if case .question(let question) = event { question.state.rawValue } else { "\(event)" }
+                } == ["open", state]
+            )
+            let rows = try await AuditLog(database: tested.database).rows()
             #expect(rows.map(\.kind) == ["question.decided"])
-            #expect(rows[0].detail["outcome"]?.string == state && rows[0].detail["by"]?.string == "Ada")
+            #expect(rows[0].detail["outcome"]?.string == state && rows[0].detail["by"]?.string == "Laptop")
+            #expect(rows[0].device == Self.laptop.id)
         }
     }
 
     @Test("Without an answer it is no after half an hour, not before")
     func expiry() async throws {
-        try await withTemporaryDirectory { directory in
-            let desk = try Desk(directory)
-            defer { desk.database.close() }
-            async let answer = desk.questions.ask(Self.asked, turn: Self.turn)
-            let id = try await desk.asked()
-            desk.clock.advance(by: 1799)
-            #expect(try await desk.questions.question(id: id)?.state == .open)
+        try await withQuestion { tested, id, decision in
+            tested.clock.advance(by: 1799)
+            let early = try await tested.questions.question(id: id)?.state
+            #expect(early == .open)
             // The wait may begin only now.
             let ticking = Task {
                 while !Task.isCancelled {
-                    desk.clock.advance(by: 1)
+                    tested.clock.advance(by: 1)
                     await Task.yield()
                 }
             }
-            #expect(await answer.decision == .option("n"))
+            #expect(await decision.value == .option("n"))
             ticking.cancel()
-            #expect(try await desk.questions.question(id: id)?.state == .expired)
+            let last = try await tested.questions.question(id: id)?.state
+            #expect(last == .expired)
             await #expect(throws: HostError.self) {
-                try await desk.questions.decide(id, approve: true, always: false, by: "Ada")
+                try await tested.questions.decide(id, .kind(.allowOnce), by: .owner)
             }
         }
     }
 
     @Test("An answer that the agent does not offer is refused, and the question stays open")
     func unoffered() async throws {
-        try await withTemporaryDirectory { directory in
-            let desk = try Desk(directory)
-            defer { desk.database.close() }
-            async let answer = desk.questions.ask(Self.asked, turn: Self.turn)
-            let id = try await desk.asked()
-            do {
-                _ = try await desk.questions.decide(id, approve: false, always: true, by: "Ada")
-                Issue.record("it was taken")
-            } catch let error as HostError {
-                #expect(error.code == .requestInvalid)
-                #expect(error.text == "The agent does not offer this answer. It offers: Yes, Always, No")
+        try await withQuestion { tested, id, decision in
+            for answer in [QuestionAnswer.kind(.rejectAlways), .option("z")] {
+                let error = await #expect(throws: HostError.self) {
+                    try await tested.questions.decide(id, answer, by: .owner)
+                }
+                #expect(error?.code == .requestInvalid)
+                #expect(error?.text == "The agent does not offer this answer. It offers: Yes, Always, No")
             }
-            _ = try await desk.questions.decide(id, approve: true, always: true, by: "Ada")
-            #expect(await answer.decision == .option("Y"))
+            _ = try await tested.questions.decide(id, .kind(.allowAlways), by: .owner)
+            #expect(await decision.value == .option("Y"))
+        }
+    }
+
+    @Test("Only the owner answers for later questions too, and hears of a device that tries")
+    func always() async throws {
+        try await withQuestion { tested, id, decision in
+            let error = await #expect(throws: HostError.self) {
+                try await tested.questions.decide(id, .option("Y"), by: QuestionDecider(Self.laptop))
+            }
+            #expect(error?.code == .permissionDenied)
+            for await event in tested.events.stream {
+                guard case .alwaysRefused(let question, let device) = event else { continue }
+                #expect(question.id == id && device == Self.laptop)
+                break
+            }
+            let early = try await tested.questions.question(id: id)?.state
+            #expect(early == .open)
+            _ = try await tested.questions.decide(id, .option("Y"), by: .owner)
+            #expect(await decision.value == .option("Y"))
         }
     }
 
     @Test("The end of the turn withdraws the question")
     func cancelled() async throws {
-        try await withTemporaryDirectory { directory in
-            let desk = try Desk(directory)
-            defer { desk.database.close() }
-            let task = Task { await desk.questions.ask(Self.asked, turn: Self.turn) }
-            let id = try await desk.asked()
-            task.cancel()
-            #expect(await task.value.decision == .cancelled)
-            #expect(try await desk.questions.question(id: id)?.state == .cancelled)
+        try await withQuestion { tested, id, decision in
+            decision.cancel()
+            #expect(await decision.value == .cancelled)
+            let last = try await tested.questions.question(id: id)?.state
+            #expect(last == .cancelled)
+        }
+    }
+
+    @Test("An open question is listed first, also behind a hundred newer ones that were answered")
+    func order() async throws {
+        try await withQuestion { tested, id, _ in
+            for number in 0..<120 {
+                async let decision = tested.ask()
+                let other = try await tested.asked()
+                _ = try await tested.questions.decide(
+                    other,
+                    .kind(number == 119 ? .rejectOnce : .allowOnce),
+                    by: .owner
+                )
+                _ = await decision
+            }
+            let all = try await tested.questions.list(all: true)
+            #expect(all.first?.id == id && all.first?.state == .open)
+            #expect(all.count == 1 + AgentQuestions.listed)
+            #expect(all[1].state == .rejected, "then the newest")
+            #expect(try await tested.questions.list(all: false).map(\.id) == [id])
         }
     }
 
     @Test("A host that is restarted says which questions were open, and takes no answer to them")
     func restart() async throws {
         try await withTemporaryDirectory { directory in
-            let desk = try Desk(directory)
-            let task = Task { await desk.questions.ask(Self.asked, turn: Self.turn) }
-            let id = try await desk.asked()
+            let tested = try QuestionsUnderTest(directory)
+            let task = Task { await tested.ask() }
+            let id = try await tested.asked()
             // As a crash leaves it.
-            desk.database.close()
+            tested.database.close()
             task.cancel()
             _ = await task.value
-            let next = try Desk(directory)
+            let next = try QuestionsUnderTest(directory)
             defer { next.database.close() }
             #expect(try await next.questions.question(id: id)?.state == .interrupted)
             for await event in next.events.stream {
-                #expect(event == .questionEnded(id: id, chatID: "chat", outcome: "interrupted", by: nil))
+                guard case .questionEnded(let question) = event else { continue }
+                #expect(question.id == id && question.state == .interrupted && question.decidedBy == nil)
                 break
             }
-            do {
-                _ = try await next.questions.decide(id, approve: true, always: false, by: "Ada")
-                Issue.record("it was taken")
-            } catch let error as HostError {
-                #expect(error.text == "The host was restarted: the agent that asked is gone")
+            let error = await #expect(throws: HostError.self) {
+                try await next.questions.decide(id, .kind(.allowOnce), by: .owner)
             }
+            #expect(error?.text == "The host was restarted: the agent that asked is gone")
         }
+    }
+
+    @Test("How long nobody answered is said in full", arguments: [(30.0, "30 s"), (90, "90 s"), (1800, "30 min")])
+    func times(seconds: Double, text: String) {
+        var frames = AgentFrames()
+        let now = Date()
+        var question = HostQuestion(
+            id: "q",
+            chatId: "c",
+            turnId: "t",
+            title: "Run it",
+            kind: "",
+            options: [],
+            askedAt: now,
+            expiresAt: now.addingTimeInterval(seconds)
+        )
+        question.state = .expired
+        #expect(frames.take(.question(question)).first == .status(label: "Nobody answered within \(text): rejected"))
+        #expect(frames.take(.signOfLife) == [.question(QuestionNotice(.continued, question))])
+        #expect(frames.take(.signOfLife).isEmpty)
     }
 }

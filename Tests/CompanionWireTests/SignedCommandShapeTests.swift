@@ -89,6 +89,10 @@ import Testing
             #"{"chatId":"c","prompt":"","type":"chat.send"}"#, .chatSend
         ),
         (.chatCancel(chatID: "c", turnID: "t"), #"{"chatId":"c","turnId":"t","type":"chat.cancel"}"#, .chatSend),
+        (
+            .approvalDecide(approvalID: "a", optionID: "y"),
+            #"{"approvalId":"a","optionId":"y","type":"approval.decide"}"#, .approve
+        ),
     ]
 
     @Test("Payloads are written as the protocol says, read back, and need their permission", arguments: payloads)
@@ -106,7 +110,8 @@ import Testing
             #"{"type":"chat.create","title":"t"}"#, #"{"type":"chat.send","chatId":"c"}"#,
             #"{"type":"chat.send","chatId":"c","prompt":"p","allowedTools":"all"}"#,
             #"{"type":"chat.send","chatId":"c","prompt":"p","allowedTools":["a",1]}"#,
-            #"{"type":"chat.cancel","chatId":"c"}"#, #"{"name":"n"}"#, #"[]"#,
+            #"{"type":"chat.cancel","chatId":"c"}"#, #"{"type":"approval.decide","approvalId":"a"}"#, #"{"name":"n"}"#,
+            #"[]"#,
         ]
     )
     func wrongPayload(text: String) throws {

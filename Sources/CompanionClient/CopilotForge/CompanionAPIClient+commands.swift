@@ -140,7 +140,7 @@ extension CompanionAPIClient {
         try await execute(.chatCancel(chatID: chatID, turnID: turnID)).result
     }
 
-    private func result<Value: Decodable>(
+    func result<Value: Decodable>(
         of payload: CommandPayload,
         as: Value.Type = Value.self,
         journal: PromptJournal? = nil

@@ -59,7 +59,9 @@ extension CompanionClientError {
             (.badRequest, "\(endpoint) cannot say what was changed.")
         case .sessionUnsaved:
             (.badRequest, "\(endpoint) does not remove work that would be lost.")
-        case .turnUnknown, .requestNotFound:
+        case .approvalDecided:
+            (.alreadyDecided, "The question at \(endpoint) needs no answer any more.")
+        case .turnUnknown, .approvalUnknown, .requestNotFound:
             (.notFound, "\(endpoint) does not have that.")
         case .commandBadSignature, .commandWrongAudience, .sessionBadSignature:
             (.badRequest, "\(endpoint) does not take this device's signature.")

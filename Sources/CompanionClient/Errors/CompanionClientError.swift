@@ -8,7 +8,7 @@ package struct CompanionClientError: Error, Sendable {
         private enum Value: String {
             case unreachable, refusedAddress, redirected, timedOut, notACompanion, notPaired, hostSignedOut, forbidden
             case badRequest, notFound, tooLarge, badAnswer, streamInterrupted, hostError, unsupportedVersion, server
-            case pinMismatch, sessionExpired, revoked, superseded, busy
+            case pinMismatch, sessionExpired, revoked, superseded, busy, alreadyDecided
         }
 
         private let value: Value
@@ -57,6 +57,8 @@ package struct CompanionClientError: Error, Sendable {
         package static let superseded = Code(.superseded)
         /// The chat has a turn that runs.
         package static let busy = Code(.busy)
+        /// Somebody else was first, or the question's time is over: `hostText` says which.
+        package static let alreadyDecided = Code(.alreadyDecided)
 
         package var description: String { value.rawValue }
     }

@@ -77,7 +77,8 @@ package struct AdminResponse: Codable, Sendable, Hashable {
     /// `audit`: the newest rows, the oldest of them first.
     package var audit: [AuditRow]?
     package var verdict: AuditVerdict?
-    /// `questions`: the newest, the oldest of them first, without their arguments; or the one that was named, with them.
+    /// `questions`: open ones, the oldest first, then others, the newest first, without their arguments; or the one that
+    /// was named, with them.
     /// `answer`: the one that was answered.
     package var questions: [HostQuestion]?
     /// `rules`: all, the oldest first. `rule.add`, `rule.remove`: the one.

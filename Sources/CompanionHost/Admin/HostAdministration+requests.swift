@@ -82,7 +82,7 @@ extension HostAdministration {
         var response = AdminResponse()
         if let id = request.question {
             guard let question = try await questions.question(id: id) else {
-                return AdminResponse(error: .approvalUnknown, "The host knows no such question.")
+                return AdminResponse(error: .approvalUnknown, HostErrorText.approvalUnknown + ".")
             }
             response.questions = [question]
         } else {
@@ -95,10 +95,11 @@ extension HostAdministration {
         guard let id = request.question, let approve = request.approve else {
             return AdminResponse(error: .requestInvalid, "A question and an answer are needed.")
         }
+        let always = request.always ?? false
+        let kind: AgentOption.Kind =
+            approve ? (always ? .allowAlways : .allowOnce) : (always ? .rejectAlways : .rejectOnce)
         var response = AdminResponse()
-        response.questions = [
-            try await questions.decide(id, approve: approve, always: request.always ?? false, by: "The owner")
-        ]
+        response.questions = [try await questions.decide(id, .kind(kind), by: .owner)]
         return response
     }
 
@@ -174,7 +175,7 @@ extension AdminDevice {
         self.init(
             id: device.id,
             name: device.name,
-            permissions: device.permissions ?? CompanionPermission.all,
+            permissions: device.granted,
             expiresAt: device.expiresAt,
             protocolVersion: device.protocolVersion,
             pairedAt: device.pairedAt,

@@ -32,6 +32,8 @@ package enum AgentEvent: Sendable, Hashable {
     /// How freely it works from now on, in the agent's words.
     case mode(String)
     case usage(ContinueChatUsage)
+    /// A question of its own was asked or decided. The host says so, not the agent.
+    case question(HostQuestion)
     /// It works, and says nothing.
     case signOfLife
 }
@@ -103,25 +105,6 @@ package struct AgentQuestion: Sendable, Hashable {
         (options.first { $0.kind == .rejectOnce } ?? options.first { $0.kind == .rejectAlways })
             .map { .option($0.id) } ?? .cancelled
     }
-}
-
-/// One of the answers to a question.
-package struct AgentOption: Codable, Sendable, Hashable {
-    package enum Kind: String, Codable, Sendable, Hashable {
-        case allowOnce = "allow_once"
-        case allowAlways = "allow_always"
-        case rejectOnce = "reject_once"
-        case rejectAlways = "reject_always"
-        /// One that this version does not know.
-        case other
-
-        /// Whether the agent goes on with the tool.
-        package var allows: Bool { self == .allowOnce || self == .allowAlways }
-    }
-
-    package var id: String
-    package var name: String
-    package var kind: Kind
 }
 
 /// The answer to a question.

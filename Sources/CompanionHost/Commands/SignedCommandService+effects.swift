@@ -1,6 +1,7 @@
 import CompanionWire
 import FoundationEssentials
 import GRDB
+import NIOConcurrencyHelpers
 
 extension SignedCommandService {
     func createProject(
@@ -151,6 +152,25 @@ extension SignedCommandService {
         return Outcome(result: result, isReplay: false)
     }
 
+    /// Answers a question of the agent.
+    func decide(
+        _ approvalID: String,
+        _ optionID: String,
+        command: SignedCommand,
+        digest: [UInt8]
+    ) async throws -> Outcome {
+        let decided = NIOLockedValueBox<HostQuestion?>(nil)
+        return try await once(command, digest: digest, permission: .approve) { [questions, gate] database in
+            let person = QuestionDecider(try gate.activeDevice(command.deviceId).companionDevice)
+            var question = try questions.decide(approvalID, .option(optionID), by: person, in: database)
+            decided.withLockedValue { [question] in $0 = question }
+            question.arguments = nil
+            return try JSONValue(encoding: question)
+        } committed: { [questions] in
+            if let question = decided.withLockedValue(\.self) { questions.settle(question) }
+        }
+    }
+
     /// What a command that began no turn is answered.
     private static func describingRefusal(_ error: HostError) -> HostError {
         switch error.code {
@@ -179,6 +199,8 @@ enum CommandLimits {
                 isText(chat, CompanionHostStore.maximumChatIDSize) && !prompt.trimmingWhitespace().isEmpty
                     && model.map { isText($0, 200) } ?? true && tools?.count ?? 0 <= 200
             case .chatCancel(let chat, let turn): isText(chat, 200) && isText(turn, 200)
+            case .approvalDecide(let approval, let option):
+                isText(approval, 200) && isText(option, ACPQuestion.idSize)
             }
         guard isGood else {
             throw SignedCommandError(.commandBadShape, "A field of `payload` is empty, too long or has a NUL")

@@ -28,6 +28,7 @@ struct SignedCommandService: Sendable {
     let makeProject: @Sendable (_ name: String, _ localPath: String?) async throws -> ProjectMaker.NewProject
     let turns: TurnRunner
     let quotas: DeviceQuotas
+    let questions: AgentQuestions
     let agent: any Agent
     let clock: HostClock
     let events: HostEventSink
@@ -131,6 +132,8 @@ struct SignedCommandService: Sendable {
             return try await serial.run(command.commandId) {
                 try await cancel(turnID: turnID, chatID: chatID, command: command, digest: digest)
             }
+        case .approvalDecide(let approvalID, let optionID):
+            return try await decide(approvalID, optionID, command: command, digest: digest)
         }
     }
 

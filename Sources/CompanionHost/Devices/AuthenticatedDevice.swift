@@ -21,7 +21,7 @@ package struct AuthenticatedDevice: Sendable, Hashable {
     init(_ device: PairedDevice, sessionEnd: Date? = nil, protocolVersion: Int, epoch: UInt64) {
         id = device.id
         name = device.name
-        permissions = device.permissions ?? CompanionPermission.all
+        permissions = device.granted
         expiresAt = device.expiresAt
         self.sessionEnd = sessionEnd
         self.protocolVersion = protocolVersion

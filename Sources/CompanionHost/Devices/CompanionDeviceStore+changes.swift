@@ -130,8 +130,7 @@ extension CompanionDeviceStore {
     func withdraw(allBut permissions: [CompanionPermission], of id: String) {
         state.withLockedValue { state in
             guard let device = state.known[id], !device.isRevoked else { return }
-            let left = (device.permissions ?? CompanionPermission.all).filter(permissions.contains)
-            state.known[id]?.permissions = left
+            state.known[id]?.permissions = device.granted.filter(permissions.contains)
         }
     }
 

@@ -132,7 +132,7 @@ package struct DeviceControl: Sendable {
     package func setPermissions(_ permissions: [CompanionPermission], of id: String) async throws -> Bool {
         let start = ContinuousClock.now
         let now = clock.now()
-        let old = devices.device(id: id)?.permissions ?? CompanionPermission.all
+        let old = devices.device(id: id)?.granted ?? []
         let detail: JSONValue = [
             "from": .array(old.map { .string($0.rawValue) }), "to": .array(permissions.map { .string($0.rawValue) }),
         ]

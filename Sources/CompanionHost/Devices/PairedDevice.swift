@@ -22,9 +22,10 @@ package struct PairedDevice: Sendable, Hashable, Identifiable {
     /// The name that a device without one gets, as on deployed hosts.
     static let nameless = "iPhone"
 
-    package func may(_ permission: CompanionPermission) -> Bool {
-        permissions?.contains(permission) ?? true
-    }
+    /// What it may do besides reading.
+    package var granted: [CompanionPermission] { permissions ?? CompanionPermission.beforePermissions }
+
+    package func may(_ permission: CompanionPermission) -> Bool { granted.contains(permission) }
 
     package func isActive(at now: Date) -> Bool {
         !isRevoked && expiresAt.map { $0 > now } ?? true

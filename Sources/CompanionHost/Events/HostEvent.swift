@@ -1,5 +1,4 @@
 package import CompanionWire
-package import FoundationEssentials
 
 /// Why a pairing challenge ended.
 package enum PairingChallengeEnd: String, Sendable, Hashable, CustomStringConvertible {
@@ -45,10 +44,12 @@ package enum HostEvent: Sendable, Hashable {
     /// Something about the agent: what happened, and the way out; what it wrote to standard error last; the file with
     /// all of that.
     case agent(message: String, lines: [String], log: String?)
-    /// The agent waits for an answer; `title` is what it wants to do.
-    case questionAsked(id: String, chatID: String, title: String, expiresAt: Date)
-    /// It was answered, or needs no answer any more; `by` is a person, where one did it.
-    case questionEnded(id: String, chatID: String, outcome: String, by: String?)
+    /// The agent waits for an answer.
+    case questionAsked(HostQuestion)
+    /// It was answered, or needs no answer any more.
+    case questionEnded(HostQuestion)
+    /// A device chose an answer that goes for later questions too, which only the owner may.
+    case alwaysRefused(HostQuestion, device: CompanionDevice)
 }
 
 /// Passes events on to the user interface and to devices.

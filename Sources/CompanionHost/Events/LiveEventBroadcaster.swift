@@ -88,9 +88,24 @@ extension LiveEventBroadcaster {
             publish(LiveEvent(.projectChanged, at: now, projectId: project.id))
         case .chatCreated(let chat, _):
             publish(LiveEvent(.chatChanged, at: now, projectId: chat.projectId, chatId: chat.id))
+        case .questionAsked(let question): publish(live(.approvalAsked, question))
+        case .questionEnded(let question): publish(live(.approvalDecided, question))
         case .listening, .challenge, .challengeEnded, .pairingLocked, .pairingUnlocked, .permissionsChanged,
-            .quotaReached, .agent, .questionAsked, .questionEnded:
+            .quotaReached, .agent, .alwaysRefused:
             break
         }
+    }
+
+    private func live(_ kind: LiveEvent.Kind, _ question: HostQuestion) -> LiveEvent {
+        LiveEvent(
+            kind,
+            at: now,
+            chatId: question.chatId,
+            turnId: question.turnId,
+            approvalId: question.id,
+            title: question.title,
+            state: question.state.rawValue,
+            decidedBy: question.decidedBy
+        )
     }
 }

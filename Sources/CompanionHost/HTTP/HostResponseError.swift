@@ -98,7 +98,7 @@ struct HostResponseError: HTTPResponseError {
             return .forbidden
         case .requestNotFound, .turnUnknown, .approvalUnknown: return .notFound
         case .pairingNotActive, .sessionReplayed, .commandReplayed, .commandConflict, .chatBusy,
-            .changesUnavailable, .sessionUnsaved:
+            .changesUnavailable, .sessionUnsaved, .approvalDecided:
             return .conflict
         case .pairingExpired: return .gone
         case .pairingLocked: return HTTPResponse.Status(code: 423, reasonPhrase: "Locked")

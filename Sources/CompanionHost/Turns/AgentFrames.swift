@@ -1,4 +1,5 @@
 import CompanionWire
+import FoundationEssentials
 
 /// Makes frames of what an agent says, as clients of both versions show them.
 struct AgentFrames: Sendable {
@@ -9,12 +10,20 @@ struct AgentFrames: Sendable {
     private var mode: String?
     /// Whether the answer's text has a line to be ended.
     private var isInLine = false
+    /// Questions that were answered since the agent said anything.
+    private var answered: [HostQuestion] = []
 
     mutating func take(_ event: AgentEvent) -> [ContinueChatEvent] {
+        if case .question(let question) = event { return self.question(question) }
+        defer { answered = [] }
+        return answered.map { .question(QuestionNotice(.continued, $0)) } + said(event)
+    }
+
+    private mutating func said(_ event: AgentEvent) -> [ContinueChatEvent] {
         switch event {
         // Folded: clients show that it thinks, not each of the pieces.
         case .thought: return status("Thinking")
-        case .signOfLife: return []
+        case .signOfLife, .question: return []
         case .status(let label): return status(label)
         case .text(let text):
             lastLabel = nil
@@ -31,6 +40,21 @@ struct AgentFrames: Sendable {
             return status("Mode: \(name)")
         case .usage(let usage): return [.usage(usage)]
         }
+    }
+
+    /// With a status line, for clients that do not know questions.
+    private mutating func question(_ question: HostQuestion) -> [ContinueChatEvent] {
+        lastLabel = nil
+        let answer = question.chosen ?? question.state.rawValue
+        let label: String
+        switch question.state {
+        case .open: return status("The host's owner is asked: \(question.title)") + [.question(.init(.asked, question))]
+        case .cancelled: return [.question(QuestionNotice(.decided, question))]
+        case .approved, .rejected: label = "\(question.decidedBy ?? "Someone") said “\(answer)”"
+        case .expired, .interrupted: label = "Nobody answered within \(question.time): rejected"
+        }
+        answered.append(question)
+        return status(label) + [.question(QuestionNotice(.decided, question))]
     }
 
     /// The same twice in a row is said once.
@@ -80,5 +104,13 @@ struct AgentFrames: Sendable {
         }
         if let output = call.output, !output.isEmpty { parts.append(output) }
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
+    }
+}
+
+extension HostQuestion {
+    /// How long it could be answered.
+    fileprivate var time: String {
+        let seconds = Int(expiresAt.timeIntervalSince(askedAt).rounded())
+        return seconds % 60 == 0 && seconds > 60 ? "\(seconds / 60) min" : "\(seconds) s"
     }
 }

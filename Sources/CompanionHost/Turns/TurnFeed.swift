@@ -175,6 +175,11 @@ struct TurnFrame: Sendable {
         self.init(number: number, data: ByteBuffer(string: ContinueChatFrame.encode(event)))
     }
 
+    private static let ofQuestions = Array(#"data: {"type":"approval_"#.utf8)
+
+    /// Whether v1 has such frames.
+    var isOfV1: Bool { !data.readableBytesView.starts(with: Self.ofQuestions) }
+
     /// The frame without its number, as v1 has it.
     var data: ByteBuffer {
         bytes.getSlice(at: bytes.readerIndex + prefix, length: bytes.readableBytes - prefix) ?? bytes

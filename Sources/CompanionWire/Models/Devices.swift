@@ -48,7 +48,15 @@ package struct CompanionPermission: RawRepresentable, Codable, Sendable, Hashabl
     package static let chatSend = CompanionPermission(rawValue: "chat.send")
     package static let projectCreate = CompanionPermission(rawValue: "project.create")
     package static let sessionCreate = CompanionPermission(rawValue: "session.create")
+    /// Answering the questions of the host's agent. Only a device that asks for it when it pairs can get it, or one that
+    /// the host's owner gives it to.
+    package static let approve = CompanionPermission(rawValue: "approve")
 
     /// Every permission that this build knows, in the order in which they are shown.
-    package static let all: [CompanionPermission] = [.chatCreate, .chatSend, .projectCreate, .sessionCreate]
+    package static let all = beforePermissions + [.approve]
+
+    /// What a device may do that paired when there were no permissions, or by version 1, which has none.
+    package static let beforePermissions: [CompanionPermission] = [
+        .chatCreate, .chatSend, .projectCreate, .sessionCreate,
+    ]
 }

@@ -23,6 +23,8 @@ package enum ContinueChatEvent: Sendable, Hashable {
     /// `details`: at most 280 UTF-16 units.
     case toolComplete(toolName: String, toolCallID: String?, success: Bool, details: String?)
     case usage(ContinueChatUsage)
+    /// A question of the agent was asked or decided, or the agent went on after it. Readers of before ignore it.
+    case question(QuestionNotice)
     /// The model has finished. **Not the end**: text may follow it.
     case done
     /// The same from a host that has counted the files that the agent has changed. Older clients read the other one.
@@ -37,6 +39,7 @@ extension ContinueChatEvent: Decodable {
     private enum CodingKeys: String, CodingKey {
         case type, label, text, toolName, toolCallID, success, details
         case inputTokens, outputTokens, totalTokens, model, error, filesChanged
+        case approvalId, title, kind, state, answer, decidedBy, expiresAt
     }
 
     package init(from decoder: any Decoder) throws {
@@ -67,6 +70,21 @@ extension ContinueChatEvent: Decodable {
         case "done": self = integer(.filesChanged).map { .doneWithChanges(files: max($0, 0)) } ?? .done
         case "error": self = .error(string(.error) ?? "unknown error")
         case let type:
+            if let phase = type.flatMap(QuestionNotice.Phase.init), let id = string(.approvalId) {
+                let notice = QuestionNotice(
+                    phase,
+                    id: id,
+                    title: string(.title) ?? "",
+                    kind: string(.kind) ?? "",
+                    state: string(.state).flatMap(HostQuestion.State.init)
+                        ?? (phase == .asked ? .open : .interrupted),
+                    answer: string(.answer),
+                    decidedBy: string(.decidedBy),
+                    expiresAt: string(.expiresAt).flatMap(CompanionTimestamp.date)
+                )
+                self = .question(notice)
+                return
+            }
             // Deployed hosts send some errors without a `type`.
             if type == nil, let error = string(.error) {
                 self = .error(error)

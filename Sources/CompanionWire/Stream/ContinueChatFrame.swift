@@ -34,6 +34,16 @@ package enum ContinueChatFrame {
                     ("model", usage.model.map(quoted)), ("raw", "{}"),
                 ]
             )
+        case .question(let notice):
+            frame(
+                notice.phase.rawValue,
+                [
+                    ("approvalId", quoted(notice.id)), ("title", quoted(notice.title)), ("kind", quoted(notice.kind)),
+                    ("state", quoted(notice.state.rawValue)), ("answer", notice.answer.map(quoted)),
+                    ("decidedBy", notice.decidedBy.map(quoted)),
+                    ("expiresAt", notice.expiresAt.map { quoted(CompanionTimestamp.string(from: $0)) }),
+                ]
+            )
         case .done: frame("done", [])
         case .doneWithChanges(let files): frame("done", [("filesChanged", "\(files)")])
         case .error(let text): frame("error", [("error", quoted(text))])

@@ -92,7 +92,18 @@ extension ContinueChatEvent {
         case .toolComplete(let name, let id, let success, let details):
             .toolComplete(toolName: plain(name), toolCallID: id, success: success, details: details.map(plain))
         case .error(let text): .error(plain(text))
+        case .question(let notice): .question(notice.mappingTexts(plain))
         case .text, .usage, .done, .doneWithChanges, .unknown: self
         }
+    }
+}
+
+extension QuestionNotice {
+    fileprivate func mappingTexts(_ change: (String) -> String) -> QuestionNotice {
+        var notice = self
+        notice.title = change(title)
+        notice.answer = answer.map(change)
+        notice.decidedBy = decidedBy.map(change)
+        return notice
     }
 }

@@ -8,6 +8,7 @@ package enum CommandPayload: Sendable, Hashable {
     /// `allowedTools`: nil leaves the choice to the host, an empty list allows none.
     case chatSend(chatID: String, prompt: String, model: String?, allowedTools: [String]?)
     case chatCancel(chatID: String, turnID: String)
+    case approvalDecide(approvalID: String, optionID: String)
 
     /// What the device has to be allowed to do.
     package var permission: CompanionPermission {
@@ -16,6 +17,7 @@ package enum CommandPayload: Sendable, Hashable {
         case .sessionCreate: .sessionCreate
         case .chatCreate: .chatCreate
         case .chatSend, .chatCancel: .chatSend
+        case .approvalDecide: .approve
         }
     }
 
@@ -27,6 +29,7 @@ package enum CommandPayload: Sendable, Hashable {
         case .chatCreate: "chat.create"
         case .chatSend: "chat.send"
         case .chatCancel: "chat.cancel"
+        case .approvalDecide: "approval.decide"
         }
     }
 
@@ -50,6 +53,9 @@ package enum CommandPayload: Sendable, Hashable {
         case .chatCancel(let chatID, let turnID):
             members["chatId"] = .string(chatID)
             members["turnId"] = .string(turnID)
+        case .approvalDecide(let approvalID, let optionID):
+            members["approvalId"] = .string(approvalID)
+            members["optionId"] = .string(optionID)
         }
         return .object(members)
     }
@@ -75,6 +81,8 @@ package enum CommandPayload: Sendable, Hashable {
             )
         case "chat.cancel":
             self = .chatCancel(chatID: try fields.text("chatId"), turnID: try fields.text("turnId"))
+        case "approval.decide":
+            self = .approvalDecide(approvalID: try fields.text("approvalId"), optionID: try fields.text("optionId"))
         default:
             throw SignedCommandError(.commandBadShape, "`payload.type` is not a command that this host knows")
         }

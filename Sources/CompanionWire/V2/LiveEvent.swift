@@ -21,6 +21,10 @@ package struct LiveEvent: Codable, Sendable, Hashable {
         package static let turnStarted = Kind(rawValue: "turn.started")
         package static let turnFinished = Kind(rawValue: "turn.finished")
         package static let pairingFailed = Kind(rawValue: "pairing.failed")
+        /// The agent waits for an answer.
+        package static let approvalAsked = Kind(rawValue: "approval.asked")
+        /// A question was answered, or needs no answer any more.
+        package static let approvalDecided = Kind(rawValue: "approval.decided")
     }
 
     package var type: Kind
@@ -39,6 +43,13 @@ package struct LiveEvent: Codable, Sendable, Hashable {
     package var triesLeft: Int?
     /// Where a failed pairing came from.
     package var address: String?
+    /// A question of the agent, and what the agent wants to do.
+    package var approvalId: String?
+    package var title: String?
+    /// What became of a question: a ``HostQuestion/State``.
+    package var state: String?
+    /// Who answered a question.
+    package var decidedBy: String?
 
     package init(
         _ type: Kind,
@@ -52,7 +63,11 @@ package struct LiveEvent: Codable, Sendable, Hashable {
         turnId: String? = nil,
         ok: Bool? = nil,
         triesLeft: Int? = nil,
-        address: String? = nil
+        address: String? = nil,
+        approvalId: String? = nil,
+        title: String? = nil,
+        state: String? = nil,
+        decidedBy: String? = nil
     ) {
         self.type = type
         self.at = at
@@ -66,5 +81,9 @@ package struct LiveEvent: Codable, Sendable, Hashable {
         self.ok = ok
         self.triesLeft = triesLeft
         self.address = address
+        self.approvalId = approvalId
+        self.title = title
+        self.state = state
+        self.decidedBy = decidedBy
     }
 }

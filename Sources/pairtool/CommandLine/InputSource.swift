@@ -12,6 +12,22 @@ protocol InputSource: Sendable {
     /// - Parameter echo: Whether a terminal shows what is typed.
     /// - Throws: `CancellationError` when the user interrupts.
     func readLine(echo: Bool) throws -> String?
+    /// A key that is typed from now on, which a terminal gives without Enter and does not show; nil at the end of the
+    /// input.
+    ///
+    /// What is being typed when somebody asks is not the answer: the terminal has to be quiet for a moment first.
+    ///
+    /// - Parameter ready: Called when a key counts.
+    /// - Throws: `CancellationError` when the user interrupts.
+    func readKey(ready: () -> Void) throws -> UInt8?
+}
+
+extension InputSource {
+    /// Without a terminal, the first byte of a line.
+    func readKey(ready: () -> Void) throws -> UInt8? {
+        ready()
+        return try readLine(echo: false).map { $0.utf8.first ?? UInt8(ascii: "\n") }
+    }
 }
 
 /// The process's standard input.
@@ -45,6 +61,32 @@ struct StandardInput: InputSource {
         tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
         defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &original) }
         return try nextLine()
+    }
+
+    /// How long nothing may be typed before a key counts, in milliseconds.
+    private static let quiet: Int32 = 400
+
+    func readKey(ready: () -> Void) throws -> UInt8? {
+        var original = termios()
+        guard tcgetattr(STDIN_FILENO, &original) == 0 else {
+            ready()
+            return try nextLine().map { $0.utf8.first ?? UInt8(ascii: "\n") }
+        }
+        var settings = original
+        settings.c_lflag &= ~tcflag_t(ECHO | ICANON)
+        withUnsafeMutableBytes(of: &settings.c_cc) { ($0[Int(VMIN)], $0[Int(VTIME)]) = (1, 0) }
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
+        defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &original) }
+        var typed: Int32 = 0
+        repeat {
+            tcflush(STDIN_FILENO, TCIFLUSH)
+            try Interrupts.shared.pause(milliseconds: Self.quiet)
+            _ = ioctl(STDIN_FILENO, UInt(FIONREAD), &typed)
+        } while typed > 0
+        ready()
+        guard let keys = try readChunk() else { return nil }
+        // An arrow key or a paste is no answer, and Ctrl-D ends the input here as elsewhere.
+        return keys.count > 1 ? UInt8(ascii: "\n") : keys[0] == 0x04 ? nil : keys[0]
     }
 
     private func nextLine() throws -> String? {

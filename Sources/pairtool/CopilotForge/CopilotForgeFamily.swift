@@ -17,7 +17,10 @@ struct CopilotForgeFamily: Family {
 
     func clients(of host: PairedHost) -> [Any.Type] {
         host.trust == .verified
-            ? [CompanionAPIClient.self, CommandedTurns.self, LiveEvents.self, SignedCommands.self, HostChanges.self]
+            ? [
+                CompanionAPIClient.self, CommandedTurns.self, LiveEvents.self, SignedCommands.self, HostChanges.self,
+                CommandedApprovals.self,
+            ]
             : [CompanionAPIClient.self, StreamedTurns.self, PolledEvents.self]
     }
 
@@ -26,7 +29,7 @@ struct CopilotForgeFamily: Family {
         let old = "needs protocol 2: update the host, then pair again"
         return FamilyCapabilities(
             notes: ["events": "polled every few seconds (protocol 1)"],
-            reasons: ["create": old, "cancel": old, "changes": old, "worktrees": old]
+            reasons: ["create": old, "cancel": old, "changes": old, "worktrees": old, "approvals": old]
         )
     }
 
@@ -58,6 +61,7 @@ struct CopilotForgeFamily: Family {
                 offer.commands = SignedCommands(client: client)
                 offer.events = LiveEvents(client: client)
                 offer.changes = HostChanges(client: client)
+                offer.approvals = CommandedApprovals(client: client)
             } else {
                 offer.turns = StreamedTurns(client: client, deviceID: host.deviceID, now: now)
                 offer.events = PolledEvents(client: client, now: now)

@@ -67,6 +67,10 @@ extension HostCapability {
         General("cancel", "cancel a running turn", "cancel") { $0 is SignedCommands.Type },
     ]
 
+    private static let approvals = General("approvals", "ask for approvals", "approvals") {
+        $0 is any ApprovalDeciding.Type
+    }
+
     /// A host's capabilities, from the types of its family's clients and from what is known of its generation.
     ///
     /// - Parameter health: What the host reports about itself; nil if it does not answer, or was not asked.
@@ -75,16 +79,14 @@ extension HostCapability {
         let clients = family.clients(of: host)
         let words = family.capabilities(of: host, health: health)
         let none = words.otherwise ?? "\(host.family.displayName) hosts do not offer it"
-        let rows = general.map { general in
+        func row(_ general: General) -> HostCapability {
             guard clients.contains(where: general.isOffered), words.reasons[general.word] == nil else {
                 return cannot(general.word, general.text, words.reasons[general.word] ?? none)
             }
             let command = words.commands[general.word] ?? general.command
             return can(general.word, general.text, command, words.notes[general.word])
         }
-        let approvals = cannot("approvals", "ask for approvals", "only with Jarvis daemons")
-        let hasApprovals = words.own.contains { $0.capability == approvals.capability }
-        return [can("health", "report its state", words.commands["health"] ?? "status")] + rows + words.own
-            + (hasApprovals ? [] : [approvals])
+        return [can("health", "report its state", words.commands["health"] ?? "status")] + general.map(row) + words.own
+            + [row(approvals)]
     }
 }

@@ -13,20 +13,13 @@ struct JarvisFamily: Family {
     let firstCommand = "pairtool approvals"
     let codes: Set<PairingCodeKind> = [.token]
 
-    func clients(of host: PairedHost) -> [Any.Type] { [JarvisClient.self] }
+    func clients(of host: PairedHost) -> [Any.Type] { [JarvisClient.self, JarvisApprovals.self] }
 
     func capabilities(of host: PairedHost, health: HostHealth?) -> FamilyCapabilities {
         FamilyCapabilities(
+            notes: host.fallbackURL == nil ? [:] : ["approvals": "also at a second base URL"],
             otherwise: "a Jarvis daemon only has approvals",
-            commands: ["health": "jarvis health"],
-            own: [
-                .can(
-                    "approvals",
-                    "ask for approvals",
-                    "approvals",
-                    host.fallbackURL == nil ? nil : "also at a second base URL"
-                )
-            ]
+            commands: ["health": "jarvis health"]
         )
     }
 
@@ -85,8 +78,16 @@ struct JarvisFamily: Family {
         configuration: CompanionClientConfiguration,
         _ body: (HostClient) async throws -> R
     ) async throws -> R {
-        try await JarvisSessions.withClient(host, output: output, configuration: configuration) { client in
-            try await body(HostClient(health: client))
+        try await JarvisSessions.withClient(
+            host,
+            output: output,
+            configuration: configuration,
+            via: output.context.place
+        ) { client in
+            let approvals = JarvisApprovals(client: client) { id, decision in
+                try await JarvisSession(host: host, client: client, output: output).decide(id, decision)
+            }
+            return try await body(HostClient(health: client, approvals: approvals))
         }
     }
 

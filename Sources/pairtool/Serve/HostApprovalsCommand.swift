@@ -23,7 +23,7 @@ struct HostApprovalsCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List the questions that wait for an answer, oldest first.",
+            abstract: "List the questions that wait for an answer, the oldest first.",
             discussion: """
                 Examples:
                   pairtool host approvals list
@@ -44,7 +44,7 @@ struct HostApprovalsCommand: AsyncParsableCommand {
             }
             let now = output.context.now()
             output.list(
-                questions.map(HostApprovalRow.init),
+                questions,
                 columns: [
                     TableColumn("ID", rank: 0) { String($0.id.prefix(8)) },
                     TableColumn("WANTS TO", shrinks: true, rank: 0) { $0.title },
@@ -80,9 +80,34 @@ struct HostApprovalShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        let row = HostApprovalRow(try await output.hostQuestion(id))
+        let question = try await output.hostQuestion(id)
         try await Pager.with(output, isWanted: !noPager) { output, _ in
-            output.result(row, id: row.id) { row.text(now: output.context.now()) }
+            output.result(question, id: question.id) { question.text(now: output.context.now()) }
+        }
+    }
+}
+
+/// The question that a command answers, and for how long.
+struct HostAnswerOptions: ParsableArguments {
+    @Argument(help: "The question, by id prefix.")
+    var id: String
+
+    @Flag(help: "Answer later questions of its kind like this too, if the agent offers that.")
+    var always = false
+
+    @OptionGroup var options: OutputOptions
+
+    func answer(approve: Bool) async throws {
+        let output = options.output
+        var request = AdminRequest(.answer)
+        request.question = try await output.hostQuestion(id).id
+        request.approve = approve
+        request.always = always
+        guard let question = try await output.ask(request).questions?.first else { throw CommandError.strangeAnswer }
+        output.result(question, id: question.id) {
+            TerminalText.line(
+                "\(approve ? "Approved" : "Rejected"): \(question.title) (“\(question.chosen ?? "")”)."
+            )
         }
     }
 }
@@ -98,17 +123,9 @@ struct HostApproveCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The question, by id prefix.")
-    var id: String
+    @OptionGroup var question: HostAnswerOptions
 
-    @Flag(help: "Allow it from now on, if the agent offers that.")
-    var always = false
-
-    @OptionGroup var options: OutputOptions
-
-    func run() async throws {
-        try await options.output.answer(id, approve: true, always: always)
-    }
+    func run() async throws { try await question.answer(approve: true) }
 }
 
 struct HostRejectCommand: AsyncParsableCommand {
@@ -122,17 +139,9 @@ struct HostRejectCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The question, by id prefix.")
-    var id: String
+    @OptionGroup var question: HostAnswerOptions
 
-    @Flag(help: "Refuse it from now on, if the agent offers that.")
-    var always = false
-
-    @OptionGroup var options: OutputOptions
-
-    func run() async throws {
-        try await options.output.answer(id, approve: false, always: always)
-    }
+    func run() async throws { try await question.answer(approve: false) }
 }
 
 extension Output {
@@ -157,63 +166,14 @@ extension Output {
         guard let question = try await ask(request).questions?.first else { throw CommandError.strangeAnswer }
         return question
     }
-
-    fileprivate func answer(_ word: String, approve: Bool, always: Bool) async throws {
-        var request = AdminRequest(.answer)
-        request.question = try await hostQuestion(word).id
-        request.approve = approve
-        request.always = always
-        guard let question = try await ask(request).questions?.first else { throw CommandError.strangeAnswer }
-        let row = HostApprovalRow(question)
-        result(row, id: row.id) {
-            TerminalText.line("\(approve ? "Approved" : "Rejected"): \(row.title) (“\(row.chosen ?? "")”).")
-        }
-    }
 }
 
-/// A question of the agent, in JSON.
-struct HostApprovalRow: Encodable {
-    var id: String
-    var chatId: String
-    var turnId: String
-    var title: String
-    var kind: String
-    var arguments: String?
-    var options: [AgentOption]
-    var askedAt: Date
-    var expiresAt: Date
-    var state: String
-    /// The id of the option that was chosen.
-    var option: String?
-    var decidedBy: String?
-    var decidedAt: Date?
-
-    init(_ question: HostQuestion) {
-        id = question.id
-        chatId = question.chatId
-        turnId = question.turnId
-        title = question.title
-        kind = question.kind
-        arguments = question.arguments
-        options = question.options
-        askedAt = question.askedAt
-        expiresAt = question.expiresAt
-        state = question.state.rawValue
-        option = question.option
-        decidedBy = question.decidedBy
-        decidedAt = question.decidedAt
-    }
-
-    /// The chosen answer, in the agent's words.
-    var chosen: String? {
-        options.first { $0.id.isSame(as: option ?? "") }?.name
-    }
-
+extension HostQuestion {
     func stateText(now: Date) -> String {
         switch state {
-        case "open": "\(TimeText.span(max(expiresAt.timeIntervalSince(now), 0))) left"
-        case "interrupted": "host restarted"
-        default: state
+        case .open: "\(TimeText.span(max(expiresAt.timeIntervalSince(now), 0))) left"
+        case .interrupted: "host restarted"
+        case .approved, .rejected, .expired, .cancelled: state.rawValue
         }
     }
 
@@ -226,7 +186,7 @@ struct HostApprovalRow: Encodable {
             "answers   \(options.map(\.name).joined(separator: ", "))",
         ].map(TerminalText.line)
         if let arguments, !arguments.isEmpty { lines += ["", TerminalText.block(arguments)] }
-        if state == "open" {
+        if state == .open {
             lines += ["", "To answer: pairtool host approvals approve \(id.prefix(8)), or reject \(id.prefix(8))"]
         }
         return lines.joined(separator: "\n")

@@ -52,6 +52,7 @@ struct HostPermissionsCommand: AsyncParsableCommand {
 
             Examples:
               pairtool host permissions laptop
+              pairtool host permissions laptop --add approve
               pairtool host permissions laptop --read-only
               pairtool host permissions laptop --permission chat.send
             """
@@ -62,6 +63,12 @@ struct HostPermissionsCommand: AsyncParsableCommand {
 
     @Option(name: .customLong("permission"), help: "Allow this and nothing else, besides reading (repeatable).")
     var allowed: [PermissionArgument] = []
+
+    @Option(help: "Also allow this (repeatable).")
+    var add: [PermissionArgument] = []
+
+    @Option(help: "Do not allow this any more (repeatable).")
+    var remove: [PermissionArgument] = []
 
     /// The old name of `--permission`.
     @Option(parsing: .upToNextOption, help: .hidden)
@@ -76,16 +83,21 @@ struct HostPermissionsCommand: AsyncParsableCommand {
         if readOnly, !(allowed + set).isEmpty {
             throw ValidationError("--read-only and --permission cannot be used together.")
         }
+        if readOnly || !(allowed + set).isEmpty, !(add + remove).isEmpty {
+            throw ValidationError("--add and --remove cannot be used with --permission or --read-only.")
+        }
     }
 
     func run() async throws {
         let output = options.output
         var device = try await output.adminDevice(device)
-        let wanted = allowed + set
-        if readOnly || !wanted.isEmpty {
+        let wanted = (allowed + set).map(\.permission)
+        if readOnly || !(wanted + (add + remove).map(\.permission)).isEmpty {
             var request = AdminRequest(.permissions)
             request.device = device.id
-            request.permissions = wanted.map(\.permission)
+            let all = wanted + (add.isEmpty && remove.isEmpty ? [] : device.permissions) + add.map(\.permission)
+            let removed = remove.map(\.permission)
+            request.permissions = all.unique.filter { !removed.contains($0) }
             guard let changed = try await output.ask(request).devices?.first else { throw CommandError.strangeAnswer }
             device = changed
         }

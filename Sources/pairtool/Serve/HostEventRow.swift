@@ -107,18 +107,25 @@ struct HostEventRow: Encodable {
             self.message = message
             self.lines = lines
             self.log = log
-        case .questionAsked(let id, let chatID, let title, let end):
+        case .questionAsked(let question):
             event = "question_asked"
-            questionId = id
-            chatId = chatID
-            self.title = title
-            expiresAt = end
-        case .questionEnded(let id, let chatID, let outcome, let by):
+            questionId = question.id
+            chatId = question.chatId
+            title = question.title
+            expiresAt = question.expiresAt
+        case .questionEnded(let question):
             event = "question_ended"
-            questionId = id
-            chatId = chatID
-            self.outcome = outcome
-            self.by = by
+            questionId = question.id
+            chatId = question.chatId
+            outcome = question.state.rawValue
+            by = question.decidedBy
+        case .alwaysRefused(let question, let device):
+            event = "always_refused"
+            questionId = question.id
+            chatId = question.chatId
+            title = question.title
+            deviceId = device.id
+            deviceName = device.name
         }
     }
 }

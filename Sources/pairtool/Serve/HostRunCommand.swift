@@ -66,6 +66,9 @@ struct HostRunCommand: AsyncParsableCommand {
     )
     var questionTimeout: SpanArgument?
 
+    @Option(help: "Who may answer an agent's question with always or never: owner, or devices too.")
+    var alwaysBy = AlwaysBy.owner
+
     @Option(
         help:
             "End a turn after the agent was silent for this many seconds. Default: 120, or 900 for models and agents of the Agent Client Protocol.",
@@ -135,6 +138,7 @@ struct HostRunCommand: AsyncParsableCommand {
                 agentLogPath: context.paths.state + "/agent.log",
                 questionTimeout: .milliseconds(Int64((questionTimeout?.seconds ?? 1800) * 1000)),
                 usesWorktrees: worktree,
+                devicesMayAlways: alwaysBy == .devices,
                 grant: PairingGrant(permissions: grant.permissions),
                 version: Version.text,
                 challengesOnDemand: isUnseen(output),
@@ -186,4 +190,12 @@ struct HostRunCommand: AsyncParsableCommand {
             return String(cString: resolved)
         }
     }
+}
+
+/// Who may give answers that go for later questions of the agent too.
+enum AlwaysBy: String, ExpressibleByArgument, CaseIterable {
+    /// Only who runs the host.
+    case owner
+    /// Paired devices with the permission `approve` as well.
+    case devices
 }

@@ -171,22 +171,28 @@ actor HostScreen {
             line("\(message).")
             for text in lines { line("  \(text)") }
             if let log, !lines.isEmpty { line("Full log: \(log)") }
-        case .questionAsked(let id, let chatID, let title, _):
+        case .questionAsked(let question):
             line(
-                "The agent asks in chat \(chatID.prefix(8)): \(title). To answer: pairtool host approvals show \(id.prefix(8))"
+                "The agent asks in chat \(question.chatId.prefix(8)): \(question.title). To answer: "
+                    + "pairtool host approvals show \(question.id.prefix(8))"
             )
-        case .questionEnded(let id, let chatID, let outcome, let by):
-            line(Self.ended(question: id, chat: chatID, outcome: outcome, by: by))
+        case .questionEnded(let question): line(Self.ending(of: question))
+        case .alwaysRefused(let question, let device):
+            line(
+                "\(device.name) (\(device.id)) may not answer the question \(question.id.prefix(8)) for later ones too. "
+                    + "To allow it: --always-by devices"
+            )
         }
     }
 
-    private static func ended(question: String, chat: String, outcome: String, by person: String?) -> String {
-        let what = "The question \(question.prefix(8)) in chat \(chat.prefix(8))"
-        switch outcome {
-        case "interrupted": return "\(what) was open when the host ended: the agent that asked is gone."
-        case "expired": return "\(what) was not answered in time: rejected."
-        case "cancelled": return "\(what) needs no answer any more."
-        default: return "\(what) was \(outcome)\(person.map { ": \($0)" } ?? "")."
+    private static func ending(of question: HostQuestion) -> String {
+        let what = "The question \(question.id.prefix(8)) in chat \(question.chatId.prefix(8))"
+        return switch question.state {
+        case .interrupted: "\(what) was open when the host ended: the agent that asked is gone."
+        case .expired: "\(what) was not answered in time: rejected."
+        case .cancelled: "\(what) needs no answer any more."
+        case .open, .approved, .rejected:
+            "\(what) was \(question.state.rawValue)\(question.decidedBy.map { ": \($0)" } ?? "")."
         }
     }
 

@@ -1,3 +1,4 @@
+import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
 import Testing
@@ -95,7 +96,7 @@ struct ACPHostTests {
             try await withHost(in: directory, timeout: .seconds(1)) { (host: TestHost) async throws in
                 async let reply = host.ask("ask", model: "fake")
                 let id = try await host.event { event in
-                    if case .questionAsked(let id, _, _, _) = event { id } else { nil }
+                    if case .questionAsked(let question) = event { question.id } else { nil }
                 }
                 // Longer than the agent may be silent: another chat's turn ends of that meanwhile.
                 let silent = try await host.ask("wait", chat: "chat-2", model: "fake")
@@ -112,6 +113,8 @@ struct ACPHostTests {
                 #expect(try await reply.answer == "chosen: y")
                 #expect(frames.contains(.status(label: "The host's owner is asked: Run it")))
                 #expect(frames.contains(.status(label: "The owner said “Yes”")))
+                #expect(!frames.contains { if case .question = $0 { true } else { false } }, "version 1 has none")
+                #expect(try await !reply.body.contains("approval_"))
             }
         }
     }

@@ -122,6 +122,13 @@ struct HostParts: Sendable {
                 logger: .silent,
                 device: { [devices] in devices.device(id: $0) }
             ),
+            questions: try AgentQuestions(
+                database: database,
+                clock: clock,
+                timeout: .seconds(60),
+                events: sink,
+                logger: .silent
+            ),
             agent: agent,
             clock: clock,
             events: sink,

@@ -114,7 +114,8 @@ package struct TurnRecovery: Sendable {
             hostError = hostError ?? text
             return []
         case .doneWithChanges(let files): return [.changed(files: files)]
-        case .done, .unknown: return []
+        // Hosts of protocol v1 ask no questions.
+        case .done, .question, .unknown: return []
         }
     }
 

@@ -188,7 +188,10 @@ struct ACPClient: Sendable {
 
     private mutating func asked(_ id: ACPID, _ parameters: ACPValue) -> [Event] {
         guard let question = ACPQuestion(key: nextQuestion, parameters) else {
-            let refusal = ACPRefusal(code: ACPRefusal.invalidParameters, message: "sessionId or toolCall is missing")
+            let refusal = ACPRefusal(
+                code: ACPRefusal.invalidParameters,
+                message: "sessionId or toolCall is missing, or an option is too long or one too many"
+            )
             write(.answer(id, .failure(refusal)))
             return []
         }

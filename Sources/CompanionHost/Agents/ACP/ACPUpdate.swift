@@ -154,6 +154,14 @@ struct ACPQuestion: Sendable, Hashable {
     var call: ACPToolCall
     var options: [AgentOption]
 
+    /// Options that a question may have.
+    static let mostOptions = 20
+    /// Bytes of an option's id.
+    static let idSize = 256
+    /// Scalars of an option's name that are kept.
+    static let nameLength = 200
+
+    /// nil for one that lacks something, or has too many options or ids that are too long.
     init?(key: Int, _ value: ACPValue) {
         guard let session = value["sessionId"]?.string, let call = value["toolCall"].flatMap(ACPToolCall.init) else {
             return nil
@@ -161,10 +169,14 @@ struct ACPQuestion: Sendable, Hashable {
         self.key = key
         self.session = session
         self.call = call
-        options = (value["options"]?.array ?? []).compactMap { option in
+        let offered = value["options"]?.array ?? []
+        guard offered.count <= Self.mostOptions else { return nil }
+        options = offered.compactMap { option in
             guard let id = option["optionId"]?.string else { return nil }
             let kind = AgentOption.Kind(rawValue: option["kind"]?.string ?? "") ?? .other
-            return AgentOption(id: id, name: option["name"]?.string ?? id, kind: kind)
+            let name = (option["name"]?.string ?? id).scalars(atMost: Self.nameLength)
+            return AgentOption(id: id, name: name, kind: kind)
         }
+        guard options.allSatisfy({ $0.id.utf8.count <= Self.idSize }) else { return nil }
     }
 }

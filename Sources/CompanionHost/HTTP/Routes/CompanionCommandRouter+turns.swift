@@ -16,7 +16,7 @@ extension CompanionCommandRouter {
                 guard let frames = try await turns.log.reader(turnID: turnID, after: number) else {
                     throw HostError.turnUnknown
                 }
-                return .turnEvents(frames, until: access(of: device, context))
+                return .turnEvents(frames, until: access(of: device, context), isOfV1: context.version < 2)
             } catch is LastEventIDError {
                 throw HostResponseError(.badRequest, HostErrorText.lastEventID)
             }
@@ -57,7 +57,7 @@ extension Response {
     static func eventStream(_ frames: TurnReader, until access: StreamAccess) -> Response {
         stream(frames, until: access) { item in
             switch item {
-            case .frames(let frames): (frames.map(\.data), false)
+            case .frames(let frames): (frames.filter(\.isOfV1).map(\.data), false)
             case .heartbeat: ([], false)
             case .end(.finished): ([ByteBuffer(string: ContinueChatFrame.end)], true)
             case .end: ([], true)
@@ -66,10 +66,10 @@ extension Response {
     }
 
     /// The numbered frames of a turn, with signs of life, ended by `[DONE]` in any case. (companion-v2, Streams)
-    static func turnEvents(_ frames: TurnReader, until access: StreamAccess) -> Response {
+    static func turnEvents(_ frames: TurnReader, until access: StreamAccess, isOfV1: Bool) -> Response {
         stream(frames, until: access) { item in
             switch item {
-            case .frames(let frames): (frames.map(\.bytes), false)
+            case .frames(let frames): (frames.filter { !isOfV1 || $0.isOfV1 }.map(\.bytes), false)
             case .heartbeat: ([ByteBuffer(staticString: ": \n\n")], false)
             case .end: ([ByteBuffer(string: ContinueChatFrame.end)], true)
             }

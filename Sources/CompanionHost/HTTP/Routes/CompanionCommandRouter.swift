@@ -24,6 +24,7 @@ package struct CompanionCommandRouter: Sendable {
     let turns: TurnRunner
     let places: AgentPlaces
     let quotas: DeviceQuotas
+    let questions: AgentQuestions
     let agent: any Agent
     let events: HostEventSink
     let connections: ConnectionGate
@@ -68,6 +69,7 @@ package struct CompanionCommandRouter: Sendable {
         addChatRoutes(to: router)
         addTurnRoutes(to: router)
         addChangesRoutes(to: router)
+        addApprovalRoutes(to: router)
         addLiveRoute(to: router)
         return router
     }

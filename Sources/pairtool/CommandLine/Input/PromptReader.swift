@@ -110,6 +110,10 @@ private struct ReleasedInput: InputSource {
         try released { try input.readLine(echo: echo) }
     }
 
+    func readKey(ready: () -> Void) throws -> UInt8? {
+        try released { try input.readKey(ready: ready) }
+    }
+
     private func released<R>(_ body: () throws -> R) rethrows -> R {
         let hadTerminal = editor.release()
         defer { if hadTerminal { editor.hold() } }

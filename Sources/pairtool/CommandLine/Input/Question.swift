@@ -39,6 +39,21 @@ struct Question {
         }
     }
 
+    /// The next key that is typed; nil at the end of the input.
+    ///
+    /// - Parameter text: What to show when a key counts.
+    /// - Throws: `CancellationError` when the user interrupts, or the task is cancelled.
+    func key(_ text: String) async throws -> UInt8? {
+        let context = context
+        Interrupts.shared.drainWake()
+        return try await withTaskCancellationHandler {
+            try Task.checkCancellation()
+            return try await BlockingCall.run { try context.stdin.readKey { context.stderr.write(text) } }
+        } onCancel: {
+            Interrupts.shared.wakeReader()
+        }
+    }
+
     /// Asks for a secret, which is not shown while it is typed.
     func secret(_ text: String) async throws -> String? {
         context.stderr.write(text)

@@ -104,6 +104,7 @@ struct ChatCommand: AsyncParsableCommand {
             )
             if !pictures.isEmpty { try conversation.checkTakesImages() }
             conversation.images = pictures
+            conversation.deniesQuestions = tools.denyQuestions
             var loop = ChatLoop(
                 session: session,
                 conversation: conversation,

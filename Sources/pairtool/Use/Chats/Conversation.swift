@@ -20,6 +20,8 @@ struct Conversation: Sendable {
     /// Pictures that go with the next prompt.
     var images: [TurnImage] = []
     var allowedTools: [String]?
+    /// Whether the answer to questions about other tools is no.
+    var deniesQuestions = false
     /// Whether the next prompt can be sent at once.
     private var isPrepared = false
     /// The answer to the last prompt; empty if there is none.
@@ -168,6 +170,7 @@ struct Conversation: Sendable {
         )
         images = []
         let (session, chatID, known) = (session, chatID, toolsSeen)
+        let (allowedTools, deniesQuestions) = (allowedTools, deniesQuestions)
         let notifier = TurnNotifier(context: session.context, hostName: session.host.name)
         (lastAnswer, toolsSeen) = try await notifier.watch(chat: title) {
             try await TurnLock.with(
@@ -181,21 +184,27 @@ struct Conversation: Sendable {
                 var writer = TurnWriter(output: session.output, chatID: chatID)
                 var tools = known
                 defer { writer.endLine() }
+                let questions = TurnQuestions(session, allowedTools: allowedTools, deniesRest: deniesQuestions)
                 do {
                     try await writer.run {
-                        for try await output in turns.turn(chatID: chatID, request) {
-                            if case .begun(let turnID) = output {
-                                try LastTurns(context: session.context).remember(
-                                    turnID,
-                                    chatID: chatID,
-                                    host: session.host
-                                )
-                                begun(turnID)
+                        try await questions.answering {
+                            for try await output in turns.turn(chatID: chatID, request) {
+                                if case .begun(let turnID) = output {
+                                    try LastTurns(context: session.context).remember(
+                                        turnID,
+                                        chatID: chatID,
+                                        host: session.host
+                                    )
+                                    begun(turnID)
+                                }
+                                if case .toolStart(let name, _) = output,
+                                    !tools.contains(where: { name.isSame(as: $0) })
+                                {
+                                    tools.append(name)
+                                }
+                                writer.write(output)
+                                if case .question(let notice) = output { questions.take(notice) }
                             }
-                            if case .toolStart(let name, _) = output, !tools.contains(where: { name.isSame(as: $0) }) {
-                                tools.append(name)
-                            }
-                            writer.write(output)
                         }
                     }
                 } catch let error as CompanionClientError where error.code == .streamInterrupted {

@@ -102,6 +102,7 @@ struct SendCommand: AsyncParsableCommand {
                 allowedTools: tools.allowedTools
             )
             conversation.images = pictures
+            conversation.deniesQuestions = tools.denyQuestions
             try await conversation.prepare(for: prompt)
             if new { session.output.say("Chat \(conversation.chatID)") }
             do {

@@ -1,5 +1,6 @@
 import CompanionClient
 import CompanionWire
+import FoundationEssentials
 
 /// Shows a turn while it runs: the answer on standard output, tools and status on standard error; or both at a terminal
 /// that shows Markdown.
@@ -40,6 +41,13 @@ struct TurnWriter {
         var turnId: String?
         var answer: String?
         var recovered: Bool?
+        var approvalId: String?
+        var title: String?
+        var kind: String?
+        var state: String?
+        var chosen: String?
+        var decidedBy: String?
+        var expiresAt: Date?
     }
 
     mutating func write(_ turn: TurnOutput) {
@@ -65,6 +73,14 @@ struct TurnWriter {
             screen.note(Self.end(of: name, success, details))
         case .usage(let usage): screen.update { $0.count(usage) }
         case .changed(let files): screen.update { $0.changedFiles = files }
+        case .question(let notice):
+            switch notice.phase {
+            case .asked: screen.update { $0.status = "waits for an answer: \(notice.title)" }
+            case .decided:
+                screen.update { $0.status = nil }
+                screen.note(notice.ending)
+            case .continued: screen.note("The agent goes on.")
+            }
         case .recovering(let notice):
             guard notice != lastNotice else { return }
             lastNotice = notice
@@ -94,6 +110,9 @@ struct TurnWriter {
             note(Self.end(of: name, success, details))
         case .usage: break
         case .changed(let files): note(TurnProgress.changed(files))
+        case .question(let notice):
+            // The host's status lines tell the rest.
+            if notice.phase == .continued { note("The agent goes on.") }
         case .recovering(let notice):
             guard notice != lastNotice else { return }
             lastNotice = notice
@@ -132,6 +151,17 @@ struct TurnWriter {
                 Event(type: "tool_complete", toolName: name, toolCallId: id, success: success, details: details)
             case .usage(let usage): Event(type: "usage", usage: usage)
             case .changed(let files): Event(type: "changed", files: files)
+            case .question(let notice):
+                Event(
+                    type: notice.phase.rawValue,
+                    approvalId: notice.id,
+                    title: notice.title,
+                    kind: notice.kind,
+                    state: notice.state.rawValue,
+                    chosen: notice.answer,
+                    decidedBy: notice.decidedBy,
+                    expiresAt: notice.expiresAt
+                )
             case .recovering(let notice): Event(type: "recovering", text: notice)
             case .finished(let summary):
                 Event(type: "finished", chatId: chatID, answer: summary.answer, recovered: summary.wasRecovered)

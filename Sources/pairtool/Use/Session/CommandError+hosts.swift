@@ -8,6 +8,14 @@ import PairingAgent
 
 extension CommandError {
     static func client(_ error: CompanionClientError) -> CommandError {
+        if error.code == .alreadyDecided {
+            return CommandError(
+                .failed,
+                "approval.already_decided",
+                error.hostText ?? error.message,
+                next: "pairtool approvals"
+            )
+        }
         let (status, next): (ExitStatus, String?) =
             switch error.code {
             case .unreachable:
@@ -21,7 +29,7 @@ extension CommandError {
             case .forbidden where error.hostCode == .permissionDenied:
                 (
                     .permissionDenied,
-                    "see your permissions: pairtool status. On the host: pairtool host permissions DEVICE --permission PERMISSION"
+                    "see your permissions: pairtool status. On the host: pairtool host permissions DEVICE --add PERMISSION"
                 )
             case .forbidden where error.hostCode == .requestForbidden: (.permissionDenied, nil)
             case .forbidden where error.hostCode == .quotaExceeded:

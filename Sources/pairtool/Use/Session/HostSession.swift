@@ -106,6 +106,10 @@ extension HostSession {
         get throws { try offered(offer.events, "events") }
     }
 
+    var approvals: any ApprovalDeciding {
+        get throws { try offered(offer.approvals, "approvals") }
+    }
+
     /// The operations that verified hosts do on signed commands.
     ///
     /// - Parameter what: Such as `cancel turns`.

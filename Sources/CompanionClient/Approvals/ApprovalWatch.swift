@@ -1,38 +1,35 @@
-/// Watches a daemon, which tells nothing by itself: asks it again and again, and gives the differences.
+/// Watches the requests of a host: asks it again and again, and gives the differences.
 package struct ApprovalWatch: Sendable {
     package enum Event: Sendable, Hashable {
         /// A request waits for a decision.
-        case added(JarvisApproval)
+        case added(Approval)
         /// It was decided, here or elsewhere.
-        case decided(JarvisApproval, JarvisApprovalState)
-        /// The daemon has it no more.
-        case gone(JarvisApproval)
-        /// The daemon does not answer; it is asked again, at ever longer intervals.
+        case decided(Approval)
+        /// The host has it no more.
+        case gone(Approval)
+        /// The host does not answer; it is asked again, at ever longer intervals.
         case interrupted(String)
-        /// It answers again.
-        case resumed(JarvisBase)
-        /// It answers at its local address again, and is asked there and no more at the second base URL.
-        case moved(JarvisBase)
+        /// It answers again, at this place.
+        case resumed(String)
+        /// From now on it is asked at this place.
+        case moved(String)
     }
 
-    /// While the second base URL is in use, the local one is tried before every tenth look.
-    private static let looksBetweenReturns = 10
-
-    let client: JarvisClient
+    let approvals: any ApprovalDeciding
     let interval: Duration
     let longestWait: Duration
     let clock: any Clock<Duration>
 
     /// - Parameters:
     ///   - interval: Between two looks. Default: 2 s.
-    ///   - longestWait: Between two tries with a daemon that does not answer. Default: 60 s.
+    ///   - longestWait: Between two tries with a host that does not answer. Default: 60 s.
     package init(
-        client: JarvisClient,
+        approvals: any ApprovalDeciding,
         interval: Duration = .seconds(2),
         longestWait: Duration = .seconds(60),
         clock: any Clock<Duration> = ContinuousClock()
     ) {
-        self.client = client
+        self.approvals = approvals
         self.interval = interval
         self.longestWait = longestWait
         self.clock = clock
@@ -53,13 +50,11 @@ package struct ApprovalWatch: Sendable {
             try await clock.sleep(for: wait(after: failures))
             looks += 1
             do {
-                if failures > 0 {
-                    try await client.locate()
-                } else if looks.isMultiple(of: Self.looksBetweenReturns), try await client.returnToLocal() {
-                    try await take(.moved(client.base))
+                if try await approvals.prepareLook(looks, failures: failures) {
+                    try await take(.moved(approvals.place))
                 }
                 try await look(&pending, take)
-                if failures > 0 { try await take(.resumed(client.base)) }
+                if failures > 0 { try await take(.resumed(approvals.place)) }
                 failures = 0
             } catch let error as CompanionClientError where Self.passes(error) {
                 if failures == 0 { try await take(.interrupted(error.description)) }
@@ -82,13 +77,13 @@ package struct ApprovalWatch: Sendable {
         _ pending: inout PendingApprovals,
         _ take: (Event) async throws -> Void
     ) async throws {
-        let (new, missing) = pending.take(try await client.pending().approvals)
+        let (new, missing) = pending.take(try await approvals.approvals(all: false).approvals)
         // First what is known already: where asking for the others fails, they are asked for again.
         for approval in new { try await take(.added(approval)) }
         for approval in missing {
-            let state = try await client.state(of: approval.id)
-            guard pending.settle(approval.id, as: state?.status) != nil else { continue }
-            if let state { try await take(.decided(approval, state)) } else { try await take(.gone(approval)) }
+            let now = try await approvals.state(of: approval)
+            guard pending.settle(approval.id, as: now) else { continue }
+            if let now { try await take(.decided(now)) } else { try await take(.gone(approval)) }
         }
     }
 }

@@ -4,11 +4,12 @@ import DBus
 import FoundationEssentials
 import Identity
 
-/// Watches the approval requests of a daemon, prints changes, and shows new requests on the desktop.
+/// Watches the approval requests of a host, prints changes, and shows new requests on the desktop.
 struct ApprovalWatcher: Sendable {
-    let session: JarvisSession
+    let session: HostSession
+    let approvals: any ApprovalDeciding
     let interval: Duration
-    /// Whether lines name the daemon's host, because several are watched.
+    /// Whether lines name the host, because several are watched.
     var namesHost = false
 
     private struct Line: Encodable {
@@ -22,7 +23,7 @@ struct ApprovalWatcher: Sendable {
     /// - Parameter notifies: Whether to show new requests on the desktop too. If that is not possible, the user is told
     ///   and the watch continues.
     func run(notifies: Bool) async throws {
-        session.output.say("Watching \(session.client.base). Ctrl-C ends it.")
+        session.output.say("Watching \(approvals.place). Ctrl-C ends it.")
         guard notifies else { return try await watch(nil) }
         do {
             try await NotificationService.with(environment: session.output.context.environment) { service in
@@ -31,7 +32,7 @@ struct ApprovalWatcher: Sendable {
                         "The desktop's notifications have no buttons here: decide with pairtool approvals."
                     )
                 }
-                try await watch(ApprovalNotifications(service: service))
+                try await watch(ApprovalNotifications(service: service, host: namesHost ? session.host.name : nil))
             }
         } catch let failure as DBusError {
             session.output.warn("approvals.no_notifications", "nothing is shown on the desktop: \(failure)")
@@ -47,11 +48,11 @@ struct ApprovalWatcher: Sendable {
                     for await (approval, decision) in notifications.decisions { await decide(approval, decision) }
                 }
             }
-            try await ApprovalWatch(client: session.client, interval: interval).run { event in
+            try await ApprovalWatch(approvals: approvals, interval: interval).run { event in
                 show(event)
                 switch event {
                 case .added(let approval): await notifications?.show(approval)
-                case .decided(let approval, _), .gone(let approval): await notifications?.remove(approval)
+                case .decided(let approval), .gone(let approval): await notifications?.remove(approval)
                 case .interrupted, .resumed, .moved: break
                 }
             }
@@ -59,9 +60,9 @@ struct ApprovalWatcher: Sendable {
     }
 
     /// Sends a decision that was made on the desktop. The watch reports the result.
-    private func decide(_ approval: JarvisApproval, _ decision: JarvisDecision) async {
+    private func decide(_ approval: Approval, _ decision: ApprovalChoice) async {
         do {
-            _ = try await session.decide(approval.id, decision)
+            _ = try await approvals.decide(approval, decision)
         } catch {
             let failure = CommandError(describing: error)
             session.output.warn(
@@ -75,24 +76,19 @@ struct ApprovalWatcher: Sendable {
     private func show(_ event: ApprovalWatch.Event) {
         switch event {
         case .added(let approval):
-            write("added", "+", row(approval, nil), approval.requestedBy.isEmpty ? "" : "by \(approval.requestedBy)")
-        case .decided(let approval, let state):
-            write("decided", "-", row(approval, state), "\(state.status)")
-        case .gone(let approval): write("gone", "-", row(approval, nil), "gone")
+            let person = approval.requestedBy ?? ""
+            write("added", "+", approval, person.isEmpty ? approval.kind : "by \(person)")
+        case .decided(let approval):
+            write("decided", "-", approval, approval.status + (approval.decidedBy.map { " by \($0)" } ?? ""))
+        case .gone(let approval): write("gone", "-", approval, "gone")
         case .interrupted(let message): note("interrupted", message)
-        case .resumed(let base): note("resumed", "continuing at \(base)")
-        case .moved(let base): note("moved", "continuing at \(base)")
+        case .resumed(let place): note("resumed", "continuing at \(place)")
+        case .moved(let place): note("moved", "continuing at \(place)")
         }
     }
 
-    private func row(_ approval: JarvisApproval, _ state: JarvisApprovalState?) -> ApprovalRow {
-        var row = ApprovalRow(approval, at: session.client.base)
-        row.status = state?.status ?? row.status
-        row.resolvedAt = state?.resolvedAt
-        return row
-    }
-
-    private func write(_ event: String, _ sign: String, _ row: ApprovalRow, _ remark: String) {
+    private func write(_ event: String, _ sign: String, _ approval: Approval, _ remark: String) {
+        let row = ApprovalRow(approval, at: approvals.place)
         let output = session.output
         let now = output.context.now()
         switch output.format {
@@ -100,7 +96,7 @@ struct ApprovalWatcher: Sendable {
         case .quiet: output.data("\(sign)\(row.id)")
         case .text:
             let time = now.formatted(Date.ISO8601FormatStyle().time(includingFractionalSeconds: false))
-            let id = row.id.description.prefix(8)
+            let id = row.id.prefix(8)
             output.data(
                 TerminalText.line(
                     "\(prefix)\(time) \(sign) \(id)  \(row.action.scalars(atMost: 200))  \(remark)".trimmingWhitespace()
@@ -112,7 +108,7 @@ struct ApprovalWatcher: Sendable {
     private func note(_ event: String, _ message: String) {
         let output = session.output
         if output.format == .json {
-            let daemon = "\(session.client.base)"
+            let daemon = approvals.place
             json(Line(event: event, at: output.context.now(), message: message, daemon: daemon))
         } else {
             output.say(TerminalText.line(prefix) + message)

@@ -3,31 +3,6 @@ import CompanionClient
 import CompanionWire
 import FoundationEssentials
 
-struct ApprovalShowCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "show",
-        abstract: "Show the details of a request.",
-        discussion: """
-            Examples:
-              pairtool approvals show 7b0e
-              pairtool approvals show 7b0e --json
-            """
-    )
-
-    @Argument(help: "The request, by id prefix.")
-    var id: String
-    @OptionGroup var host: HostOptions
-    @OptionGroup var place: ApprovalPlaceOption
-    @OptionGroup var options: OutputOptions
-
-    func run() async throws {
-        try await host.withJarvis(options, via: place.via) { session in
-            let row = try await ApprovalLookup(client: session.client).find(id)
-            session.output.result(row, id: row.id.description) { row.text(now: session.output.context.now()) }
-        }
-    }
-}
-
 struct ApprovalHealthCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "health",

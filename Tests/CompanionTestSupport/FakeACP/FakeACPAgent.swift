@@ -2,11 +2,11 @@ import FoundationEssentials
 
 /// A program that speaks the Agent Client Protocol and does what its prompts say: for what real agents do not do on
 /// request. It needs Python 3.
-enum FakeACPAgent {
+package enum FakeACPAgent {
     /// Writes the program.
     ///
     /// - Returns: How it is started.
-    static func command(in directory: String, _ options: String...) throws -> [String] {
+    package static func command(in directory: String, _ options: String...) throws -> [String] {
         let path = directory + "/fake-agent.py"
         try Data(source.utf8).write(to: URL(filePath: path))
         return ["/usr/bin/env", "python3", path, directory] + options

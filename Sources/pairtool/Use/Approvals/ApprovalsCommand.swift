@@ -4,13 +4,20 @@ import CompanionWire
 import FoundationEssentials
 import Identity
 
-/// The option `--via`, for all commands that contact a Jarvis daemon.
+/// The option `--via`, for hosts that may have a second base URL.
 struct ApprovalPlaceOption: ParsableArguments {
     @Option(
         help:
-            "Use this base URL only: local, or cloud for the second one. Default: the second one if nothing answers at the first."
+            "With a Jarvis daemon: use this base URL only: local, or cloud for the second one. Default: the second one if nothing answers at the first."
     )
     var via: JarvisPlace?
+
+    /// Runs a body that uses the base URL.
+    func run<R>(_ body: () async throws -> R) async rethrows -> R {
+        var context = CommandContext.current
+        context.place = via
+        return try await CommandContext.$current.withValue(context, operation: body)
+    }
 }
 
 extension JarvisPlace: ExpressibleByArgument {}
@@ -18,10 +25,10 @@ extension JarvisPlace: ExpressibleByArgument {}
 struct ApprovalsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "approvals",
-        abstract: "List what a Jarvis daemon wants to do, and approve or reject it.",
+        abstract: "List what agents and daemons of paired hosts want to do, and approve or reject it.",
         discussion: """
-            pairtool asks the daemon at its local address. It asks at the second base URL only if you set one \
-            (pairtool pair --fallback-url) and nothing answers at the first. Name a request by its id, or by at \
+            One inbox for all paired hosts that ask: agents of verified hosts, which this device may answer with the \
+            permission approve, and Jarvis daemons. --host shows those of one host. Name a request by its id, or by at \
             least four characters of it.
 
             Examples:
@@ -70,65 +77,77 @@ struct ApprovalsCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            guard !all.allHosts else { return try await (watch ? watchAll() : listAll()) }
-            try await host.withJarvis(options, via: place.via) { session in
-                guard watch else { return try await list(session) }
-                try await ApprovalWatcher(session: session, interval: interval.duration).run(notifies: notify)
+            try await place.run {
+                let hosts = try host.approvalHosts(.current)
+                guard hosts.count > 1 || all.allHosts else {
+                    var one = host
+                    if let only = hosts.first { one.host = only.id }
+                    return try await one.withSession(options) { session in
+                        guard watch else { return try await list(session) }
+                        try await watcher(session).run(notifies: notify)
+                    }
+                }
+                try await (watch ? watchAll(hosts) : listAll(hosts))
             }
         }
 
-        private func list(_ session: JarvisSession) async throws {
-            let pending = try await session.client.pending()
-            let base = session.client.base
-            report(pending, at: base, session.output)
-            guard !pending.approvals.isEmpty else {
+        private func watcher(_ session: HostSession) throws -> ApprovalWatcher {
+            ApprovalWatcher(session: session, approvals: try session.approvals, interval: interval.duration)
+        }
+
+        private func list(_ session: HostSession) async throws {
+            let approvals = try session.approvals
+            let list = try await approvals.approvals(all: false)
+            report(list, at: approvals.place, session.output)
+            guard !list.approvals.isEmpty else {
                 throw CommandError(
                     .nothingFound,
                     "approvals.none",
-                    "no request waits for a decision at \(base)",
+                    "no request waits for a decision at \(approvals.place)",
                     next: "pairtool approvals --watch"
                 )
             }
             let now = session.output.context.now()
             session.output.list(
-                pending.approvals.map { ApprovalRow($0, at: base) },
+                list.approvals.map { ApprovalRow($0, at: approvals.place) },
                 columns: [
-                    TableColumn("ID", rank: 0) { String($0.id.description.prefix(8)) },
+                    TableColumn("ID", rank: 0) { String($0.id.prefix(8)) },
                     TableColumn("ACTION", shrinks: true, rank: 0) { $0.action.scalars(atMost: 200) },
-                    TableColumn("BY", shrinks: true, rank: 2) { ($0.requestedBy ?? "").scalars(atMost: 60) },
+                    TableColumn("BY", shrinks: true, rank: 2) { $0.asker },
                     TableColumn("ASKED") { TimeText.ago($0.requestedAt, now: now) },
                 ],
-                id: \.id.description
+                id: \.id
             )
-            if session.output.format == .text { session.output.say("At \(base). Next: pairtool approvals show ID") }
+            if session.output.format == .text {
+                session.output.say("At \(approvals.place). Next: pairtool approvals show ID")
+            }
         }
 
-        private func report(_ pending: JarvisPending, at base: JarvisBase, _ output: Output) {
-            guard pending.unreadable > 0 else { return }
+        private func report(_ list: ApprovalList, at place: String, _ output: Output) {
+            guard list.unreadable > 0 else { return }
             output.warn(
                 "approvals.unreadable",
-                "\(base) lists \(pending.unreadable) more requests with invalid ids, which are left out"
+                "\(place) lists \(list.unreadable) more requests with invalid ids, which are left out"
             )
         }
 
-        private func daemons(_ output: Output) throws -> [PairedHost] {
-            try host.pairedHosts("approvals", output.context) { $0 is JarvisClient.Type }
-        }
-
-        private func listAll() async throws {
+        private func listAll(_ hosts: [PairedHost]) async throws {
             let output = options.output
-            let results = try await host.ask(try daemons(output), limit: all.limit) { one, _ in
-                try await one.withJarvis(options, via: place.via) { session in
-                    (pending: try await session.client.pending(), base: session.client.base)
+            let results = try await host.ask(hosts, limit: all.limit) { one, _ in
+                try await one.withSession(options) { session in
+                    let approvals = try session.approvals
+                    return (list: try await approvals.approvals(all: false), place: approvals.place)
                 }
             }
             var found = HostAnswers<[ApprovalRow]>()
             for (host, result) in results {
                 switch result {
                 case .success(let answer):
-                    report(answer.pending, at: answer.base, output)
-                    let rows = answer.pending.approvals.map { ApprovalRow($0, at: answer.base) }
+                    report(answer.list, at: answer.place, output)
+                    let rows = answer.list.approvals.map { ApprovalRow($0, at: answer.place) }
                     found.answers.append(.init(host: host, value: rows))
+                // A host whose agent asks nothing over the network.
+                case .failure(let error) where error.status == .versionMismatch: found.emptyCount += 1
                 case .failure(let error): found.failures.append((host, error))
                 }
             }
@@ -141,7 +160,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
                         .nothingFound,
                         "approvals.none",
                         "no request waits for a decision",
-                        next: "pairtool approvals --watch --all-hosts"
+                        next: "pairtool approvals --watch"
                     )
                 )
             }
@@ -149,26 +168,31 @@ struct ApprovalsCommand: AsyncParsableCommand {
             output.list(
                 rows,
                 columns: [
-                    TableColumn("ID", rank: 0) { String($0.row.id.description.prefix(8)) },
+                    TableColumn("ID", rank: 0) { String($0.row.id.prefix(8)) },
                     TableColumn("ACTION", shrinks: true, rank: 0) { $0.row.action.scalars(atMost: 200) },
                     TableColumn("HOST", shrinks: true, rank: 0) { $0.host.name },
-                    TableColumn("BY", shrinks: true, rank: 2) { ($0.row.requestedBy ?? "").scalars(atMost: 60) },
+                    TableColumn("BY", shrinks: true, rank: 2) { $0.row.asker },
                     TableColumn("ASKED") { TimeText.ago($0.row.requestedAt, now: now) },
                 ],
-                id: \.row.id.description
+                id: \.row.id
             )
-            if output.format == .text { output.say("Next: pairtool approvals show ID --host NAME") }
+            if output.format == .text { output.say("Next: pairtool approvals show ID") }
         }
 
-        private func watchAll() async throws {
+        private func watchAll(_ hosts: [PairedHost]) async throws {
             let output = options.output
-            try await host.follow(try daemons(output), output) { one, _ in
-                try await one.withJarvis(options, via: place.via) { session in
-                    var watcher = ApprovalWatcher(session: session, interval: interval.duration)
+            try await host.follow(hosts, output) { one, _ in
+                try await one.withSession(options) { session in
+                    var watcher = try watcher(session)
                     watcher.namesHost = true
                     try await watcher.run(notifies: notify)
                 }
             }
         }
     }
+}
+
+extension ApprovalRow {
+    /// Who asks, for a column: a person or program, or the sort of tool.
+    fileprivate var asker: String { (requestedBy ?? kind ?? "").scalars(atMost: 60) }
 }

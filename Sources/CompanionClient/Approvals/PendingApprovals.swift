@@ -1,0 +1,31 @@
+import CompanionWire
+
+/// What a host's lists of waiting requests mean, one after the other: which requests are new, and which are gone from
+/// the list and have to be asked about.
+package struct PendingApprovals: Sendable {
+    private var waiting: [ByteText: Approval] = [:]
+
+    package init() {}
+
+    /// Takes a list.
+    ///
+    /// - Returns: The requests that were not there before, in the order of the list, and those that were and are no
+    ///   more. The latter stay in it until ``settle(_:as:)`` is told what became of them.
+    package mutating func take(_ list: [Approval]) -> (new: [Approval], missing: [Approval]) {
+        let listed = Set(list.map { ByteText($0.id) })
+        let missing = waiting.filter { !listed.contains($0.key) }.map(\.value).sorted { $0.id < $1.id }
+        var new: [Approval] = []
+        for approval in list where waiting.updateValue(approval, forKey: ByteText(approval.id)) == nil {
+            new.append(approval)
+        }
+        return (new, missing)
+    }
+
+    /// Says what became of a request.
+    ///
+    /// - Parameter now: The request as it is; nil where the host has it no more.
+    /// - Returns: Whether this is news: not for one that still waits (lists may be behind), or is not known.
+    package mutating func settle(_ id: String, as now: Approval?) -> Bool {
+        now?.isPending != true && waiting.removeValue(forKey: ByteText(id)) != nil
+    }
+}

@@ -1,0 +1,84 @@
+package import CompanionWire
+
+/// The questions of the agent of a host of protocol v2.
+package struct CommandedApprovals: ApprovalDeciding {
+    private let client: CompanionAPIClient
+
+    package init(client: CompanionAPIClient) {
+        self.client = client
+    }
+
+    package var place: String { "\(client.endpoint)" }
+
+    package func approvals(all: Bool) async throws -> ApprovalList {
+        let list: LossyArray<HostQuestion>
+        do {
+            let target = "/companion/approvals\(all ? "?all=1" : "")"
+            list = try await client.json(.get(target), as: ApprovalsListResponse.self).approvals
+        } catch let error as CompanionClientError where error.code == .notFound {
+            throw CompanionClientError(
+                .unsupportedVersion,
+                "\(client.endpoint) is too old: its agent's questions are answered at the host.",
+                underlying: error
+            )
+        }
+        return ApprovalList(approvals: list.elements.map { Approval($0) }, unreadable: list.dropped)
+    }
+
+    package func approval(id: String) async throws -> Approval? {
+        do {
+            let target = "/companion/approvals/\(try client.segment(id, "question"))"
+            let limits = client.configuration.limits
+            let answer = try await client.json(
+                .get(target),
+                as: ApprovalResponse.self,
+                upTo: max(limits.message, limits.body)
+            )
+            var approval = Approval(answer.approval)
+            (approval.mayDecide, approval.mayAlways) = (answer.mayDecide, answer.mayAlways)
+            return approval
+        } catch let error as CompanionClientError where error.code == .notFound {
+            return nil
+        }
+    }
+
+    package func decide(_ approval: Approval, _ choice: ApprovalChoice) async throws -> Approval {
+        let option: String
+        switch choice {
+        case .option(let id): option = id
+        case .approve(let always): option = try self.option(always ? .allowAlways : .allowOnce, of: approval)
+        case .reject(let always, _): option = try self.option(always ? .rejectAlways : .rejectOnce, of: approval)
+        }
+        return Approval(try await client.decide(approvalID: approval.id, optionID: option))
+    }
+
+    private func option(_ kind: AgentOption.Kind, of approval: Approval) throws -> String {
+        if let option = approval.options?.first(where: { $0.kind == kind }) { return option.id }
+        let offered = (approval.options ?? []).map(\.name).joined(separator: ", ")
+        throw CompanionClientError(.badRequest, "The agent does not offer this answer. It offers: \(offered).")
+    }
+}
+
+extension CompanionAPIClient {
+    /// Answers a question of the agent.
+    package func decide(approvalID: String, optionID: String) async throws -> HostQuestion {
+        try await result(of: .approvalDecide(approvalID: approvalID, optionID: optionID))
+    }
+}
+
+extension Approval {
+    fileprivate init(_ question: HostQuestion) {
+        let status = question.state == .open ? Self.pending : question.state.rawValue
+        self.init(id: question.id, action: question.title, status: status)
+        kind = question.kind
+        requestedAt = question.askedAt
+        expiresAt = question.expiresAt
+        resolvedAt = question.decidedAt
+        decidedBy = question.decidedBy
+        arguments = question.arguments
+        options = question.options
+        option = question.option
+        chatID = question.chatId
+        turnID = question.turnId
+    }
+}

@@ -1,0 +1,95 @@
+package import CompanionWire
+import FoundationEssentials
+
+/// The requests of a Jarvis daemon.
+package struct JarvisApprovals: ApprovalDeciding {
+    /// Decides while no other process of this user does.
+    package typealias Decide = @Sendable (JarvisApprovalID, JarvisDecision) async throws -> JarvisReceipt
+
+    /// While the second base URL is in use, the local one is tried before every tenth look.
+    private static let looksBetweenReturns = 10
+
+    private let client: JarvisClient
+    private let decide: Decide
+
+    package init(client: JarvisClient, decide: @escaping Decide) {
+        (self.client, self.decide) = (client, decide)
+    }
+
+    package var place: String { "\(client.base)" }
+    package var needsReason: Bool { true }
+
+    /// The daemon lists only what waits.
+    package func approvals(all: Bool) async throws -> ApprovalList {
+        let pending = try await client.pending()
+        return ApprovalList(approvals: pending.approvals.map { Approval($0) }, unreadable: pending.unreadable)
+    }
+
+    /// Only a request that waits has all of its fields. An id is read in any case of its letters.
+    package func approval(id word: String) async throws -> Approval? {
+        guard let id = JarvisApprovalID(word) else { return nil }
+        if let waiting = try await client.pending().approvals.first(where: { $0.id.uppercased == id.uppercased }) {
+            return Approval(waiting)
+        }
+        for id in [id, id.uppercased] {
+            if let state = try await client.state(of: id) { return Approval(state) }
+        }
+        return nil
+    }
+
+    package func decide(_ approval: Approval, _ choice: ApprovalChoice) async throws -> Approval {
+        guard let id = JarvisApprovalID(approval.id) else {
+            throw CompanionClientError(.notFound, "The daemon at \(client.base) has no request \(approval.id).")
+        }
+        let decision: JarvisDecision
+        switch choice {
+        case .approve(always: false): decision = .approve
+        case .reject(always: false, let reason?): decision = .reject(reason: reason)
+        case .approve, .reject, .option:
+            throw CompanionClientError(
+                .badRequest,
+                "Jarvis daemons take a yes, or a no with a reason, for one request.",
+                delivery: .notSent
+            )
+        }
+        let receipt = try await decide(id, decision)
+        var decided = approval
+        decided.id = receipt.id.description
+        decided.status = receipt.status.rawValue
+        decided.message = receipt.message
+        decided.wasAnswerLost = receipt.message == nil
+        return decided
+    }
+
+    package func state(of approval: Approval) async throws -> Approval? {
+        guard let id = JarvisApprovalID(approval.id), let state = try await client.state(of: id) else { return nil }
+        var now = approval
+        (now.status, now.resolvedAt) = (state.status.rawValue, state.resolvedAt)
+        return now
+    }
+
+    package func prepareLook(_ number: Int, failures: Int) async throws -> Bool {
+        if failures > 0 {
+            try await client.locate()
+            return false
+        }
+        guard number.isMultiple(of: Self.looksBetweenReturns) else { return false }
+        return try await client.returnToLocal()
+    }
+}
+
+extension Approval {
+    init(_ request: JarvisApproval) {
+        self.init(id: request.id.description, action: request.action, status: request.status.rawValue)
+        reason = request.reason
+        requestedBy = request.requestedBy
+        requestedAt = request.requestedAt
+        details = request.details
+    }
+
+    init(_ state: JarvisApprovalState) {
+        self.init(id: state.id.description, action: state.action, status: state.status.rawValue)
+        requestedAt = state.requestedAt
+        resolvedAt = state.resolvedAt
+    }
+}

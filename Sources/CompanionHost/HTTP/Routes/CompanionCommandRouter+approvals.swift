@@ -1,0 +1,27 @@
+import CompanionWire
+import HTTPTypes
+import Hummingbird
+
+extension CompanionCommandRouter {
+    /// The questions of the agent. They are answered by a signed command, `approval.decide`.
+    func addApprovalRoutes(to router: Router<HostRequestContext>) {
+        add(.get, "/companion/approvals", to: router) { request, context in
+            _ = try await authenticate(request, context)
+            let all = Self.integer(request.uri.queryParameters["all"]) ?? 0
+            return .json(ApprovalsListResponse(approvals: try await questions.list(all: all != 0)))
+        }
+        add(.get, "/companion/approvals/:id", to: router) { request, context in
+            let device = try await authenticate(request, context)
+            guard let question = try await questions.question(id: try context.parameter("id")) else {
+                throw HostError(.approvalUnknown, HostErrorText.approvalUnknown)
+            }
+            return .json(
+                ApprovalResponse(
+                    approval: question,
+                    mayDecide: device.permissions.contains(.approve),
+                    mayAlways: questions.devicesMayAlways
+                )
+            )
+        }
+    }
+}

@@ -1,0 +1,182 @@
+package import FoundationEssentials
+
+/// A question of a host's agent, as the host keeps it and as devices get it.
+package struct HostQuestion: Codable, Sendable, Hashable, Identifiable {
+    package enum State: String, Codable, Sendable, Hashable {
+        case open, approved, rejected
+        /// Nobody answered in time: the answer was no.
+        case expired
+        /// Its turn ended.
+        case cancelled
+        /// The host ended, and with it the agent that asked.
+        case interrupted
+    }
+
+    package var id: String
+    package var chatId: String
+    package var turnId: String
+    /// What the agent wants to do.
+    package var title: String
+    /// What sort of tool it wants to use, such as `edit` or `execute`; empty for none.
+    package var kind: String
+    /// What it would do, in full: a command, a difference, or JSON. nil in lists.
+    package var arguments: String?
+    package var options: [AgentOption]
+    package var askedAt: Date
+    package var expiresAt: Date
+    package var state: State
+    /// The id of the option that was chosen.
+    package var option: String?
+    /// Who answered, for people; nil where nobody did.
+    package var decidedBy: String?
+    package var decidedAt: Date?
+
+    package init(
+        id: String,
+        chatId: String,
+        turnId: String,
+        title: String,
+        kind: String,
+        arguments: String? = nil,
+        options: [AgentOption],
+        askedAt: Date,
+        expiresAt: Date,
+        state: State = .open,
+        option: String? = nil,
+        decidedBy: String? = nil,
+        decidedAt: Date? = nil
+    ) {
+        self.id = id
+        self.chatId = chatId
+        self.turnId = turnId
+        self.title = title
+        self.kind = kind
+        self.arguments = arguments
+        self.options = options
+        self.askedAt = askedAt
+        self.expiresAt = expiresAt
+        self.state = state
+        self.option = option
+        self.decidedBy = decidedBy
+        self.decidedAt = decidedAt
+    }
+
+    /// The chosen answer, in the agent's words; nil without one.
+    package var chosen: String? {
+        option.flatMap { chosen in options.first { $0.id.isSame(as: chosen) }?.name }
+    }
+}
+
+/// One of the answers to a question.
+package struct AgentOption: Codable, Sendable, Hashable {
+    package enum Kind: String, Codable, Sendable, Hashable {
+        case allowOnce = "allow_once"
+        case allowAlways = "allow_always"
+        case rejectOnce = "reject_once"
+        case rejectAlways = "reject_always"
+        /// One that this version does not know.
+        case other
+
+        package init(from decoder: any Decoder) throws {
+            self = Kind(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .other
+        }
+
+        /// Whether the agent goes on with the tool.
+        package var allows: Bool { self == .allowOnce || self == .allowAlways }
+
+        /// Whether the answer may go for more than this question.
+        package var mayLast: Bool { self != .allowOnce && self != .rejectOnce }
+    }
+
+    package var id: String
+    package var name: String
+    package var kind: Kind
+
+    package init(id: String, name: String, kind: Kind) {
+        self.id = id
+        self.name = name
+        self.kind = kind
+    }
+}
+
+/// What a turn's readers are told of a question: it was asked, it was decided, the agent went on.
+package struct QuestionNotice: Sendable, Hashable {
+    package enum Phase: String, Sendable, Hashable, CaseIterable {
+        case asked = "approval_asked"
+        case decided = "approval_decided"
+        case continued = "approval_continued"
+    }
+
+    package var phase: Phase
+    /// The id of the question.
+    package var id: String
+    package var title: String
+    /// What sort of tool it is about; empty for none.
+    package var kind: String
+    package var state: HostQuestion.State
+    /// The answer in the agent's words; nil without one.
+    package var answer: String?
+    /// Who answered; nil where nobody did.
+    package var decidedBy: String?
+    package var expiresAt: Date?
+
+    package init(_ phase: Phase, _ question: HostQuestion) {
+        self.phase = phase
+        id = question.id
+        title = question.title
+        kind = question.kind
+        state = question.state
+        answer = question.chosen
+        decidedBy = question.decidedBy
+        expiresAt = phase == .asked ? question.expiresAt : nil
+    }
+
+    package init(
+        _ phase: Phase,
+        id: String,
+        title: String,
+        kind: String,
+        state: HostQuestion.State,
+        answer: String? = nil,
+        decidedBy: String? = nil,
+        expiresAt: Date? = nil
+    ) {
+        self.phase = phase
+        self.id = id
+        self.title = title
+        self.kind = kind
+        self.state = state
+        self.answer = answer
+        self.decidedBy = decidedBy
+        self.expiresAt = expiresAt
+    }
+}
+
+/// The answer of `GET /companion/approvals`.
+package struct ApprovalsListResponse: Codable, Sendable, Hashable {
+    package var ok: Bool
+    /// Without their arguments: open ones first, oldest first; then others, newest first.
+    package var approvals: LossyArray<HostQuestion>
+
+    package init(approvals: [HostQuestion]) {
+        ok = true
+        self.approvals = LossyArray(approvals)
+    }
+}
+
+/// The answer of `GET /companion/approvals/:id`.
+package struct ApprovalResponse: Codable, Sendable, Hashable {
+    package var ok: Bool
+    package var approval: HostQuestion
+    /// Whether this device has the permission to answer.
+    package var mayDecide: Bool
+    /// Whether devices may choose an answer that goes for later questions too.
+    package var mayAlways: Bool
+
+    package init(approval: HostQuestion, mayDecide: Bool, mayAlways: Bool) {
+        ok = true
+        self.approval = approval
+        self.mayDecide = mayDecide
+        self.mayAlways = mayAlways
+    }
+}

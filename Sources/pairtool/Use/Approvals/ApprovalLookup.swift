@@ -1,0 +1,114 @@
+import CompanionClient
+import CompanionWire
+import Identity
+import LocalState
+
+extension HostOptions {
+    /// The hosts whose requests a command is about: the named one, else all that ask for approvals.
+    func approvalHosts(_ context: CommandContext) throws -> [PairedHost] {
+        if let word = host ?? context.hostVariable {
+            let hosts = try PairedHostStore(directory: context.paths.data).load()
+            // An address is looked up when the host is opened.
+            guard HostPlace(word) == nil || hosts.hosts.contains(where: { $0.name == word }) else { return [] }
+            return [try PairedHostSelection.select(word, in: hosts)]
+        }
+        do {
+            return try pairedHosts("approvals", context) { $0 is any ApprovalDeciding.Type }
+        } catch let error as CommandError where ["host.cannot", "host.none_paired"].contains(error.code) {
+            // Hosts that do not advertise themselves are paired by their address.
+            let others = HostFamily.allCases.map(\.behavior).filter { !$0.isAdvertised }.map(\.pairCommand)
+            throw CommandError(
+                .notPaired,
+                "host.none_paired",
+                "no host that asks for approvals is paired yet",
+                next: (["pairtool pair"] + others).joined(separator: ", or ")
+            )
+        }
+    }
+
+    /// Runs a body with the request that the user named, and with its host.
+    ///
+    /// - Parameter word: The id, or the first characters of it (at least four, in any case). Requests that wait come
+    ///   before others.
+    func withApproval(
+        _ word: String,
+        _ options: OutputOptions,
+        _ body: (HostSession, Approval) async throws -> Void
+    ) async throws {
+        let output = options.output
+        let hosts = try approvalHosts(output.context)
+        guard hosts.count > 1 else {
+            var one = self
+            if let only = hosts.first { one.host = only.id }
+            return try await one.withSession(options) { session in
+                let approvals = try session.approvals
+                let found = try await Self.find(word, in: approvals)
+                try await body(session, try Self.single(found.map { ($0, "") }, word, at: approvals.place))
+            }
+        }
+        var found: [(approval: Approval, host: PairedHost)] = []
+        for (host, result) in try await ask(
+            hosts,
+            limit: AllHostsOptions.usualLimit,
+            { one, _ in
+                try await one.withSession(options) { try await Self.find(word, in: try $0.approvals) }
+            }
+        ) {
+            switch result {
+            case .success(let approvals): found += approvals.map { ($0, host) }
+            // Its agent asks nothing over the network.
+            case .failure(let error) where error.status == .versionMismatch: break
+            case .failure(let error): output.warn(error.naming(host))
+            }
+        }
+        let waiting = found.filter(\.approval.isPending)
+        if !waiting.isEmpty { found = waiting }
+        let approval = try Self.single(found.map { ($0.approval, ", at \($0.host.name)") }, word, at: nil)
+        guard let place = found.first(where: { $0.approval == approval })?.host else { return }
+        var one = self
+        one.host = place.id
+        try await one.withSession(options) { try await body($0, approval) }
+    }
+
+    private static func find(_ word: String, in approvals: any ApprovalDeciding) async throws -> [Approval] {
+        let lowered = word.lowercased()
+        let all = try await approvals.approvals(all: true).approvals
+        let found = all.filter {
+            let id = $0.id.lowercased()
+            return id.isSame(as: lowered) || (word.utf8.count >= 4 && id.begins(with: lowered))
+        }
+        let waiting = found.filter(\.isPending)
+        if !waiting.isEmpty { return waiting }
+        if !found.isEmpty { return found }
+        // Only a whole id is asked for.
+        guard word.utf8.count == 36 else { return [] }
+        return try await approvals.approval(id: word).map { [$0] } ?? []
+    }
+
+    /// - Parameter place: Where it was looked for; nil for several hosts.
+    private static func single(
+        _ found: [(approval: Approval, remark: String)],
+        _ word: String,
+        at place: String?
+    ) throws -> Approval {
+        if let first = found.first, found.count == 1 { return first.approval }
+        guard found.isEmpty else {
+            throw CommandError(
+                .usage,
+                "approval.ambiguous",
+                "“\(word)” matches several: "
+                    + found.prefix(5).map {
+                        "\($0.approval.id) (\($0.approval.action.scalars(atMost: 60))\($0.remark))"
+                    }
+                    .joined(separator: ", "),
+                next: "use more of the id: pairtool approvals"
+            )
+        }
+        throw CommandError(
+            .nothingFound,
+            "approval.unknown",
+            place.map { "the host at \($0) has no request “\(word)”" } ?? "no host has a request “\(word)”",
+            next: word.utf8.count < 4 ? "give at least four characters of the id" : "pairtool approvals"
+        )
+    }
+}

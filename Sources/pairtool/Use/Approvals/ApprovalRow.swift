@@ -1,0 +1,105 @@
+import CompanionClient
+import CompanionWire
+import FoundationEssentials
+
+/// An approval request in JSON.
+struct ApprovalRow: Encodable {
+    var id: String
+    var action: String
+    var kind: String?
+    var reason: String?
+    var requestedBy: String?
+    var requestedAt: Date?
+    var expiresAt: Date?
+    var resolvedAt: Date?
+    var status: String
+    var details: [String: String]?
+    var arguments: String?
+    var options: [AgentOption]?
+    /// The id of the option that was chosen.
+    var option: String?
+    var decidedBy: String?
+    var chatId: String?
+    var turnId: String?
+    /// Where it was read from.
+    var daemon: String
+
+    init(_ approval: Approval, at place: String) {
+        id = approval.id
+        action = approval.action
+        kind = approval.kind.isEmpty ? nil : approval.kind
+        reason = approval.reason
+        requestedBy = approval.requestedBy
+        requestedAt = approval.requestedAt
+        expiresAt = approval.expiresAt
+        resolvedAt = approval.resolvedAt
+        status = approval.status
+        details = approval.details
+        arguments = approval.arguments
+        options = approval.options
+        option = approval.option
+        decidedBy = approval.decidedBy
+        chatId = approval.chatID
+        turnId = approval.turnID
+        daemon = place
+    }
+
+    private var chosen: String? {
+        option.flatMap { chosen in options?.first { $0.id.isSame(as: chosen) }?.name }
+    }
+
+    /// All fields, one per line. Long texts are shortened so that they cannot push the other lines off the screen; what
+    /// a tool would do follows in full.
+    func text(now: Date) -> String {
+        var lines = [("id", id), ("action", action)]
+        if let kind { lines.append(("kind", kind)) }
+        if let reason, !reason.isEmpty { lines.append(("reason", reason)) }
+        if let requestedBy, !requestedBy.isEmpty { lines.append(("by", requestedBy)) }
+        if let requestedAt {
+            lines.append(
+                ("asked", "\(CompanionTimestamp.string(from: requestedAt)) (\(TimeText.ago(requestedAt, now: now)))")
+            )
+        }
+        lines.append(("status", status))
+        if let expiresAt, status.isSame(as: Approval.pending) {
+            lines.append(("left", TimeText.span(max(expiresAt.timeIntervalSince(now), 0))))
+        }
+        if let resolvedAt { lines.append(("decided", CompanionTimestamp.string(from: resolvedAt))) }
+        if let decidedBy { lines.append(("decider", decidedBy)) }
+        if let chosen { lines.append(("answer", chosen)) }
+        if let chatId { lines.append(("chat", chatId)) }
+        if let options { lines.append(("answers", options.map(\.name).joined(separator: ", "))) }
+        for (key, value) in (details ?? [:]).sorted(by: { $0.key < $1.key }).prefix(40) {
+            lines.append(("detail", "\(key.scalars(atMost: 60)) = \(value)"))
+        }
+        lines.append((options == nil ? "daemon" : "host", daemon))
+        let fields = lines.map { name, value in
+            name + String(repeating: " ", count: 10 - name.count) + TerminalText.line(value.scalars(atMost: 2000))
+        }
+        let whole = arguments.map { $0.isEmpty ? [] : ["", TerminalText.block($0)] } ?? []
+        return (fields + whole).joined(separator: "\n")
+    }
+}
+
+/// A decision in JSON.
+struct ApprovalDecisionRow: Encodable {
+    var id: String
+    var action: String
+    var status: String
+    /// The host's message.
+    var message: String?
+    var option: String?
+    var decidedBy: String?
+    /// Where it was decided.
+    var daemon: String
+
+    init(_ approval: Approval, at place: String) {
+        id = approval.id
+        action = approval.action
+        status = approval.status
+        message = approval.message
+        option = approval.option
+        decidedBy = approval.decidedBy
+        daemon = place
+    }
+}

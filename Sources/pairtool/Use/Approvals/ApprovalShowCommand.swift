@@ -1,0 +1,38 @@
+import ArgumentParser
+import CompanionClient
+import CompanionWire
+
+struct ApprovalShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show the details of a request: the command, or the whole difference.",
+        discussion: """
+            Examples:
+              pairtool approvals show 7b0e
+              pairtool approvals show 7b0e --json
+            """
+    )
+
+    @Argument(help: "The request, by id prefix.")
+    var id: String
+
+    @Flag(help: "Do not use a pager for long output.")
+    var noPager = false
+
+    @OptionGroup var host: HostOptions
+    @OptionGroup var place: ApprovalPlaceOption
+    @OptionGroup var options: OutputOptions
+
+    func run() async throws {
+        try await place.run {
+            try await host.withApproval(id, options) { session, approval in
+                let approvals = try session.approvals
+                let whole = approval.options == nil ? approval : try await approvals.approval(id: approval.id)
+                let row = ApprovalRow(whole ?? approval, at: approvals.place)
+                try await Pager.with(session.output, isWanted: !noPager) { output, _ in
+                    output.result(row, id: row.id) { row.text(now: output.context.now()) }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import CompanionClient
+import CompanionWire
+import Identity
+
+/// Asks the user at the terminal what a host's agent asks.
+struct QuestionPrompt {
+    static let ownerAnswers =
+        "This device may not answer: the host's owner does, with pairtool host approvals. To let this device answer: "
+        + "pairtool host permissions DEVICE --add approve"
+
+    let session: HostSession
+    let approvals: any ApprovalDeciding
+
+    private var context: CommandContext { session.context }
+
+    /// Shows a question in full, and sends the answer that the user chooses by a key.
+    ///
+    /// - Throws: `CancellationError` when the user interrupts; ``CompanionClientError``.
+    func ask(_ id: String) async throws {
+        guard let approval = try await approvals.approval(id: id), approval.isPending else { return }
+        await TurnNotifier(context: context, hostName: session.host.name).show(.question, chat: "")
+        try await context.drawing.pause {
+            try await show(approval)
+            guard approval.mayDecide else { return session.output.say(Self.ownerAnswers) }
+            let keys = OptionKeys(approval)
+            while true {
+                let typed: UInt8?
+                do {
+                    typed = try await Question(context: context).key(keys.line)
+                } catch {
+                    // Interrupted, or answered elsewhere: what is shown of the turn says by whom.
+                    context.stderr.write("\n")
+                    throw error
+                }
+                guard let key = typed else {
+                    context.stderr.write("\n")
+                    return session.output.say("To answer: pairtool approvals approve \(id.prefix(8))")
+                }
+                if key == OptionKeys.view {
+                    context.stderr.write("\n")
+                    try await show(approval)
+                } else if let option = keys.option(for: key) {
+                    context.stderr.write(TerminalText.line(option.name) + "\n")
+                    _ = try await approvals.decide(approval, .option(option.id))
+                    return
+                } else {
+                    // Enter and keys that mean nothing here.
+                    context.stderr.write("\r")
+                }
+            }
+        }
+    }
+
+    /// Shows what the agent wants to do; in the pager if it does not fit the window.
+    private func show(_ approval: Approval) async throws {
+        let kind = approval.kind.isEmpty ? "" : " (\(approval.kind))"
+        var text = "\n" + TerminalText.line("The agent asks: \(approval.action)\(kind)") + "\n"
+        if let arguments = approval.arguments, !arguments.isEmpty {
+            text += TerminalText.block(arguments.ends(with: "\n") ? arguments : arguments + "\n")
+        }
+        guard context.stdoutIsTerminal else { return context.stderr.write(text) }
+        // The question and its keys follow below.
+        try await Pager.with(session.output, isWanted: true) { output, _ in output.data(text) }
+    }
+}
+
+/// The key for each answer: y and a for yes, n and N for no, digits for others.
+struct OptionKeys {
+    static let view = UInt8(ascii: "v")
+
+    private let keys: [(key: UInt8, option: AgentOption)]
+
+    init(_ approval: Approval) {
+        let usual: [AgentOption.Kind: String] = [
+            .allowOnce: "y", .allowAlways: "a", .rejectOnce: "n", .rejectAlways: "N",
+        ]
+        var free = Array("123456789bcdefghijklmopqrstuwxz".utf8)[...]
+        var taken: Set<UInt8> = []
+        keys = (approval.options ?? []).filter { approval.mayAlways || !$0.kind.mayLast }.compactMap { option in
+            if let key = usual[option.kind]?.utf8.first, taken.insert(key).inserted { return (key, option) }
+            return free.popFirst().map { ($0, option) }
+        }
+    }
+
+    func option(for key: UInt8) -> AgentOption? {
+        keys.first { $0.key == key }?.option
+    }
+
+    /// Such as `[y] Yes  [n] No  [v] show again: `.
+    var line: String {
+        let answers = keys.map { "[\(Character(Unicode.Scalar($0.key)))] \($0.option.name)" }
+        return TerminalText.line((answers + ["[v] show again"]).joined(separator: "  ")) + ": "
+    }
+}

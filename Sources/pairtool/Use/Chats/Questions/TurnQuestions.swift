@@ -1,0 +1,99 @@
+import CompanionClient
+import CompanionWire
+import Identity
+import NIOConcurrencyHelpers
+
+/// Answers the questions of a host's agent while its turn runs: by what the command line allows, or by asking the user.
+final class TurnQuestions: Sendable {
+    private let session: HostSession
+    /// Names or kinds of tools to say yes to; nil says yes to all.
+    private let allowedTools: [String]?
+    /// Whether to say no to all others.
+    private let deniesRest: Bool
+    /// Questions to be answered, one after the other.
+    private let asked: AsyncStream<QuestionNotice>
+    private let ask: AsyncStream<QuestionNotice>.Continuation
+    /// What ends when a question needs no answer any more.
+    private let open = NIOLockedValueBox<[String: (end: AsyncStream<Never>, over: AsyncStream<Never>.Continuation)]>([:]
+    )
+
+    init(_ session: HostSession, allowedTools: [String]?, deniesRest: Bool) {
+        (self.session, self.allowedTools, self.deniesRest) = (session, allowedTools, deniesRest)
+        (asked, ask) = AsyncStream.makeStream()
+    }
+
+    /// Runs a body, and answers what it takes meanwhile.
+    func answering<R>(_ body: () async throws -> R) async throws -> R {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { [self] in
+                for await notice in asked { await answer(notice) }
+            }
+            defer {
+                ask.finish()
+                group.cancelAll()
+            }
+            return try await body()
+        }
+    }
+
+    /// Takes what the host says of a question.
+    func take(_ notice: QuestionNotice) {
+        switch notice.phase {
+        case .asked:
+            let (end, over) = AsyncStream.makeStream(of: Never.self)
+            open.withLockedValue { $0[notice.id] = (end, over) }
+            ask.yield(notice)
+        case .decided: open.withLockedValue { $0[notice.id] }?.over.finish()
+        case .continued: break
+        }
+    }
+
+    /// Answers a question, unless somebody else does.
+    private func answer(_ notice: QuestionNotice) async {
+        guard let end = open.withLockedValue({ $0[notice.id]?.end }) else { return }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { [self] in await decide(notice) }
+            group.addTask { for await _ in end {} }
+            await group.next()
+            group.cancelAll()
+        }
+        open.withLockedValue { _ = $0.removeValue(forKey: notice.id) }
+    }
+
+    private func isAsking(_ notice: QuestionNotice) -> Bool {
+        choice(notice) == nil && session.context.canAsk && session.output.format == .text
+    }
+
+    /// What the command line says about a question; nil if the user is to be asked.
+    private func choice(_ notice: QuestionNotice) -> ApprovalChoice? {
+        let names = [notice.title, notice.kind].filter { !$0.isEmpty }
+        let isAllowed = allowedTools?.contains { tool in names.contains { $0.isSame(as: tool) } } ?? true
+        return isAllowed ? .approve(always: false) : deniesRest ? .reject(always: false, reason: nil) : nil
+    }
+
+    private func decide(_ notice: QuestionNotice) async {
+        guard let approvals = session.offer.approvals else { return }
+        do {
+            if let choice = choice(notice) {
+                guard let approval = try await approvals.approval(id: notice.id), approval.isPending else { return }
+                _ = try await approvals.decide(approval, choice)
+            } else if isAsking(notice) {
+                try await QuestionPrompt(session: session, approvals: approvals).ask(notice.id)
+            } else {
+                session.output.say(
+                    "The agent waits for an answer: \(notice.title). To answer: "
+                        + "pairtool approvals approve \(notice.id.prefix(8)), or reject \(notice.id.prefix(8))"
+                )
+            }
+        } catch let error as CompanionClientError where error.code == .alreadyDecided {
+            // The turn itself tells by whom.
+        } catch let error as CompanionClientError where error.hostCode == .permissionDenied {
+            session.output.say(QuestionPrompt.ownerAnswers)
+        } catch let error as CompanionClientError {
+            // The turn goes on, and the question can be answered elsewhere.
+            session.output.warn(CommandError(describing: error.naming(session.host)))
+        } catch {
+            // Ctrl-C is about the turn, not about the question.
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import CompanionTestSupport
+import CompanionWire
+import FoundationEssentials
+import Testing
+
+@testable import CompanionHost
+
+/// Questions of the agent, answered by paired devices.
+@Suite("Questions that devices answer", .timeLimit(.minutes(5)))
+struct ApprovalRouteTests {
+    private func withQuestion<R: Sendable>(
+        clock: HostClock = .system,
+        always: Bool = false,
+        permissions: [CompanionPermission] = CompanionPermission.all,
+        _ body: (TestHost, TestDevice, HostQuestion) async throws -> R
+    ) async throws -> R {
+        try await withTemporaryDirectory { directory in
+            let command = try FakeACPAgent.command(in: directory)
+            return try await withHostAndDevice(in: directory, clock: clock) {
+                $0.agent = .acp(ACPLaunch(id: "fake", name: "Fake", command: command))
+                $0.devicesMayAlways = always
+                $0.questionTimeout = .seconds(7200)
+                $0.turnTimeout = .seconds(60)
+            } _: { host, device in
+                device.name = "Asker"
+                try await device.pair(permissions: permissions)
+                _ = try await device.startTurn("ask", model: "fake")
+                let question = try await host.event { event in
+                    if case .questionAsked(let question) = event { question } else { nil }
+                }
+                return try await body(host, device, question)
+            }
+        }
+    }
+
+    private func reply(_ device: TestDevice, _ question: HostQuestion, _ option: String, _ clock: TestClock? = nil)
+        async throws -> Reply
+    {
+        let payload = CommandPayload.approvalDecide(approvalID: question.id, optionID: option)
+        return try await device.command(payload, now: clock?.now ?? Date())
+    }
+
+    @Test(
+        "A question that nobody sees is answered an hour later by another device, and the turn's frames tell all of it"
+    )
+    func anHourLater() async throws {
+        let clock = TestClock()
+        try await withQuestion(clock: clock.hostClock) { host, asker, question in
+            clock.advance(by: 3600)
+            try await host.withDevice { other in
+                other.name = "Laptop"
+                try await other.pair()
+                let listed = try await other.get("/companion/approvals").decoded(ApprovalsListResponse.self).approvals
+                #expect(listed.elements.map(\.id) == [question.id] && listed.elements[0].arguments == nil)
+                let whole = try await other.get("/companion/approvals/\(question.id)").decoded(ApprovalResponse.self)
+                #expect(whole.approval.arguments?.hasPrefix("rm -r build\n") == true && !whole.mayAlways)
+                let decided: HostQuestion = try await reply(other, question, "y", clock).result()
+                #expect(decided.state == .approved && decided.decidedBy == "Laptop" && decided.arguments == nil)
+                let path = "/companion/chats/\(question.chatId)/turns/\(question.turnId)/events"
+                var decoder = ContinueChatStreamDecoder(isNumbered: true)
+                let frames = try decoder.feed(try await other.get(path).body.utf8).compactMap { output in
+                    if case .event(let event) = output { event } else { nil }
+                }
+                let notices = frames.compactMap { if case .question(let notice) = $0 { notice } else { nil } }
+                #expect(notices.map(\.phase) == [.asked, .decided, .continued])
+                #expect(notices.allSatisfy { $0.id == question.id && $0.title == "Run it" && $0.kind == "execute" })
+                #expect(notices[1].decidedBy == "Laptop" && notices[1].answer == "Yes" && notices[1].state == .approved)
+                #expect(frames.contains(.status(label: "The host's owner is asked: Run it")))
+                #expect(frames.contains(.status(label: "Laptop said “Yes”")))
+                #expect(frames.contains(.text("chosen: y")))
+                let rows = try await host.server.administration.audit.rows()
+                #expect(rows.last?.kind == "question.decided" && rows.last?.device == other.id)
+            }
+        }
+    }
+
+    @Test("The second answer gets 409 with who was first; a repetition of the first gets its result again")
+    func second() async throws {
+        try await withQuestion { host, asker, question in
+            let command = try await asker.sign(.approvalDecide(approvalID: question.id, optionID: "n"))
+            #expect(try await asker.send(command).outcome().replayed == false)
+            #expect(try await asker.send(command).outcome().replayed == true)
+            let late = try await reply(asker, question, "y")
+            #expect(late.status == 409 && late.code == .approvalDecided)
+            #expect(late.error == "Asker was first: the question was rejected")
+            var unknown = question
+            unknown.id = "none"
+            #expect(try await reply(asker, unknown, "y").code == .approvalUnknown)
+            #expect(
+                try await asker.get("/companion/approvals").decoded(ApprovalsListResponse.self).approvals.elements == []
+            )
+            let all = try await asker.get("/companion/approvals?all=1").decoded(ApprovalsListResponse.self)
+            #expect(all.approvals.elements.map(\.state) == [.rejected])
+        }
+    }
+
+    @Test("A device without the permission, a revoked one and version 1 are refused")
+    func refused() async throws {
+        try await withQuestion(permissions: CompanionPermission.beforePermissions) { host, asker, question in
+            let without = try await reply(asker, question, "y")
+            #expect(without.status == 403 && without.code == .permissionDenied)
+            #expect(try await asker.get("/companion/approvals").status == 200, "reading needs none")
+            // The owner grants it, and then takes the device away.
+            #expect(try await host.server.administration.setPermissions(CompanionPermission.all, of: asker.id))
+            #expect(try await host.server.administration.revoke(asker.id))
+            let revoked = try await reply(asker, question, "y")
+            #expect(revoked.status == 403 && revoked.code == .deviceRevoked)
+            #expect(try await asker.get("/companion/approvals").code == .deviceRevoked)
+            #expect(try await asker.send("GET", "/companion/approvals", version: nil).status == 426)
+            let kept = try await host.server.administration.questions.question(id: question.id)
+            #expect(kept?.option == nil)
+        }
+    }
+
+    @Test("A device may answer for later questions too only if the host says so", arguments: [true, false])
+    func always(isAllowed: Bool) async throws {
+        try await withQuestion(always: isAllowed) { host, asker, question in
+            let reply = try await reply(asker, question, "Y")
+            #expect(reply.status == (isAllowed ? 200 : 403))
+            guard !isAllowed else { return }
+            #expect(reply.error?.contains("Only the host's owner") == true)
+            let told = try await host.event { if case .alwaysRefused(_, let device) = $0 { device } else { nil } }
+            #expect(told.name == "Asker")
+        }
+    }
+
+    @Test("The live feed tells of a question and of its answer")
+    func live() async throws {
+        try await withQuestion { host, asker, question in
+            try await LiveClient.with(host, token: asker.token) { client in
+                _ = try await client.event(.hello)
+                _ = try await reply(asker, question, "y").outcome()
+                let decided = try await client.event(.approvalDecided)
+                #expect(decided.approvalId == question.id && decided.chatId == question.chatId)
+                #expect(decided.state == "approved" && decided.decidedBy == "Asker" && decided.title == "Run it")
+                _ = try await client.event(.turnFinished)
+                let sent = try await asker.execute(
+                    .chatSend(chatID: question.chatId, prompt: "ask", model: "fake", allowedTools: nil)
+                )
+                let asked = try await client.event(.approvalAsked)
+                #expect(asked.turnId == sent.result["turnId"]?.string && asked.state == "open")
+            }
+        }
+    }
+
+    @Test("An agent's options are limited in number and length, and their names are cut")
+    func limits() {
+        func question(_ options: [ACPValue]) -> ACPQuestion? {
+            ACPQuestion(key: 0, ["sessionId": "s", "toolCall": ["toolCallId": "t"], "options": .array(options)])
+        }
+        func option(_ id: String, name: String = "n") -> ACPValue {
+            ["optionId": .string(id), "name": .string(name), "kind": "allow_once"]
+        }
+        #expect(question((0..<20).map { option("\($0)") })?.options.count == 20)
+        #expect(question((0..<21).map { option("\($0)") }) == nil)
+        #expect(question([option(String(repeating: "x", count: 257))]) == nil)
+        let long = question([option("y", name: String(repeating: "é", count: 300))])
+        #expect(long?.options.first?.name.unicodeScalars.count ?? 0 <= ACPQuestion.nameLength + 1)
+    }
+
+    @Test("A device that paired before permissions may not answer")
+    func beforePermissions() {
+        let device = PairedDevice(
+            id: "d",
+            name: "Old",
+            publicKey: "",
+            permissions: nil,
+            expiresAt: nil,
+            protocolVersion: 1,
+            pairedAt: Date(),
+            lastSeenAt: Date()
+        )
+        #expect(device.may(.chatSend) && !device.may(.approve))
+    }
+}

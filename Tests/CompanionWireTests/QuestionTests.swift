@@ -1,0 +1,49 @@
+import CompanionWire
+import FoundationEssentials
+import Testing
+
+@Suite("Questions on the wire")
+struct QuestionTests {
+    private let question = HostQuestion(
+        id: "q",
+        chatId: "c",
+        turnId: "t",
+        title: "Run “it”",
+        kind: "execute",
+        options: [AgentOption(id: "y", name: "Yes", kind: .allowOnce)],
+        askedAt: Date(timeIntervalSince1970: 1_800_000_000),
+        expiresAt: Date(timeIntervalSince1970: 1_800_001_800),
+        state: .approved,
+        option: "y",
+        decidedBy: "Laptop"
+    )
+
+    @Test("A question is read as it was written, and an option of an unknown kind is another one")
+    func roundTrip() throws {
+        let json = try CompanionJSON.encoder(sorted: true).encode(question)
+        #expect(
+            String(decoding: json, as: UTF8.self)
+                == #"{"askedAt":"2027-01-15T08:00:00.000Z","chatId":"c","decidedBy":"Laptop","expiresAt":"2027-01-15T08:30:00.000Z","id":"q","kind":"execute","option":"y","options":[{"id":"y","kind":"allow_once","name":"Yes"}],"state":"approved","title":"Run “it”","turnId":"t"}"#
+        )
+        #expect(try CompanionJSON.decoder().decode(HostQuestion.self, from: json) == question)
+        let other = #"{"id":"s","name":"Session","kind":"allow_session"}"#
+        let option = try JSONDecoder().decode(AgentOption.self, from: Data(other.utf8))
+        #expect(option.kind == .other && option.kind.mayLast && !option.kind.allows)
+    }
+
+    @Test("The frames about a question are read as they were written", arguments: QuestionNotice.Phase.allCases)
+    func frames(phase: QuestionNotice.Phase) throws {
+        let event = ContinueChatEvent.question(QuestionNotice(phase, question))
+        let frame = ContinueChatFrame.encode(event)
+        #expect(frame.hasPrefix(#"data: {"type":"approval_"#))
+        var decoder = ContinueChatStreamDecoder()
+        #expect(try decoder.feed(frame.utf8) == [.event(event)])
+    }
+
+    @Test("A frame about a question without its id is unknown")
+    func noID() throws {
+        var decoder = ContinueChatStreamDecoder()
+        let frame = "data: {\"type\":\"approval_asked\",\"title\":\"x\"}\n\n"
+        #expect(try decoder.feed(frame.utf8) == [.event(.unknown(type: "approval_asked"))])
+    }
+}

@@ -1,0 +1,221 @@
+import CompanionTestSupport
+import CompanionWire
+import FoundationEssentials
+import Testing
+
+@testable import pairtool
+
+/// What an agent asks, answered by the built binary: at a terminal, by options, and from elsewhere.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct AgentQuestionCommandTests {
+    /// Runs a host with an agent that asks when its prompt is “ask”, and a user who has paired with it.
+    private func withAgent(
+        _ host: [String] = [],
+        pair: [String] = [],
+        _ body: @escaping @Sendable (_ host: Sandbox, _ user: Sandbox, HostEvents) async throws -> Void
+    ) async throws {
+        try await withProject { owner, user in
+            let agent = try FakeACPAgent.command(in: owner.directory).joined(separator: " ")
+            let arguments = [
+                "--name", "Shed", "--project", owner.directory + "/garden", "--agent-command", agent, "--acp",
+            ]
+            try await withRunningHost(owner, arguments + host) { events in
+                try await user.pair(try await events.payload.text, pair)
+                try await body(owner, user, events)
+            }
+        }
+    }
+
+    private static let ask = ["send", "--new", "ask"]
+
+    /// The id of the question that the host was asked last.
+    private static func question(_ events: HostEvents) async throws -> String {
+        try #require(try await events.first("question_asked")["questionId"]?.string)
+    }
+
+    @Test(
+        "Without a terminal, options answer: by name, by kind, all, or no",
+        arguments: [
+            (["--allow-tool", "execute"], "y"), (["--allow-tool", "Run it"], "y"), (["--allow-all-tools"], "y"),
+            (["--deny-questions"], "n"), (["--allow-tool", "edit", "--deny-questions"], "n"),
+        ]
+    )
+    func options(options: [String], answer: String) async throws {
+        try await withAgent { _, user, _ in
+            let result = try await user.spawn(Self.ask + options + ["--json"])
+            #expect(result.status == 0, "\(result)")
+            let lines = try result.json
+            #expect(lines.last?["answer"] == .text("chosen: \(answer)"))
+            let types = lines.compactMap { $0["type"]?.string }.filter { $0.hasPrefix("approval_") }
+            #expect(types == ["approval_asked", "approval_decided", "approval_continued"])
+        }
+    }
+
+    @Test("Without a terminal and options, send says that it waits; somebody else answers, and watch tells of it")
+    func waits() async throws {
+        try await withAgent { host, user, events in
+            let (_, watched) = try await user.follow(["watch", "--json"]) { watch in
+                _ = try await watch.events.first("hello")
+                let (_, result) = try await user.follow(Self.ask + ["--json"]) { run in
+                    let asked = try await run.events.first("approval_asked")
+                    #expect(asked["title"] == .text("Run it") && asked["kind"] == .text("execute"))
+                    let id = try #require(asked["approvalId"]?.string)
+                    try await run.messages.has("pairtool approvals approve \(id.prefix(8))")
+                    #expect(try await watch.events.first("approval.asked")["approvalId"] == .text(id))
+                    let shown = try await user.spawn(["approvals", "show", String(id.prefix(8)), "--json"])
+                    #expect(try shown.json[0]["arguments"]?.string?.hasPrefix("rm -r build\n") == true, "\(shown)")
+                    let always = try await user.spawn(["approvals", "approve", id, "--always", "--json"])
+                    #expect(always.status == 9 && always.err.contains("Only the host's owner"), "\(always)")
+                    let approved = try await user.spawn(["approvals", "approve", String(id.prefix(8)), "--json"])
+                    #expect(try approved.json[0]["status"] == .text("approved"), "\(approved)")
+                    #expect(try approved.json[0]["decidedBy"] == .text("desk"))
+                    #expect(try await run.events.first("approval_decided")["decidedBy"] == .text("desk"))
+                    _ = try await run.events.first("approval_continued")
+                    #expect(try await run.events.first("finished")["answer"] == .text("chosen: y"))
+                    let second = try await user.spawn(["approvals", "reject", id, "--json"])
+                    #expect(second.status == 1 && second.failed(with: "approval.already_decided"), "\(second)")
+                    #expect(second.err.contains("desk was first"))
+                }
+                #expect(result.status == 0, "\(result)")
+                #expect(try await watch.events.first("approval.decided")["decidedBy"] == .text("desk"))
+                try watch.interrupt()
+            }
+            #expect(watched.status == 130)
+            #expect(try await events.first("question_ended")["by"] == .text("desk"))
+            #expect(try await events.first("always_refused")["deviceName"] == .text("desk"))
+        }
+    }
+
+    @Test("At a terminal, a key answers; Enter does not, and only offered keys do")
+    func key() async throws {
+        try await withAgent { _, user, _ in
+            try await user.atTerminal(Self.ask) { terminal in
+                try await terminal.shows("The agent asks: Run it (execute)")
+                try await terminal.shows("rm -r build")
+                try await terminal.shows("[y] Yes  [n] No  [v] show again: ")
+                try await terminal.type("\r")
+                try await terminal.shows("[y] Yes  [n] No  [v] show again: ")
+                try await terminal.type("a")
+                try await terminal.shows("[y] Yes  [n] No  [v] show again: ")
+                try await terminal.type("y")
+                try await terminal.shows("chosen: y")
+                #expect(try await terminal.status == 0)
+            }
+        }
+    }
+
+    @Test("Where the host lets devices, there are keys for always and never")
+    func alwaysKey() async throws {
+        try await withAgent(["--always-by", "devices"]) { _, user, _ in
+            try await user.atTerminal(Self.ask + ["--plain"]) { terminal in
+                try await terminal.shows("[y] Yes  [a] Always  [n] No  [N] Never  [v] show again: ")
+                try await terminal.type("N")
+                try await terminal.shows("chosen: N")
+                #expect(try await terminal.status == 0)
+            }
+        }
+    }
+
+    @Test("In a chat, a question that is answered elsewhere goes away, and the next one is answered by a key")
+    func chat() async throws {
+        try await withAgent { host, user, events in
+            try await user.atTerminal(["chat", "--new"]) { terminal in
+                try await terminal.shows("› ")
+                try await terminal.type("ask\r")
+                try await terminal.shows("[y] Yes")
+                let id = try await Self.question(events)
+                #expect(try await host.spawn(["host", "approvals", "reject", id]).status == 0)
+                try await terminal.shows("The owner answered “No”")
+                try await terminal.shows("chosen: n")
+                try await terminal.shows("› ")
+                try await terminal.type("ask\r")
+                try await terminal.shows("[v] show again: ")
+                try await terminal.type("y")
+                try await terminal.shows("chosen: y")
+                try await terminal.shows("› ")
+                try await terminal.type("\u{4}")
+                #expect(try await terminal.status == 0)
+                #expect(try await terminal.echoesAtEnd)
+            }
+        }
+    }
+
+    @Test("A device without the permission is told who answers; the owner can give it the permission")
+    func noPermission() async throws {
+        try await withAgent(pair: ["--permission", "chat.create", "--permission", "chat.send"]) { host, user, events in
+            try await user.atTerminal(Self.ask) { terminal in
+                try await terminal.shows("This device may not answer: the host's owner does")
+                let id = try await Self.question(events)
+                #expect(try await user.spawn(["approvals", "approve", id]).status == 9)
+                let granted = try await host.spawn(["host", "permissions", "desk", "--add", "approve"])
+                #expect(granted.out.contains("approve"), "\(granted)")
+                #expect(try await user.spawn(["approvals", "approve", id]).status == 0)
+                try await terminal.shows("chosen: y")
+                #expect(try await terminal.status == 0)
+            }
+            #expect(try await host.spawn(["host", "devices"]).out.contains("approve"))
+            let removed = try await host.spawn(["host", "permissions", "desk", "--remove", "approve", "--json"])
+            #expect(try removed.json[0]["permissions"] == .list([.text("chat.create"), .text("chat.send")]))
+        }
+    }
+
+    @Test("One inbox has the questions of agents and the requests of daemons")
+    func inbox() async throws {
+        try await withAgent { host, user, events in
+            try await withFakeJarvis { jarvis in
+                await user.pair(jarvis)
+                let (_, watched) = try await user.follow(["approvals", "--watch", "--json", "--interval", "0.05"]) {
+                    watch in
+                    _ = try await watch.events.first("added") { $0["hostName"] != .text("Shed") }
+                    let (_, sent) = try await user.follow(Self.ask + ["--host", "Shed", "--json"]) { run in
+                        let id = try #require(try await run.events.first("approval_asked")["approvalId"]?.string)
+                        let added = try await watch.events.first("added") { $0["hostName"] == .text("Shed") }
+                        #expect(added["approval"]?["id"] == .text(id) && added["approval"]?["kind"] == .text("execute"))
+                        let rows = try await user.spawn(["approvals", "--json"]).json
+                        #expect(rows.count == 4 && Set(rows.compactMap { $0["hostName"]?.string }).count == 2)
+                        #expect(rows.last?["action"] == .text("Run it") && rows.last?["status"] == .text("pending"))
+                        let text = try await user.spawn(["approvals"])
+                        #expect(text.out.contains("HOST") && text.out.contains("Shed"), "\(text)")
+                        // Each by its id alone: who has it is found.
+                        let rejected = try await user.spawn(["approvals", "reject", String(id.prefix(8))])
+                        #expect(rejected.out.hasPrefix("Rejected: Run it"), "\(rejected)")
+                        let needsReason = try await user.spawn(["approvals", "reject", "C4D8"])
+                        #expect(needsReason.status == 2 && needsReason.err.contains("--reason"), "\(needsReason)")
+                        #expect(try await user.spawn(["approvals", "approve", "7b0e4a"]).status == 0)
+                        #expect(jarvis.status(of: FakeJarvisScript.deploy) == "approved")
+                        #expect(try await run.events.first("finished")["answer"] == .text("chosen: n"))
+                    }
+                    #expect(sent.status == 0, "\(sent)")
+                    let decided = try await watch.events.first("decided") { $0["hostName"] == .text("Shed") }
+                    #expect(decided["approval"]?["decidedBy"] == .text("desk"))
+                    #expect(decided["approval"]?["status"] == .text("rejected"))
+                    try watch.interrupt()
+                }
+                #expect(watched.status == 130, "\(watched)")
+                let only = try await user.spawn(["approvals", "--host", "Shed"])
+                #expect(only.status == 3, "\(only)")
+            }
+        }
+    }
+
+    @Test("A notification about a question has buttons that answer it", .enabled(if: PrivateBus.missing.isEmpty))
+    func notification() async throws {
+        try await withAgent { _, user, _ in
+            try await PrivateBus.with(["notifications", "--can", "actions", "--can", "body"]) { desktop in
+                let (_, sent) = try await user.follow(Self.ask + ["--json"]) { run in
+                    _ = try await run.events.first("approval_asked")
+                    let watching = ["approvals", "--watch", "--notify", "--json", "--interval", "0.05"]
+                    let (_, _) = try await user.follow(watching, environment: desktop.environment) { watch in
+                        let call = try await desktop.call("Notify")
+                        #expect(call["title"] == .text("Approve? Run it") && call["body"] == .text("execute"))
+                        guard case .number(let number)? = call["number"] else { throw CancellationError() }
+                        try await desktop.tell("choose \(Int(number)) approve")
+                        _ = try await watch.events.first("decided")
+                        try watch.interrupt()
+                    }
+                    #expect(try await run.events.first("finished")["answer"] == .text("chosen: y"))
+                }
+                #expect(sent.status == 0)
+            }
+        }
+    }
+}

@@ -125,6 +125,7 @@ import Testing
             .status(label: "a\nb\"c\\"), .text("ü 🚀 \u{0} \u{2028}"), .toolStart(toolName: "t", toolCallID: nil),
             .toolComplete(toolName: "t", toolCallID: nil, success: true, details: nil), .done, .error("e"),
             .usage(ContinueChatUsage(inputTokens: 1, outputTokens: 2, totalTokens: 3, model: "m")),
+            .mode("a\"b"), .doneWithChanges(files: 3),
         ]
         let stream = events.map(ContinueChatFrame.encode).joined() + ContinueChatFrame.end
         #expect(try decode(stream, pieces: 1) == events.map(Output.event) + [.end])

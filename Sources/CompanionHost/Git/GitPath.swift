@@ -6,6 +6,11 @@ struct GitPath: Sendable, Hashable {
         self.bytes = Array(bytes)
     }
 
+    /// The directory that it is in; nil at the top.
+    var directory: GitPath? {
+        bytes.lastIndex(of: UInt8(ascii: "/")).map { GitPath(bytes[..<$0]) }
+    }
+
     /// The path as git writes it in a difference: in quotes, with escapes, where it is not plain UTF-8 text.
     var text: String {
         let plain = String(validating: bytes, as: UTF8.self)

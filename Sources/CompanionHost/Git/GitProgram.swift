@@ -15,7 +15,7 @@ enum GitProgram {
         var output: [UInt8]
         /// Whether there was more output than was wanted.
         var isCut: Bool
-        /// The last line that git wrote to standard error.
+        /// The last that git wrote to standard error: a line, or more where its reason to end has more.
         var error: String
 
         var isSuccess: Bool { status.isSuccess }
@@ -121,8 +121,10 @@ enum GitProgram {
                 }
             }
             let (kept, isCut) = output.withLockedValue { $0 }
-            let last = String(decoding: errors.withLockedValue { $0 }, as: UTF8.self).parts("\n").last ?? ""
-            return Result(status: outcome.terminationStatus, output: kept, isCut: isCut, error: String(last))
+            let said = String(decoding: errors.withLockedValue { $0 }, as: UTF8.self).parts("\n")
+            let reason = said.lastIndex { $0.begins(with: "fatal: ") } ?? max(said.count - 1, 0)
+            let error = said[reason...].joined(separator: " ")
+            return Result(status: outcome.terminationStatus, output: kept, isCut: isCut, error: error)
         } catch let error as SubprocessError where !Task.isCancelled {
             guard error.code == .executableNotFound else { throw error }
             throw Failure(reason: .notInstalled)

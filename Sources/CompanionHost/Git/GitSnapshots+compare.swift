@@ -69,28 +69,74 @@ extension GitSnapshots {
         return (String(decoding: Self.withoutLeftOut(bytes), as: UTF8.self), result.isCut)
     }
 
-    /// A difference without the files that were left out.
+    /// A difference without the files that were left out, also without what they were before or are now. Names that
+    /// are not UTF-8 are in quotes.
     private static func withoutLeftOut(_ difference: ArraySlice<UInt8>) -> [UInt8] {
+        func marks(_ mark: String) -> [[UInt8]] { ["+", "-"].map { Array("\($0)Subproject commit \(mark)".utf8) } }
+        let (leftOut, repositories) = (marks(leftOutMark), marks(repositoryMark))
         let begin = Array("diff --git ".utf8)
-        let marks = [leftOutMark, repositoryMark].flatMap { mark in
-            ["+", "-"].map { Array("\($0)Subproject commit \(mark)".utf8) }
-        }
         var kept: [UInt8] = []
+        // A file that becomes another kind of thing has two parts, with the same first line: it goes, and it comes.
+        var file: (head: ArraySlice<UInt8>, parts: [UInt8], isLeftOut: Bool)?
         var part: [UInt8] = []
-        var isLeftOut = false
+        var (isHead, isModule, isDropped) = (true, false, false)
+        func endPart() {
+            if !isDropped { file?.parts += part }
+            (part, isHead, isModule, isDropped) = ([], true, false, false)
+        }
+        func endFile() {
+            if let file, !file.isLeftOut { kept += file.parts }
+        }
         // Lines of content begin with a blank or a sign, so none can pass for a file's first line.
         for line in difference.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast() {
             if line.starts(with: begin) {
-                if !isLeftOut { kept += part }
-                (part, isLeftOut) = ([], false)
+                endPart()
+                if file?.head.elementsEqual(line) != true {
+                    endFile()
+                    file = (line, [], false)
+                }
             }
-            if part.count < 1000, marks.contains(where: { line.starts(with: $0) }) {
-                // A file may have such a line as well: the entry's kind is in the lines above.
-                isLeftOut = String(decoding: part, as: UTF8.self).has("160000")
+            if line.starts(with: "@@".utf8) { isHead = false }
+            if isHead {
+                isModule = isModule || isOfModule(line)
+                part += quoted(line)
+            } else {
+                // A file may have such a line as well.
+                if isModule, leftOut.contains(where: { line.starts(with: $0) }) { file?.isLeftOut = true }
+                if isModule, repositories.contains(where: { line.starts(with: $0) }) { isDropped = true }
+                part += line
             }
-            part += line + [UInt8(ascii: "\n")]
+            part.append(UInt8(ascii: "\n"))
         }
-        return isLeftOut ? kept : kept + part
+        endPart()
+        endFile()
+        return kept
+    }
+
+    /// Whether a line above the content says that the entry is a submodule's.
+    private static func isOfModule(_ line: ArraySlice<UInt8>) -> Bool {
+        ["new file mode 160000", "deleted file mode 160000"].contains { line.elementsEqual($0.utf8) }
+            || line.starts(with: "index ".utf8) && line.suffix(7).elementsEqual(" 160000".utf8)
+    }
+
+    /// A line above the content, with a name that is not UTF-8 as git could read it. Git itself quotes such names only
+    /// together with all that are not ASCII.
+    private static func quoted(_ line: ArraySlice<UInt8>) -> [UInt8] {
+        guard String(validating: line, as: UTF8.self) == nil else { return Array(line) }
+        func quoted(_ name: some Sequence<UInt8>) -> [UInt8] { Array(GitPath(name).quoted.utf8) }
+        for start in ["--- ", "+++ ", "rename from ", "rename to "] where line.starts(with: start.utf8) {
+            var name = line.dropFirst(start.utf8.count)
+            // Git says with it that a name with blanks ends.
+            if name.last == UInt8(ascii: "\t") { name = name.dropLast() }
+            return name.first == UInt8(ascii: "\"") ? Array(line) : Array(start.utf8) + quoted(name)
+        }
+        // `diff --git a/name b/name`; with two names, those of a rename are in lines of their own.
+        let names = line.dropFirst(11)
+        let (old, new) = (names.prefix(names.count / 2), names.suffix(names.count / 2))
+        guard line.starts(with: "diff --git a/".utf8), old.dropFirst(2).elementsEqual(new.dropFirst(2)) else {
+            return Array(line)
+        }
+        return Array("diff --git ".utf8) + quoted(old) + [UInt8(ascii: " ")] + quoted(new)
     }
 
     // MARK: Reading

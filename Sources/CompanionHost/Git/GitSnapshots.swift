@@ -271,12 +271,21 @@ private struct WorkingEntries: Sendable {
             }
             if known.insert(path).inserted { paths.append(path) }
         }
-        for path in deleted { place(path, mode: "0", name: String(repeating: "0", count: repository.digits)) }
+        var directories = Directories(root: root, files: others)
+        let nothing = String(repeating: "0", count: repository.digits)
+        for path in deleted { place(path, mode: "0", name: nothing) }
         var (total, count) = (0, 0)
         for path in paths where !deleted.contains(path) {
+            guard directories.isReal(above: path) else {
+                // A link stands where its directory was: what it leads to is not the project's.
+                if !others.contains(path) { place(path, mode: "0", name: nothing) }
+                continue
+            }
             let name = path.bytes.map { CChar(bitPattern: $0) } + [0]
             guard let status = FileStatus(nameBytes: name, in: root) else { continue }
             switch status.kind {
+            // A file that became a directory. Git removes it by itself only before it is told of what is in there.
+            case .directory where directories.withFiles.contains(path): place(path, mode: "0", name: nothing)
             case .directory where !others.contains(path), .link: read += path.bytes + [0]
             case .directory: place(path, mode: "160000", name: Self.name(GitSnapshots.repositoryMark, "", repository))
             case .file:
@@ -290,8 +299,35 @@ private struct WorkingEntries: Sendable {
                     let text = "\(status.size) \(status.changedAt.timeIntervalSince1970)"
                     place(path, mode: "160000", name: Self.name(GitSnapshots.leftOutMark, text, repository))
                 }
-            default: place(path, mode: "0", name: String(repeating: "0", count: repository.digits))
+            default: place(path, mode: "0", name: nothing)
             }
+        }
+    }
+
+    /// What is known of the directories that files are in.
+    private struct Directories {
+        let root: Int32
+        /// Those with files that are in no commit.
+        private(set) var withFiles: Set<GitPath> = []
+        private var known: [GitPath: Bool] = [:]
+
+        init(root: Int32, files: Set<GitPath>) {
+            self.root = root
+            for file in files {
+                var directory = file.directory
+                while let next = directory, withFiles.insert(next).inserted { directory = next.directory }
+            }
+        }
+
+        /// Whether all above a file are directories, and none is a link.
+        mutating func isReal(above path: GitPath) -> Bool {
+            guard let directory = path.directory else { return true }
+            if let found = known[directory] { return found }
+            let name = directory.bytes.map { CChar(bitPattern: $0) } + [0]
+            let areAboveReal = isReal(above: directory)
+            let found = areAboveReal && FileStatus(nameBytes: name, in: root)?.kind == .directory
+            known[directory] = found
+            return found
         }
     }
 

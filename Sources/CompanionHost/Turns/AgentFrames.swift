@@ -37,7 +37,7 @@ struct AgentFrames: Sendable {
         case .mode(let name):
             guard mode?.isSame(as: name) != true else { return [] }
             mode = name
-            return status("Mode: \(name)")
+            return status("Mode: \(name)") + [.mode(name)]
         case .usage(let usage): return [.usage(usage)]
         }
     }

@@ -175,10 +175,10 @@ struct TurnFrame: Sendable {
         self.init(number: number, data: ByteBuffer(string: ContinueChatFrame.encode(event)))
     }
 
-    private static let ofQuestions = Array(#"data: {"type":"approval_"#.utf8)
+    private static let ofV2 = ["approval_", "agent_"].map { Array(#"data: {"type":"\#($0)"#.utf8) }
 
     /// Whether v1 has such frames.
-    var isOfV1: Bool { !data.readableBytesView.starts(with: Self.ofQuestions) }
+    var isOfV1: Bool { !Self.ofV2.contains { data.readableBytesView.starts(with: $0) } }
 
     /// The frame without its number, as v1 has it.
     var data: ByteBuffer {

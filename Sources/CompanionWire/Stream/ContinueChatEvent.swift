@@ -23,6 +23,8 @@ package enum ContinueChatEvent: Sendable, Hashable {
     /// `details`: at most 280 UTF-16 units.
     case toolComplete(toolName: String, toolCallID: String?, success: Bool, details: String?)
     case usage(ContinueChatUsage)
+    /// How freely the agent works from now on, in its words. Readers of before ignore it.
+    case mode(String)
     /// A question of the agent was asked or decided, or the agent went on after it. Readers of before ignore it.
     case question(QuestionNotice)
     /// The model has finished. **Not the end**: text may follow it.
@@ -38,7 +40,7 @@ package enum ContinueChatEvent: Sendable, Hashable {
 extension ContinueChatEvent: Decodable {
     private enum CodingKeys: String, CodingKey {
         case type, label, text, toolName, toolCallID, success, details
-        case inputTokens, outputTokens, totalTokens, model, error, filesChanged
+        case inputTokens, outputTokens, totalTokens, model, error, filesChanged, name
         case approvalId, title, kind, state, answer, decidedBy, expiresAt
     }
 
@@ -67,6 +69,7 @@ extension ContinueChatEvent: Decodable {
                     model: string(.model)
                 )
             )
+        case "agent_mode": self = .mode(string(.name) ?? "")
         case "done": self = integer(.filesChanged).map { .doneWithChanges(files: max($0, 0)) } ?? .done
         case "error": self = .error(string(.error) ?? "unknown error")
         case let type:

@@ -34,6 +34,7 @@ package enum ContinueChatFrame {
                     ("model", usage.model.map(quoted)), ("raw", "{}"),
                 ]
             )
+        case .mode(let name): frame("agent_mode", [("name", quoted(name))])
         case .question(let notice):
             frame(
                 notice.phase.rawValue,

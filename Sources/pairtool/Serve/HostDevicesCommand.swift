@@ -54,7 +54,6 @@ struct HostPermissionsCommand: AsyncParsableCommand {
               pairtool host permissions laptop
               pairtool host permissions laptop --add approve
               pairtool host permissions laptop --read-only
-              pairtool host permissions laptop --permission chat.send
             """
     )
 

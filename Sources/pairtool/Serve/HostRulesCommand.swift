@@ -18,7 +18,6 @@ struct HostRulesCommand: AsyncParsableCommand {
               pairtool host rules
               pairtool host rules add allow --kind read
               pairtool host rules add allow --command "git status" --project ~/src/garden
-              pairtool host rules remove 3
             """,
         subcommands: [List.self, HostRuleAddCommand.self, HostRuleRemoveCommand.self],
         defaultSubcommand: List.self

@@ -20,7 +20,6 @@ struct HostRunCommand: AsyncParsableCommand {
             prints the answer, or speaks the Agent Client Protocol with --acp.
 
             Examples:
-              pairtool host
               pairtool host --lan --project ~/src/garden --agent claude
               pairtool host --agent openai --model qwen3:8b --url http://127.0.0.1:11434/v1
               pairtool host --project . --agent-command "my-agent --flag"

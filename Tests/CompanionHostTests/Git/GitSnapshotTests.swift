@@ -27,6 +27,15 @@ struct GitSnapshotTests {
             ("chmod +x a", ["modified a +0 -0"]),
             ("rm -r d; echo x >d", ["added d +1 -0 untracked", "deleted d/old +0 -7"]),
             ("rm a; mkdir a; echo x >a/b", ["deleted a +0 -5", "added a/b +1 -0 untracked"]),
+            (
+                "rm a; mkdir -p a/b; head -c 9000000 /dev/zero >a/b/c",
+                ["deleted a +0 -5", "added a/b/c untracked left out 9000000"]
+            ),
+            ("rm a; mkdir a", ["deleted a +0 -5"]), ("rm a; git init -q a", ["deleted a +0 -5"]),
+            (
+                "mkdir ../out; echo root: >../out/old; rm -r d; ln -s ../out d",
+                ["added d +1 -0 untracked", "deleted d/old +0 -7"]
+            ),
             ("git init -q e; echo x >e/x", ["added e untracked repository"]), ("mkfifo pipe", []),
             ("mkfifo p; mv p gone", ["deleted gone +0 -1"]), ("git rm -q --cached gone", []),
             ("git mv gone here", ["renamed gone -> here +0 -0 untracked"]),
@@ -152,7 +161,7 @@ struct GitSnapshotTests {
             let changes = try await repository.changes(by: "echo six >>a; echo n >n; echo '* text' >>.gitattributes")
             #expect(
                 changes.files.map(\.summary) == [
-                    "modified .gitattributes +1 -0", "modified a +1 -0", "added n +1 -0 untracked",
+                    "modified .gitattributes +1 -0 untracked", "modified a +1 -0", "added n +1 -0 untracked",
                 ]
             )
             #expect(!FileManager.default.fileExists(atPath: mark), "\((try? contents(of: mark)) ?? "")")

@@ -147,7 +147,7 @@ struct ModelAgentTests {
             let result = try #require(bench.asked.last?.results.first)
             #expect(result.utf8.count < 2200)
             #expect(
-                result.hasSuffix("0123456789\n… cut off, 5226 more bytes: ask for less at a time.\n"),
+                result.hasSuffix("0123456789\n… cut off, 5205 more bytes: ask for less at a time.\n"),
                 "\(result.suffix(80))"
             )
         }

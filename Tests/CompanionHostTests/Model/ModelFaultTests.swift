@@ -89,7 +89,7 @@ struct ModelFaultTests {
             let listed = try await message(bench)
             #expect(
                 listed
-                    == "\(bench.launch.endpoint.name) does not have the model “qwen3:8”. It has qwen3:8b, gemma3, llama[2J"
+                    == "\(bench.launch.endpoint.name) does not have the model “qwen3:8”. It has qwen3:8b, gemma3, llama␛[2J"
             )
             bench.fake.list(models: nil)
             let unlisted = try await message(bench)

@@ -53,7 +53,7 @@ struct ModelHostTests {
                 #expect(
                     second.messages.dropFirst() == ["user: What grows?", "assistant: Roses.", "user: And what else?"]
                 )
-                #expect(try await host.ask("Hello", chat: "chat-2", model: "other").frames == [.error("Unknown model")])
+                #expect(try await host.ask("Hello", chat: "chat-3", model: "other").frames == [.error("Unknown model")])
                 _ = try await host.ask("Hello", chat: "chat-2", model: "small")
                 #expect(
                     body(fake.requests.last).messages.dropFirst() == ["user: Hello"],

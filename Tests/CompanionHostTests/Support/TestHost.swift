@@ -121,9 +121,10 @@ struct Reply: Sendable {
 
     /// The frames of an answer but `[DONE]`.
     var frames: [ContinueChatEvent] {
-        body.components(separatedBy: "\n\n").compactMap { frame in
-            guard frame.hasPrefix("data: {") else { return nil }
-            return try? CompanionJSON.decoder().decode(ContinueChatEvent.self, from: Data(frame.dropFirst(6).utf8))
+        // In v2, a line with the frame's number stands before it.
+        body.components(separatedBy: "\n").compactMap { line in
+            guard line.hasPrefix("data: {") else { return nil }
+            return try? CompanionJSON.decoder().decode(ContinueChatEvent.self, from: Data(line.dropFirst(6).utf8))
         }
     }
 }

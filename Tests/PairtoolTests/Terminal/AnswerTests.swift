@@ -92,6 +92,18 @@ import Testing
         #expect(writer.answer == "whatever")
     }
 
+    @Test("The mode in which an agent works is below its answer, while it comes and at its end")
+    func mode() {
+        let window = Window(columns: 60, rows: 10)
+        var writer = TurnWriter(output: window.output, chatID: "c")
+        writer.write(.mode("YOLO (asks nothing)\u{1B}[2J"))
+        writer.write(.text("Done."))
+        #expect(window.shown == "Done.\n\n⠋ 0 s · mode: YOLO (asks nothing)␛[2J")
+        writer.write(end("Done."))
+        #expect(window.shown == "Done.\n0 s · mode: YOLO (asks nothing)␛[2J")
+        #expect(window.faults == [])
+    }
+
     @Test("A message of somebody else stands above what is drawn")
     func message() {
         let window = Window(columns: 40, rows: 10)

@@ -168,6 +168,7 @@ package struct FollowedTurn: AsyncSequence, Sendable {
             case .usage(let latest):
                 usage = latest
                 return .usage(latest)
+            case .mode(let name): return .mode(name)
             case .question(let notice): return .question(notice)
             case .error(let text):
                 hostError = hostError ?? text

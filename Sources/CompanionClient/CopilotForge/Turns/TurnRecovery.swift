@@ -115,7 +115,7 @@ package struct TurnRecovery: Sendable {
             return []
         case .doneWithChanges(let files): return [.changed(files: files)]
         // Hosts of protocol v1 ask no questions.
-        case .done, .question, .unknown: return []
+        case .done, .mode, .question, .unknown: return []
         }
     }
 

@@ -1,12 +1,15 @@
 import CompanionWire
+import Dispatch
 import Logging
 import NIOConcurrencyHelpers
 import Subprocess
 import SystemPackage
 
 extension ACPAgent {
-    /// How long the process may take to end after its input was closed and SIGTERM, before SIGKILL.
+    /// How long the process may take to end after SIGTERM, before SIGKILL.
     static let grace = Duration.seconds(2)
+    /// How long it may take after its input was closed, before SIGTERM: some store their sessions then.
+    static let patience = Duration.seconds(1)
 
     /// Runs the agent's processes until the task is cancelled.
     package func run() async {
@@ -28,10 +31,18 @@ extension ACPAgent {
             group.addTask { await begin(start.connection) }
             let reason: any Error
             do {
+                let running = Task { try await spawn(start, processes, lines) }
                 let status = try await withTaskCancellationHandler {
-                    try await spawn(start, processes, lines)
+                    try await running.value
                 } onCancel: {
-                    processes.end(within: Self.grace)
+                    start.connection.end(ACPEnd.shutdown)
+                    // For one that does not even read what it is told.
+                    let limit =
+                        DispatchTime.now() + .milliseconds(Int((Self.patience + Self.patience) / .milliseconds(1)))
+                    DispatchQueue.global().asyncAfter(deadline: limit) {
+                        running.cancel()
+                        processes.end(within: Self.grace)
+                    }
                 }
                 reason = ACPEnd.exited(Self.text(of: status))
             } catch {
@@ -99,6 +110,7 @@ extension ACPAgent {
         _ processes: AgentProcesses,
         _ lines: NIOLockedValueBox<[String]>
     ) async {
+        let (ended, end) = AsyncStream.makeStream(of: Void.self)
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await bytes in connection.output {
@@ -107,12 +119,14 @@ extension ACPAgent {
                 }
                 try? await execution.standardInputWriter.finish()
                 // The end of its input is the end for most agents.
+                await Self.wait(for: ended, atMost: Self.patience)
                 try? execution.send(signal: .terminate, toProcessGroup: true)
                 processes.end(within: Self.grace)
             }
             group.addTask {
                 await execution.standardOutput.drain("agent's output", logger, connection.receive)
                 connection.outputEnded()
+                end.finish()
             }
             group.addTask {
                 var log = AgentLogFile(path: logPath)
@@ -120,6 +134,15 @@ extension ACPAgent {
                 log.close()
                 lines.withLockedValue { $0 = log.lastLines }
             }
+        }
+    }
+
+    private static func wait(for end: AsyncStream<Void>, atMost limit: Duration) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for await _ in end {} }
+            group.addTask { try? await Task.sleep(for: limit) }
+            await group.next()
+            group.cancelAll()
         }
     }
 

@@ -10,7 +10,6 @@ struct AgentsCommand: AsyncParsableCommand {
 
             Examples:
               pairtool lumi agents
-              pairtool lumi agents search brief
               pairtool lumi agents show Ada
               pairtool lumi agents create Kit --provider ollama --model qwen3:8b
             """,

@@ -73,6 +73,7 @@ struct TurnWriter {
             screen.note(Self.end(of: name, success, details))
         case .usage(let usage): screen.update { $0.count(usage) }
         case .changed(let files): screen.update { $0.changedFiles = files }
+        case .mode(let name): screen.update { $0.mode = name }
         case .question(let notice):
             switch notice.phase {
             case .asked: screen.update { $0.status = "waits for an answer: \(notice.title)" }
@@ -108,7 +109,8 @@ struct TurnWriter {
         case .toolStart(let name, _): note("⚙ \(name) …")
         case .toolComplete(let name, _, let success, let details):
             note(Self.end(of: name, success, details))
-        case .usage: break
+        // The host's status line tells the mode.
+        case .usage, .mode: break
         case .changed(let files): note(TurnProgress.changed(files))
         case .question(let notice):
             // The host's status lines tell the rest.
@@ -151,6 +153,7 @@ struct TurnWriter {
                 Event(type: "tool_complete", toolName: name, toolCallId: id, success: success, details: details)
             case .usage(let usage): Event(type: "usage", usage: usage)
             case .changed(let files): Event(type: "changed", files: files)
+            case .mode(let name): Event(type: "mode", text: name)
             case .question(let notice):
                 Event(
                     type: notice.phase.rawValue,

@@ -13,7 +13,19 @@ package struct ProviderKey: Sendable, Hashable {
 
     /// A text of the provider without the key, which it may have repeated.
     func redacted(_ text: String) -> String {
-        text.split(separator: value, omittingEmptySubsequences: false).joined(separator: "[key]")
+        let (bytes, key) = (Array(text.utf8), Array(value.utf8))
+        guard bytes.count >= key.count else { return text }
+        var (clean, index) = ([UInt8](), 0)
+        while index < bytes.count {
+            if bytes[index...].starts(with: key) {
+                clean += Array("[key]".utf8)
+                index += key.count
+            } else {
+                clean.append(bytes[index])
+                index += 1
+            }
+        }
+        return String(decoding: clean, as: UTF8.self)
     }
 }
 

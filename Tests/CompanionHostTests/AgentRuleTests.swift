@@ -56,7 +56,8 @@ struct AgentRuleTests {
         "What is forbidden is not allowed by another rule, nor is what may hide it",
         arguments: [
             ("git push origin", AgentRule.Effect.deny), ("/usr/bin/git push", .deny), ("git status", .allow),
-            ("A=1 git push", nil), ("git \"push\"", nil), ("true; git push", nil), ("g\\it push", nil),
+            ("A=1 git push", nil), ("git \"push\"", nil), ("env git push", nil), ("git -C . push", nil),
+            ("true; git push", nil), ("g\\it push", nil),
         ] as [(String, AgentRule.Effect?)]
     )
     func denied(_ command: String, _ expected: AgentRule.Effect?) {
@@ -112,6 +113,15 @@ struct AgentRuleTests {
             #expect(Self.effect(deny, Self.asked("edit", nil, ["docs/a", "docs/src/b"]), in: root) == .deny)
             #expect(Self.effect(deny, Self.asked("edit", nil, ["docs/a"]), in: root) == .allow)
             #expect(Self.effect(deny, Self.asked("edit"), in: root) == nil, "nothing says what it edits")
+            try FileManager.default.createSymbolicLink(
+                atPath: directory + "/docs/later",
+                withDestinationPath: "../src/later"
+            )
+            for path in ["docs/../src/a", "/proc/self/cwd/src/a", "/?", "", "docs/later"] {
+                #expect(Self.effect(deny, Self.asked("edit", nil, [path]), in: root) == nil, "\(path)")
+                #expect(Self.effect(allow, Self.asked("edit", nil, [path]), in: root) == nil, "\(path)")
+            }
+            #expect(Self.effect(allow, Self.asked("move", nil, ["docs/a"]), in: root) == nil, "where to?")
         }
     }
 

@@ -161,7 +161,7 @@ import Testing
         }
         #expect(!plain.unicodeScalars.contains { $0 != "\n" && TerminalText.isUnsafe($0) }, "\(plain)")
         #expect(!plain.contains("\ndiff --git x"))
-        for text in ["12 MB", "binary", "repository", "5 files changed, +1 −1", "too long"] {
+        for text in ["too large: 12", "binary", "repository", "5 files changed, +1 −1", "too long"] {
             #expect(plain.contains(text), "\(text)")
         }
     }

@@ -210,61 +210,6 @@ import Testing
         }
     }
 
-    @Test("Prompts that wait for the same new chat share it, and one that comes later in the same chat goes there")
-    func newChat() async throws {
-        try await withMac { mac, user in
-            let chat = ["chat", "--new", "--project", "api"]
-            try await user.atTerminal(chat) { terminal in
-                for word in ["one", "two"] {
-                    try await terminal.shows("› ")
-                    mac.change { $0.faults = Self.away }
-                    try await terminal.type("\(word)\r")
-                    try await terminal.shows("Keep the prompt")
-                    try await terminal.type("y\r")
-                    try await terminal.shows("The prompt waits as")
-                }
-                try await terminal.shows("› ")
-                mac.change { $0.faults = [] }
-                try await terminal.type("three\r")
-                try await terminal.shows("Its answer: You said: one")
-                try await terminal.shows("Its answer: You said: two")
-                try await terminal.shows("You said: three")
-                try await terminal.shows("› ")
-                try await terminal.type("\u{4}")
-                #expect(try await terminal.status == 0)
-            }
-            let paths = mac.requests.map(\.path).filter { $0.hasSuffix("/continue") }
-            #expect(paths.count == 3 && Set(paths).count == 1, "\(paths)")
-            #expect(await user.run("outbox").status == 3)
-        }
-    }
-
-    @Test("What is allowed once is allowed for the prompt that waits, and for no other")
-    func allowedOnce() async throws {
-        try await withMac { mac, user in
-            try await user.atTerminal(["chat", "c-login", "--last", "0"]) { terminal in
-                try await terminal.shows("› ")
-                try await terminal.type("/allow grep once\r")
-                try await terminal.shows("is allowed for the next prompt")
-                try await terminal.shows("› ")
-                mac.change { $0.faults = Self.away }
-                try await terminal.type("one\r")
-                try await terminal.shows("Keep the prompt")
-                try await terminal.type("y\r")
-                try await terminal.shows("The prompt waits as")
-                try await terminal.shows("› ")
-                mac.change { $0.faults = [] }
-                try await terminal.type("two\r")
-                try await terminal.shows("You said: two")
-                try await terminal.shows("› ")
-                try await terminal.type("\u{4}")
-                #expect(try await terminal.status == 0)
-            }
-            let sent = mac.requests.filter { $0.path.hasSuffix("/continue") }.map(\.text)
-            #expect(sent.map { $0.contains(#""allowedTools":["grep"]"#) } == [true, false], "\(sent)")
-        }
-    }
-
     @Test("To disconnect sends nothing that waits")
     func disconnect() async throws {
         try await withMac { (mac: FakeMac, user: Sandbox) async throws in

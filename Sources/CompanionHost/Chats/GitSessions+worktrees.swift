@@ -110,12 +110,12 @@ extension GitSessions {
         isBusy: (String) -> Bool
     ) async throws -> AgentPlace {
         try await lock.run(chat) {
+            guard !isBusy(chat) else {
+                throw HostError(.chatBusy, "The agent works in this chat: wait for the answer, or cancel it")
+            }
             let place = try await place(ofChat: chat, in: catalog)
             guard let record = try await table.record(ofChat: chat), let branch = record.worktreeBranch else {
                 throw HostError(.requestInvalid, "The chat has no working tree of its own: nothing is removed")
-            }
-            guard !isBusy(chat) else {
-                throw HostError(.chatBusy, "The agent works in this chat: wait for the answer, or cancel it")
             }
             if !isForced {
                 guard let unsaved = place.unsaved else {
@@ -152,7 +152,7 @@ extension GitSessions {
     private func remove(_ record: GitSessionRecord, branch: String) async throws {
         let time = Duration.seconds(60)
         if FileStatus(record.directory, followingLinks: false) != nil {
-            if let made = try? await GitRepository.open(record.directory) { await snapshots.forget(made) }
+            let made = try? await GitRepository.open(record.directory)
             // What it would ask about was looked at. A locked one stays.
             let removed = try await GitProgram.run(
                 ["worktree", "remove", "--force", "--", record.directory],
@@ -160,6 +160,7 @@ extension GitSessions {
                 within: time
             )
             guard removed.isSuccess else { throw GitError(.unreadable, "Git keeps it: \(removed.error)") }
+            if let made { await snapshots.forget(made) }
         } else {
             _ = try await GitProgram.run(["worktree", "prune"], in: record.repository, within: time)
         }
@@ -175,7 +176,7 @@ extension GitSessions {
     }
 
     /// What would be lost with a working tree: files that are not as in a commit, and commits that are on no other
-    /// branch. Ignored files do not count, as with git.
+    /// branch. Ignored files do not count, as with git. A submodule that has been filled counts.
     private func unsaved(_ record: GitSessionRecord) async throws -> AgentPlace.Unsaved {
         var tips: [String] = []
         var directory = record.repository
@@ -207,6 +208,7 @@ extension GitSessions {
                 throw GitError(.unreadable, "Git cannot read what is staged: \(staged.error)")
             }
             files.formUnion(GitSnapshots.parse(staged.output, digits: repository.digits).flatMap(\.paths))
+            files.formUnion(try await filledSubmodules(in: directory))
         }
         var commits = 0
         if let branch = record.worktreeBranch {
@@ -225,6 +227,33 @@ extension GitSessions {
             }
         }
         return AgentPlace.Unsaved(files: files.count, commits: commits)
+    }
+
+    /// The submodules of a working tree that have files. The host does not look into them, and they would be gone as
+    /// well.
+    private func filledSubmodules(in directory: String) async throws -> [GitPath] {
+        let listed = try await GitProgram.run(
+            ["ls-files", "-s", "-z"],
+            in: directory,
+            limit: 128 << 20,
+            within: snapshots.limits.time
+        )
+        guard !listed.isCut else { throw GitError(.tooMuch, "The working tree has too many files") }
+        guard listed.isSuccess else { throw GitError(.unreadable, "Git cannot list the files: \(listed.error)") }
+        var filled: [GitPath] = []
+        // `160000 0123… 0`, a tab, and the path.
+        for line in listed.output.split(separator: 0) where line.starts(with: "160000 ".utf8) {
+            guard let tab = line.firstIndex(of: UInt8(ascii: "\t")) else { continue }
+            let path = GitPath(line[(tab + 1)...])
+            // One whose name is not text cannot be looked for.
+            if let name = String(validating: path.bytes, as: UTF8.self),
+                FileStatus("\(directory)/\(name)/.git", followingLinks: false) == nil
+            {
+                continue
+            }
+            filled.append(path)
+        }
+        return filled
     }
 }
 

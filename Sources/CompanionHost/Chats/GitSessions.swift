@@ -110,10 +110,18 @@ package final class GitSessions: Sendable {
     private func look(at directory: String) async throws -> GitSnapshot? {
         do {
             return try await snapshots.take(try await GitRepository.open(directory), isKept: false)
-        } catch let error where GitError.text(of: error) != nil {
+        } catch {
+            guard Self.reason(of: error) != nil else { throw error }
             logger.notice("files not looked at", metadata: .failure(error))
             return nil
         }
+    }
+
+    /// Why the files could not be looked at, for people; nil for an error that ends the turn.
+    private static func reason(of error: any Error) -> String? {
+        if let text = GitError.text(of: error) { return text }
+        let endsTurn = error is CancellationError || error is AgentError || error is CompanionHostError
+        return endsTurn || Task.isCancelled ? nil : "The host could not keep the files"
     }
 
     private func beginSession(
@@ -150,7 +158,7 @@ package final class GitSessions: Sendable {
             start.snapshot = try await snapshots.take(repository, isKept: true)
             record.tree = start.snapshot?.tree
         } catch {
-            guard let text = GitError.text(of: error) else { throw error }
+            guard let text = Self.reason(of: error) else { throw error }
             logger.notice("state of the files not kept", metadata: .failure(error, ["chat": "\(turn.chatID)"]))
             record.problem = text
         }
@@ -220,6 +228,8 @@ extension GitSessions {
 
     /// Files that are listed.
     private static let listed = 5000
+    /// Files that are compared where only some are wanted: git is told their names.
+    private static let compared = 500
 
     private func changes(
         _ record: GitSessionRecord,
@@ -249,9 +259,10 @@ extension GitSessions {
             difference = try await snapshots.difference(
                 from: tree,
                 to: now,
-                of: file == nil ? nil : Array(changes.prefix(500))
+                of: file == nil ? nil : Array(changes.prefix(Self.compared))
             )
         }
+        let isShortened = wantsDifference && file != nil && changes.count > Self.compared
         return ChatChangesResponse(
             chatId: record.chat,
             startedAt: record.startedAt,
@@ -261,7 +272,7 @@ extension GitSessions {
             directory: repository.root,
             files: changes.prefix(Self.listed).map(\.file),
             diff: wantsDifference ? difference?.text ?? "" : nil,
-            truncated: difference?.isCut == true || changes.count > Self.listed
+            truncated: difference?.isCut == true || isShortened || changes.count > Self.listed
         )
     }
 }

@@ -20,6 +20,7 @@ extension GitSnapshots {
             borrowing: [old.objects],
             limit: 32 << 20
         )
+        guard !result.isCut else { throw GitError(.tooMuch, "Too many files are different") }
         guard result.isSuccess else { throw GitError(.unreadable, result.error) }
         return Self.parse(result.output, digits: new.repository.digits).count
     }
@@ -33,6 +34,7 @@ extension GitSnapshots {
             objects: new.objects,
             limit: 32 << 20
         )
+        guard !result.isCut else { throw GitError(.tooMuch, "Too many files are different") }
         guard result.isSuccess else {
             throw GitError(.unreadable, "Git does not have any more what there was at the start: \(result.error)")
         }

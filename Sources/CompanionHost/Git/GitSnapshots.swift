@@ -95,8 +95,9 @@ struct GitSnapshots: Sendable {
             index: home + "/index",
             limit: 32 << 20
         )
-        guard listed.isSuccess else { throw GitError(.unreadable, "Git cannot list the files: \(listed.error)") }
+        // Git is ended when its output is cut.
         guard !listed.isCut else { throw GitError(.tooMuch, "Too many files are in no commit") }
+        guard listed.isSuccess else { throw GitError(.unreadable, "Git cannot list the files: \(listed.error)") }
         let index = temporary + "/index"
         let limits = limits
         let entries = try await BlockingCall.run {

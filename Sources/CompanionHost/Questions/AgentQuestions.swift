@@ -169,6 +169,9 @@ package final class AgentQuestions: Sendable {
             throw HostError(.approvalUnknown, HostErrorText.approvalUnknown)
         }
         guard question.state == .open else { throw HostError(.approvalDecided, question.ending) }
+        guard clock.now() < question.expiresAt else {
+            throw HostError(.approvalDecided, "The question's time is over")
+        }
         guard let option = answer.option(of: question) else {
             let offered = question.options.map(\.name).joined(separator: ", ")
             throw HostError(.requestInvalid, "The agent does not offer this answer. It offers: \(offered)")
@@ -178,7 +181,9 @@ package final class AgentQuestions: Sendable {
             events.send(.alwaysRefused(question, device: device))
             throw HostError(.permissionDenied, HostErrorText.alwaysByOwner)
         }
-        let state: HostQuestion.State = option.kind.allows ? .approved : .rejected
+        // What is not a refusal lets the agent go on, as far as is known.
+        let isRefusal = option.kind == .rejectOnce || option.kind == .rejectAlways
+        let state: HostQuestion.State = isRefusal ? .rejected : .approved
         try question.end(as: state, option: option.id, by: person, at: clock.now(), in: database)
         return question
     }

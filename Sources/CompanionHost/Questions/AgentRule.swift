@@ -78,12 +78,15 @@ package struct AgentRule: Codable, Sendable, Hashable, Identifiable {
             let isMeant =
                 words.count >= wanted.count && first?.isSame(as: wanted[0]) == true
                 && zip(words, wanted).dropFirst().allSatisfy { $0.isSame(as: $1) }
-            guard isMeant else { return .none }
+            // `env git push`, `git -C . push`: a program may run what stands behind it.
+            guard isMeant else { return effect != .allow && ToolUse.names(wanted, in: words) ? .unknown : .none }
         }
         guard let path, let names = ToolUse.names(path) else { return .all }
         guard use.hasKnownPaths else { return .unknown }
-        let inside = use.paths.count { use.isInside($0, names) }
-        return inside == 0 ? .none : inside == use.paths.count ? .all : .part
+        let inside = use.paths.map { use.isInside($0, names) }
+        let count = inside.count { $0 == true }
+        if count == 0, effect != .allow, inside.contains(nil) { return .unknown }
+        return count == 0 ? .none : count == inside.count ? .all : .part
     }
 
     /// The rule that decides: what denies comes before what asks, and that before what allows. Nothing is allowed where
@@ -127,32 +130,37 @@ struct ToolUse: Sendable {
     /// The words of its command; nil for one that is more than plain words: nobody but a shell knows what it does.
     var words: [String]? { command.flatMap(Self.words) }
 
-    var hasKnownPaths: Bool { !isCommand && Self.fileKinds.contains(kind) && !paths.isEmpty }
+    /// What moves a file has to say from where and to where.
+    var hasKnownPaths: Bool {
+        !isCommand && Self.fileKinds.contains(kind) && paths.count >= (kind.isSame(as: "move") ? 2 : 1)
+    }
 
     /// Whether a path is a place, or below it, also behind all symbolic links. Blocks.
-    func isInside(_ path: String, _ place: [String]) -> Bool {
-        guard let names = names(path) else { return false }
+    ///
+    /// - Returns: nil where that cannot be told.
+    func isInside(_ path: String, _ place: [String]) -> Bool? {
+        guard let real = resolved(path) else { return nil }
         let wanted = directory + ([""] + place).joined(separator: "/")
-        let real = Self.resolved(directory, names)
         return real.isSame(as: wanted) || real.begins(with: wanted + "/")
     }
 
-    /// The names of a path below the project; nil for one that leads out of it.
-    private func names(_ path: String) -> [String]? {
-        guard path.begins(with: "/") else { return Self.names(path) }
-        guard path.begins(with: directory + "/") else { return path.isSame(as: directory) ? [] : nil }
-        return Self.names(String(path.dropping(prefix: directory + "/") ?? "/"))
-    }
-
-    /// Where a path leads, as far as it exists.
-    private static func resolved(_ directory: String, _ names: [String]) -> String {
-        for count in stride(from: names.count, to: 0, by: -1) {
-            let path = ([directory] + names.prefix(count)).joined(separator: "/")
-            guard let real = realpath(path, nil) else { continue }
-            defer { free(real) }
-            return ([String(cString: real)] + names.dropFirst(count)).joined(separator: "/")
+    /// Where a path leads, as far as it exists; nil where that cannot be told: it goes up, is another one for each
+    /// process, or has a link that leads nowhere yet.
+    private func resolved(_ path: String) -> String? {
+        let whole = path.begins(with: "/") ? path : "\(directory)/\(path)"
+        guard !path.isEmpty, !path.isSame(as: "/?"), let names = Self.names(String(whole.dropping(prefix: "/") ?? "")),
+            names.first.map({ !$0.isSame(as: "proc") && !$0.isSame(as: "dev") }) ?? true
+        else { return nil }
+        for count in stride(from: names.count, through: 0, by: -1) {
+            let part = "/" + names.prefix(count).joined(separator: "/")
+            if let real = realpath(part, nil) {
+                defer { free(real) }
+                return ([String(cString: real)] + names.dropFirst(count)).joined(separator: "/")
+            }
+            var status = stat()
+            guard lstat(part, &status) != 0, errno == ENOENT else { return nil }
         }
-        return ([directory] + names).joined(separator: "/")
+        return nil
     }
 
     // MARK: Text
@@ -162,6 +170,16 @@ struct ToolUse: Sendable {
         guard !path.isEmpty, !path.begins(with: "/"), !path.utf8.contains(0) else { return nil }
         let names = path.parts("/").map(String.init).filter { !$0.isSame(as: ".") }
         return names.contains { $0.isSame(as: "..") } ? nil : names
+    }
+
+    /// Whether some words stand among others, in their order.
+    static func names(_ wanted: [String], in words: [String]) -> Bool {
+        var rest = wanted[...]
+        for word in words {
+            guard let next = rest.first else { break }
+            if word.isSame(as: next) || word.parts("/").last?.isSame(as: next) == true { rest = rest.dropFirst() }
+        }
+        return rest.isEmpty
     }
 
     /// The words of a command without anything that a shell would change or add; nil for others.

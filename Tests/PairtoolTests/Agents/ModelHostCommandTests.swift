@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (["--agent", "openai"], "--agent openai needs --model NAME."),
+        (["--agent", "openai"], "--agent openai needs --model NAME"),
         (["--model", "small"], "need --agent openai"),
         (["--agent", "builtin", "--url", "http://localhost"], "need --agent openai"),
         (["--agent", "openai", "--model", "a\u{1b}b"], "needs the name of a model"),

@@ -206,7 +206,8 @@ import Testing
                     let watching = ["approvals", "--watch", "--notify", "--json", "--interval", "0.05"]
                     let (_, _) = try await user.follow(watching, environment: desktop.environment) { watch in
                         let call = try await desktop.call("Notify")
-                        #expect(call["title"] == .text("Approve? Run it") && call["body"] == .text("execute"))
+                        #expect(call["title"] == .text("Approve? Run it"))
+                        #expect(call["body"]?.string?.hasPrefix("execute\nrm -r build") == true, "\(call)")
                         guard case .number(let number)? = call["number"] else { throw CancellationError() }
                         try await desktop.tell("choose \(Int(number)) approve")
                         _ = try await watch.events.first("decided")

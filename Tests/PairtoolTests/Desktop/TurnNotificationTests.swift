@@ -53,46 +53,6 @@ import Testing
     }
 }
 
-extension TurnNotificationTests {
-    @Test(
-        "A question of the agent is not shown on the desktop while the terminal says that it is in front",
-        .enabled(if: PrivateBus.missing.isEmpty, "skipped, missing: \(PrivateBus.missing)")
-    )
-    func attention() async throws {
-        func asking(_ text: String) -> FakeAICLITurn {
-            FakeAICLITurn([.ask(text, options: ["y", "n"], tool: "Bash", copies: 1), .reply("Done.")])
-        }
-        var script = FakeAICLIScript()
-        script.turns = [asking("first?"), asking("second?")]
-        try await withFakeAICLI(script) { server in
-            try await Sandbox.with { user in
-                try await user.pair(server)
-                try await PrivateBus.with(["notifications", "--can", "body"]) { desktop in
-                    let chat = ["chat", "web", "--last", "0"]
-                    try await user.atTerminal(chat, environment: desktop.environment) { terminal in
-                        try await terminal.shows("\u{1B}[?1004h")
-                        for (report, question) in [("I", "first?"), ("O", "second?")] {
-                            try await terminal.shows("› ")
-                            try await terminal.type("\u{1B}[\(report)go\r")
-                            try await terminal.shows(question)
-                            try await terminal.type("n\r")
-                            try await terminal.shows("Done.")
-                        }
-                        try await terminal.shows("› ")
-                        try await terminal.type("\u{4}")
-                        #expect(try await terminal.status == 0)
-                        try await terminal.shows("\u{1B}[?1004l")
-                    }
-                    let shown = try await desktop.call("Notify")
-                    #expect(shown["title"] == .text("The agent asks a question"))
-                    #expect(await desktop.events.all.count { $0["call"] == .text("Notify") } == 1)
-                    #expect(server.prompts == ["go", "n", "go", "n"])
-                }
-            }
-        }
-    }
-}
-
 extension Sandbox {
     fileprivate func configure(_ text: String) throws {
         let directory = directory + "/.config/pairtool"

@@ -235,7 +235,9 @@ final class ACPConnection: Sendable {
         for question in withdrawn { listener?.withdrawn(question) }
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Int(limits.cancel / .milliseconds(1)))) {
             // It may have come to its end by now.
-            if self.fail(number, CancellationError()) { self.retire() }
+            guard self.waits(for: number) else { return }
+            self.retire()
+            self.fail(number, CancellationError())
         }
     }
 
@@ -276,6 +278,8 @@ final class ACPConnection: Sendable {
         return call != nil
     }
 
+    private func waits(for number: Int) -> Bool { state.withLockedValue { $0.calls[number] != nil } }
+
     private func remove(_ number: Int) -> Waiting? {
         state.withLockedValue { state in
             let call = state.calls.removeValue(forKey: number)
@@ -288,7 +292,9 @@ final class ACPConnection: Sendable {
         guard let since = state.withLockedValue({ $0.calls[number]?.since }) else { return }
         let rest = limit - (.now - since)
         guard rest > .zero else {
-            if fail(number, ACPEnd.silent(limit)) { retire() }
+            // First: whoever waits may begin another turn at once.
+            retire()
+            fail(number, ACPEnd.silent(limit))
             return
         }
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Int(rest / .milliseconds(1)) + 1)) {
@@ -334,7 +340,10 @@ final class ACPConnection: Sendable {
         case .update(let session, let update):
             let listener = state.withLockedValue { state in
                 switch update {
-                case .mode(let id): state.modes[ByteText(session)]?.current = id
+                case .mode(let id):
+                    let key = ByteText(session)
+                    if state.modes[key] == nil, state.listeners[key] != nil { state.modes[key] = ACPModes(current: id) }
+                    state.modes[key]?.current = id
                 case .modes(let modes): state.modes[ByteText(session)] = modes
                 default: break
                 }

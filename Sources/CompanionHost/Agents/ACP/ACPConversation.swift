@@ -60,12 +60,15 @@ struct ACPConversation: Sendable {
 
     /// A question as people see it.
     mutating func question(_ question: ACPQuestion) -> AgentQuestion {
+        // An id that is used again is another call.
+        let known = calls[ByteText(question.call.id)]?.shown.status
+        if known == .completed || known == .failed { calls[ByteText(question.call.id)] = nil }
         let call = merge(question.call)
         let input = calls[ByteText(call.id)]?.input
         return AgentQuestion(
             call: call,
             arguments: Self.arguments(of: call, input: input),
-            command: Self.command(in: input)?.text,
+            command: Self.command(in: input)?.text ?? Self.commandMember(of: input).map { Self.json($0.value) },
             options: question.options
         )
     }
@@ -108,29 +111,43 @@ struct ACPConversation: Sendable {
 
     /// What a tool would do, in full.
     private static func arguments(of call: AgentToolCall, input: ACPValue?) -> String {
+        let command = command(in: input)
+        var text = command.map { $0.text + "\n" } ?? ""
         if !call.diffs.isEmpty {
-            return cut(call.diffs.map(\.unified).joined(separator: "\n"), to: argumentsSize)
+            text += call.diffs.map(\.unified).joined(separator: "\n")
+            // The input of a tool that edits says the same as the difference.
+            if ["edit", "delete", "move"].contains(call.kind) { return cut(text, to: argumentsSize) }
         }
-        guard let input else { return cut(call.output ?? "", to: argumentsSize) }
-        if let text = input.string { return cut(text, to: argumentsSize) }
-        guard case .object(var members) = input else { return cut(json(input), to: argumentsSize) }
-        var text = ""
-        if let command = command(in: input) {
-            text = command.text + "\n"
-            members[command.name] = nil
+        switch input {
+        case nil: text += call.diffs.isEmpty ? call.output ?? "" : ""
+        case .string(let words)?: text += words
+        case .object(var members)?:
+            for name in command?.names ?? [] { members[name] = nil }
+            if !members.isEmpty { text += json(.object(members)) }
+        case let other?: text += json(other)
         }
-        if !members.isEmpty { text += json(.object(members)) }
         return cut(text, to: argumentsSize)
     }
 
-    /// The command among the arguments, and the member that has it; nil where there is none that is all text.
-    private static func command(in input: ACPValue?) -> (name: String, text: String)? {
-        guard let name = ["command", "cmd"].first(where: { input?[$0] != nil }), let value = input?[name] else {
-            return nil
+    /// The command among the arguments, with the members that have it; nil where there is none that is all text.
+    private static func command(in input: ACPValue?) -> (names: [String], text: String)? {
+        guard let member = commandMember(of: input), let text = words(member.value) else { return nil }
+        guard let more = input?["args"], more != .null else { return ([member.name], text) }
+        return words(more).map { ([member.name, "args"], "\(text) \($0)") }
+    }
+
+    private static func commandMember(of input: ACPValue?) -> (name: String, value: ACPValue)? {
+        for name in ["command", "cmd"] {
+            if let value = input?[name], value != .null { return (name, value) }
         }
-        guard let elements = value.array else { return value.string.map { (name, $0) } }
+        return nil
+    }
+
+    /// Text, or several of them in a row; nil for anything else.
+    private static func words(_ value: ACPValue) -> String? {
+        guard let elements = value.array else { return value.string }
         let words = elements.compactMap(\.string)
-        return words.count == elements.count ? (name, words.joined(separator: " ")) : nil
+        return words.count == elements.count ? words.joined(separator: " ") : nil
     }
 
     private static func json(_ value: ACPValue) -> String {

@@ -34,6 +34,11 @@ struct ACPModes: Sendable, Hashable {
     var available: [Mode]
     var setter: Setter
 
+    /// Of an agent that changes its mode without having said which there are.
+    init(current: String) {
+        (self.current, available, setter) = (current, [], .mode)
+    }
+
     /// From the answer that begins a session, or from an update of its options. Newer agents have an option of the
     /// category `mode`, older ones `modes`.
     init?(_ value: ACPValue) {

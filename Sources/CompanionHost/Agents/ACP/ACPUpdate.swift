@@ -177,6 +177,9 @@ struct ACPQuestion: Sendable, Hashable {
             let name = (option["name"]?.string ?? id).scalars(atMost: Self.nameLength)
             return AgentOption(id: id, name: name, kind: kind)
         }
-        guard options.allSatisfy({ $0.id.utf8.count <= Self.idSize }) else { return nil }
+        // Two of the same id would be one answer with two meanings.
+        guard options.allSatisfy({ (1...Self.idSize).contains($0.id.utf8.count) }),
+            Set(options.map { ByteText($0.id) }).count == options.count
+        else { return nil }
     }
 }

@@ -25,11 +25,16 @@ actor ApprovalNotifications {
         if !approval.kind.isEmpty { lines.append(approval.kind.scalars(atMost: 60)) }
         if let by = approval.requestedBy, !by.isEmpty { lines.append("by \(by.scalars(atMost: 60))") }
         if let host { lines.append("at \(host.scalars(atMost: 60))") }
-        if !service.hasActions { lines.append("pairtool approvals show \(approval.id.prefix(8))") }
+        // Nobody approves what is not shown in full.
+        let isWhole = approval.options == nil || approval.arguments.map { $0.unicodeScalars.count <= 300 } ?? false
+        if isWhole, let arguments = approval.arguments { lines.append(arguments) }
+        if !service.hasActions || !isWhole { lines.append("pairtool approvals show \(approval.id.scalars(atMost: 8))") }
+        var actions = isWhole ? [(Self.approve, "Approve")] : []
+        actions.append((Self.reject, "Reject"))
         let notification = try? await service.show(
             title: "Approve? \(approval.action.scalars(atMost: 200))",
             body: lines.joined(separator: "\n"),
-            actions: [(Self.approve, "Approve"), (Self.reject, "Reject")],
+            actions: approval.mayDecide ? actions : [],
             isUrgent: true
         )
         if let notification { shown[notification] = approval }

@@ -51,12 +51,18 @@ struct ApprovalWatcher: Sendable {
             try await ApprovalWatch(approvals: approvals, interval: interval).run { event in
                 show(event)
                 switch event {
-                case .added(let approval): await notifications?.show(approval)
+                case .added(let approval): if let notifications { await notifications.show(await whole(approval)) }
                 case .decided(let approval), .gone(let approval): await notifications?.remove(approval)
                 case .interrupted, .resumed, .moved: break
                 }
             }
         }
+    }
+
+    /// With what it is about in full, where its host tells that on request alone.
+    private func whole(_ approval: Approval) async -> Approval {
+        guard approval.options != nil else { return approval }
+        return (try? await approvals.approval(id: approval.id)) ?? approval
     }
 
     /// Sends a decision that was made on the desktop. The watch reports the result.

@@ -64,10 +64,18 @@ final class TurnQuestions: Sendable {
         choice(notice) == nil && session.context.canAsk && session.output.format == .text
     }
 
+    /// The kinds of tools of the Agent Client Protocol.
+    private static let kinds: Set<String> = [
+        "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "other",
+    ]
+
     /// What the command line says about a question; nil if the user is to be asked.
     private func choice(_ notice: QuestionNotice) -> ApprovalChoice? {
-        let names = [notice.title, notice.kind].filter { !$0.isEmpty }
-        let isAllowed = allowedTools?.contains { tool in names.contains { $0.isSame(as: tool) } } ?? true
+        // A title is the agent's own words: what is called “read” may do anything.
+        let isAllowed =
+            allowedTools?.contains { tool in
+                tool.isSame(as: notice.kind) || (!Self.kinds.contains(tool) && tool.isSame(as: notice.title))
+            } ?? true
         return isAllowed ? .approve(always: false) : deniesRest ? .reject(always: false, reason: nil) : nil
     }
 

@@ -1,5 +1,6 @@
 import CompanionWire
 import Glibc
+import LocalState
 
 /// What the host's owner has decided beforehand about tools of the agent. All that it names has to hold.
 package struct AgentRule: Codable, Sendable, Hashable, Identifiable {
@@ -157,8 +158,7 @@ struct ToolUse: Sendable {
                 defer { free(real) }
                 return ([String(cString: real)] + names.dropFirst(count)).joined(separator: "/")
             }
-            var status = stat()
-            guard lstat(part, &status) != 0, errno == ENOENT else { return nil }
+            guard FileStatus(part, followingLinks: false) == nil, errno == ENOENT else { return nil }
         }
         return nil
     }

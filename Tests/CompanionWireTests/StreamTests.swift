@@ -121,11 +121,22 @@ import Testing
 
     @Test("What the host writes, the client reads")
     func roundTrip() throws {
+        let tool = AgentToolReport(
+            toolCallID: "t",
+            title: "Edit",
+            kind: "edit",
+            status: .completed,
+            locations: [AgentLocation(path: "a", line: 3), AgentLocation(path: "b")],
+            changes: [AgentToolReport.Change(path: "a", diff: "--- a\n+++ a\n")]
+        )
         let events: [ContinueChatEvent] = [
             .status(label: "a\nb\"c\\"), .text("ü 🚀 \u{0} \u{2028}"), .toolStart(toolName: "t", toolCallID: nil),
             .toolComplete(toolName: "t", toolCallID: nil, success: true, details: nil), .done, .error("e"),
             .usage(ContinueChatUsage(inputTokens: 1, outputTokens: 2, totalTokens: 3, model: "m")),
-            .mode("a\"b"), .doneWithChanges(files: 3),
+            .mode("a\"b"), .doneWithChanges(files: 3), .errorWithChanges("e", files: 2),
+            .activity(.thought("hm\n")), .activity(.plan([AgentPlanStep(text: "\"", status: .inProgress)])),
+            .activity(.tool(tool)), .activity(.media(AgentMedia(mimeType: "image/png", size: 3, data: "AAAA"))),
+            .activity(.media(AgentMedia(mimeType: "", size: 9, data: nil))),
         ]
         let stream = events.map(ContinueChatFrame.encode).joined() + ContinueChatFrame.end
         #expect(try decode(stream, pieces: 1) == events.map(Output.event) + [.end])

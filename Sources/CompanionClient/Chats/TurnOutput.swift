@@ -17,6 +17,8 @@ package enum TurnOutput: Sendable, Hashable {
     case mode(String)
     /// The agent waits for an answer, has got one, or went on.
     case question(QuestionNotice)
+    /// What the agent tells of its work.
+    case activity(AgentActivity)
     /// The stream broke; the history is read until it has the answer. The text is a notice for the user.
     case recovering(String)
     /// The last output.

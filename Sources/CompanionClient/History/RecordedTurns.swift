@@ -66,7 +66,7 @@ private struct TurnHistory {
 
     mutating func take(_ output: TurnOutput) async {
         switch output {
-        case .status, .usage, .changed, .mode, .question, .recovering: return
+        case .status, .usage, .changed, .mode, .question, .activity, .recovering: return
         case .begun: await begin()
         case .text(let text):
             await begin()

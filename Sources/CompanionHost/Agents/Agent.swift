@@ -8,6 +8,8 @@ package struct AgentTurn: Sendable {
     package var prompt: String
     /// Where it works: absolute, symbolic links resolved, inside a listed project.
     package var directory: String
+    /// The path of the listed project, which stays when a working tree is removed; empty where none is known.
+    package var project: String = ""
     /// Names of the tools that it may use; nil allows all. An agent that asks before it uses a tool is not bound by
     /// them: its question is.
     package var allowedTools: Set<String>?
@@ -23,6 +25,8 @@ package enum AgentEvent: Sendable, Hashable {
     case text(String)
     /// Something that people have to know of the conversation itself. It becomes a paragraph of the answer.
     case notice(String)
+    /// A picture or a sound of the answer. Its place in the text is told apart.
+    case media(AgentMedia)
     /// A piece of what it thinks before it answers.
     case thought(String)
     /// What it is going to do, in place of an earlier plan.
@@ -50,25 +54,9 @@ extension AgentEvent {
     }
 }
 
-/// A step of an agent's plan.
-package struct AgentPlanStep: Sendable, Hashable {
-    package enum Status: String, Sendable, Hashable {
-        case pending
-        case inProgress = "in_progress"
-        case completed
-    }
-
-    package var text: String
-    package var status: Status
-}
-
 /// A call of a tool, as far as it is.
 package struct AgentToolCall: Sendable, Hashable {
-    package enum Status: String, Sendable, Hashable {
-        case pending
-        case inProgress = "in_progress"
-        case completed, failed
-    }
+    package typealias Status = AgentToolReport.Status
 
     package var id: String
     /// What it does, for people.
@@ -80,14 +68,6 @@ package struct AgentToolCall: Sendable, Hashable {
     package var diffs: [AgentDiff] = []
     /// What it gave, for people.
     package var output: String?
-}
-
-/// A place in a file that an agent works at.
-package struct AgentLocation: Sendable, Hashable {
-    /// Absolute, or relative to the project.
-    package var path: String
-    /// From 1.
-    package var line: Int?
 }
 
 /// What an agent is asked before it can go on. Nothing is allowed by itself.
@@ -152,6 +132,9 @@ package protocol Agent: Sendable {
     /// only while this runs.
     func run() async
 
+    /// Forgets its session of a chat, whose next turn begins a new one. Default: does nothing.
+    func forget(chat: String)
+
     /// What a turn's readers are told of an agent that was silent for too long.
     ///
     /// - Parameter limit: How long that is.
@@ -169,8 +152,16 @@ extension Agent {
 
     package func run() async {}
 
+    package func forget(chat: String) {}
+
     package func silenceText(_ limit: Duration) -> String {
         let (seconds, attoseconds) = limit.components
         return "Copilot response timed out after \(seconds * 1000 + attoseconds / 1_000_000_000_000_000)ms"
+    }
+
+    /// ``silenceText(_:)`` of agents that have a name.
+    static func silenceText(_ limit: Duration, name: String) -> String {
+        "\(name) did not respond for \(limit.components.seconds) s, so the turn was ended. "
+            + "To allow more time: pairtool host --turn-timeout"
     }
 }

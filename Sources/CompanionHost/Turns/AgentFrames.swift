@@ -5,6 +5,8 @@ import FoundationEssentials
 struct AgentFrames: Sendable {
     /// What was said of each tool that has not ended.
     private var tools: [ByteText: String] = [:]
+    /// What was last reported of each of them.
+    private var reports: [ByteText: AgentToolReport] = [:]
     private var ended: Set<ByteText> = []
     private var lastLabel: String?
     private var mode: String?
@@ -21,18 +23,18 @@ struct AgentFrames: Sendable {
 
     private mutating func said(_ event: AgentEvent) -> [ContinueChatEvent] {
         switch event {
-        // Folded: clients show that it thinks, not each of the pieces.
-        case .thought: return status("Thinking")
+        case .thought(let text): return status("Thinking") + Self.pieces(of: text).map { .activity(.thought($0)) }
         case .signOfLife, .question: return []
         case .status(let label): return status(label)
         case .text(let text):
             lastLabel = nil
             if !text.isEmpty { isInLine = !text.ends(with: "\n") }
-            return [.text(text)]
+            return Self.pieces(of: text).map { .text($0) }
         case .notice(let text):
             defer { isInLine = false }
             return [.text("\(isInLine ? "\n\n" : "")> \(text)\n\n")]
-        case .plan(let steps): return plan(steps)
+        case .media(let media): return [.activity(.media(media))]
+        case .plan(let steps): return plan(steps) + [.activity(.plan(steps))]
         case .tool(let call): return tool(call)
         case .mode(let name):
             guard mode?.isSame(as: name) != true else { return [] }
@@ -42,13 +44,33 @@ struct AgentFrames: Sendable {
         }
     }
 
+    /// Bytes of text in one frame: clients bound the length of a line.
+    private static let pieceSize = 16 << 10
+
+    /// A text in pieces of at most so many bytes, which split no scalar.
+    private static func pieces(of text: String, size: Int = pieceSize) -> [String] {
+        var text = text
+        guard text.utf8.count > size else { return [text] }
+        return text.withUTF8 { bytes in
+            var pieces: [String] = []
+            var start = 0
+            while start < bytes.count {
+                var end = min(start + size, bytes.count)
+                while end < bytes.count, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+                pieces.append(String(decoding: bytes[start..<end], as: UTF8.self))
+                start = end
+            }
+            return pieces
+        }
+    }
+
     /// With a status line, for clients that do not know questions.
     private mutating func question(_ question: HostQuestion) -> [ContinueChatEvent] {
         lastLabel = nil
         let answer = question.chosen ?? question.state.rawValue
         let label: String
         switch question.state {
-        case .open: return status("The host's owner is asked: \(question.title)") + [.question(.init(.asked, question))]
+        case .open: return status("Waiting for an answer: \(question.title)") + [.question(.init(.asked, question))]
         case .cancelled: return [.question(QuestionNotice(.decided, question))]
         case .approved, .rejected: label = "\(question.decidedBy ?? "Someone") said “\(answer)”"
         case .expired, .interrupted: label = "Nobody answered within \(question.time): rejected"
@@ -90,7 +112,34 @@ struct AgentFrames: Sendable {
             )
         case .pending, .inProgress: tools[id] = name
         }
+        let report = Self.report(of: call)
+        let saysMore = !report.kind.isEmpty || !report.locations.isEmpty || !report.changes.isEmpty
+        if saysMore, reports[id] != report { frames.append(.activity(.tool(report))) }
+        reports[id] = ended.contains(id) ? nil : report
         return frames
+    }
+
+    /// Bytes of a tool's changes that readers get; `pairtool changes` has all of them.
+    private static let changesSize = 64 << 10
+
+    private static func report(of call: AgentToolCall) -> AgentToolReport {
+        var left = changesSize
+        let hasEnded = call.status == .completed || call.status == .failed
+        let changes = (hasEnded ? call.diffs : []).compactMap { diff -> AgentToolReport.Change? in
+            // A scalar has up to four bytes.
+            guard left >= 4 else { return nil }
+            let text = pieces(of: diff.unified, size: left)[0]
+            left -= text.utf8.count
+            return AgentToolReport.Change(path: diff.path, diff: text)
+        }
+        return AgentToolReport(
+            toolCallID: call.id,
+            title: call.title,
+            kind: call.kind,
+            status: call.status,
+            locations: call.locations,
+            changes: changes
+        )
     }
 
     /// What became of a tool, in a line or two: where it worked, what it changed, what it gave.

@@ -3,16 +3,18 @@ import NIOConcurrencyHelpers
 
 /// Takes what an agent says, hands it on to the turn's readers and keeps the text to store.
 struct AnswerSink: Sendable {
-    /// Bytes of text that an answer may have.
+    /// Bytes of text that an answer may have. Of what the agent tells beside it, so much is handed on.
     static let maximumSize = 8 << 20
 
     private struct State {
         var text = ""
+        /// Bytes of what the agent told beside the answer.
+        var reported = 0
         var isClosed = false
         var frames = AgentFrames()
         var lastActivity = ContinuousClock.now
-        /// Questions that wait for a person.
-        var questions = 0
+        /// What waits for a person or for the host.
+        var waits = 0
     }
 
     private let state = NIOLockedValueBox(State())
@@ -41,6 +43,10 @@ struct AnswerSink: Sendable {
                     }
                     state.text += text
                 }
+                if case .activity(let activity) = frame {
+                    state.reported += activity.size
+                    guard state.reported <= Self.maximumSize else { continue }
+                }
                 // Under the lock, so that frames and stored text have the same order.
                 publish(frame)
             }
@@ -49,20 +55,21 @@ struct AnswerSink: Sendable {
         if isTooLong { overflow() }
     }
 
-    /// How long the agent has been silent. While it waits for a person, it is not.
+    /// How long the agent has been silent. While it waits for a person or for the host, it is not.
     var silence: Duration {
-        state.withLockedValue { $0.questions > 0 ? .zero : .now - $0.lastActivity }
+        state.withLockedValue { $0.waits > 0 ? .zero : .now - $0.lastActivity }
     }
 
-    /// Runs what waits for a person.
-    func waiting<Value: Sendable>(_ body: () async -> Value) async -> Value {
-        state.withLockedValue { $0.questions += 1 }
-        let value = await body()
-        state.withLockedValue { state in
-            state.questions -= 1
-            state.lastActivity = .now
+    /// Runs what waits for a person or for the host.
+    func waiting<Value: Sendable>(_ body: () async throws -> Value) async rethrows -> Value {
+        state.withLockedValue { $0.waits += 1 }
+        defer {
+            state.withLockedValue { state in
+                state.waits -= 1
+                state.lastActivity = .now
+            }
         }
-        return value
+        return try await body()
     }
 
     /// Ends the answer.

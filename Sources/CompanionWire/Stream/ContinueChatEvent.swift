@@ -13,6 +13,16 @@ package struct ContinueChatUsage: Codable, Sendable, Hashable {
     }
 }
 
+extension ContinueChatUsage {
+    /// The sum of two counts of tokens; one of them alone where the other is nil. Nil where both are, and where the sum
+    /// is too large.
+    package static func sum(_ a: Int?, _ b: Int?) -> Int? {
+        guard let a, let b else { return a ?? b }
+        let (sum, isTooLarge) = a.addingReportingOverflow(b)
+        return isTooLarge ? nil : sum
+    }
+}
+
 /// A frame of the answer to `POST /companion/chats/:id/continue`.
 package enum ContinueChatEvent: Sendable, Hashable {
     /// What the host is doing, for people.
@@ -27,12 +37,16 @@ package enum ContinueChatEvent: Sendable, Hashable {
     case mode(String)
     /// A question of the agent was asked or decided, or the agent went on after it. Readers of before ignore it.
     case question(QuestionNotice)
+    /// What the agent tells of its work. Readers of before ignore it.
+    case activity(AgentActivity)
     /// The model has finished. **Not the end**: text may follow it.
     case done
     /// The same from a host that has counted the files that the agent has changed. Older clients read the other one.
     case doneWithChanges(files: Int)
     /// The turn failed; the stream ends without `[DONE]`.
     case error(String)
+    /// The same, with how many files the agent has changed until then. Older clients read the other one.
+    case errorWithChanges(String, files: Int)
     /// A frame of a type that this version does not know, or one that does not decode.
     case unknown(type: String)
 }
@@ -41,7 +55,7 @@ extension ContinueChatEvent: Decodable {
     private enum CodingKeys: String, CodingKey {
         case type, label, text, toolName, toolCallID, success, details
         case inputTokens, outputTokens, totalTokens, model, error, filesChanged, name
-        case approvalId, title, kind, state, answer, decidedBy, expiresAt
+        case approvalId, title, kind, state, answer, decidedBy, expiresAt, steps
     }
 
     package init(from decoder: any Decoder) throws {
@@ -70,8 +84,14 @@ extension ContinueChatEvent: Decodable {
                 )
             )
         case "agent_mode": self = .mode(string(.name) ?? "")
+        case "agent_thought": self = .activity(.thought(string(.text) ?? ""))
+        case "agent_plan": self = try .activity(.plan(container.decode([AgentPlanStep].self, forKey: .steps)))
+        case "agent_tool": self = try .activity(.tool(AgentToolReport(from: decoder)))
+        case "agent_media": self = try .activity(.media(AgentMedia(from: decoder)))
         case "done": self = integer(.filesChanged).map { .doneWithChanges(files: max($0, 0)) } ?? .done
-        case "error": self = .error(string(.error) ?? "unknown error")
+        case "error":
+            let text = string(.error) ?? "unknown error"
+            self = integer(.filesChanged).map { .errorWithChanges(text, files: max($0, 0)) } ?? .error(text)
         case let type:
             if let phase = type.flatMap(QuestionNotice.Phase.init), let id = string(.approvalId) {
                 let notice = QuestionNotice(

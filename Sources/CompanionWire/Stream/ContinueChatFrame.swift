@@ -45,9 +45,29 @@ package enum ContinueChatFrame {
                     ("expiresAt", notice.expiresAt.map { quoted(CompanionTimestamp.string(from: $0)) }),
                 ]
             )
+        case .activity(.thought(let text)): frame("agent_thought", [("text", quoted(text))])
+        case .activity(.plan(let steps)): frame("agent_plan", [("steps", quoted(steps))])
+        case .activity(.tool(let tool)):
+            frame(
+                "agent_tool",
+                [
+                    ("toolCallID", quoted(tool.toolCallID)), ("title", quoted(tool.title)),
+                    ("kind", quoted(tool.kind)), ("status", quoted(tool.status)),
+                    ("locations", quoted(tool.locations)), ("changes", quoted(tool.changes)),
+                ]
+            )
+        case .activity(.media(let media)):
+            frame(
+                "agent_media",
+                [
+                    ("mimeType", quoted(media.mimeType)), ("size", "\(media.size)"), ("data", media.data.map(quoted)),
+                ]
+            )
         case .done: frame("done", [])
         case .doneWithChanges(let files): frame("done", [("filesChanged", "\(files)")])
         case .error(let text): frame("error", [("error", quoted(text))])
+        case .errorWithChanges(let text, let files):
+            frame("error", [("error", quoted(text)), ("filesChanged", "\(files)")])
         case .unknown(let type): frame(type, [])
         }
     }
@@ -70,10 +90,10 @@ package enum ContinueChatFrame {
         return "data: {\"type\":\(quoted(type))\(rest)}\n\n"
     }
 
-    private static func quoted(_ text: String) -> String {
+    private static func quoted(_ value: some Encodable) -> String {
         let encoder = JSONEncoder()
-        encoder.outputFormatting = .withoutEscapingSlashes
-        // A string always encodes.
-        return (try? encoder.encode(text)).map { String(decoding: $0, as: UTF8.self) } ?? "\"\""
+        encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
+        // Texts, and values that are made of them, always encode.
+        return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "null"
     }
 }

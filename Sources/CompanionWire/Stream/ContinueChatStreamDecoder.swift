@@ -92,8 +92,10 @@ extension ContinueChatEvent {
         case .toolComplete(let name, let id, let success, let details):
             .toolComplete(toolName: plain(name), toolCallID: id, success: success, details: details.map(plain))
         case .error(let text): .error(plain(text))
+        case .errorWithChanges(let text, let files): .errorWithChanges(plain(text), files: files)
         case .mode(let name): .mode(plain(name))
         case .question(let notice): .question(notice.mappingTexts(plain))
+        case .activity(let activity): .activity(activity.mappingTexts(plain))
         case .text, .usage, .done, .doneWithChanges, .unknown: self
         }
     }

@@ -44,6 +44,8 @@ package enum FakeACPAgent {
             reason = "end_turn"
             if word == "say": say(session, rest)
             elif word == "recall": say(session, "|".join(past.split("\n")[:-1]))
+            elif word == "cwd": say(session, os.getcwd())
+            elif word == "long": say(session, "\u00e9" * (5 << 19))
             elif word == "where": say(session, sessions.get(session, "?"))
             elif word == "env": say(session, json.dumps({k: v for k, v in os.environ.items() if k != "PAIRTOOL_AGENT_RUN"}))
             elif word == "think":
@@ -55,6 +57,11 @@ package enum FakeACPAgent {
                 update(session, "tool_call_update", toolCallId="t", status="completed", content=[{"type": "content", "content": {"type": "text", "text": "2 lines"}}])
                 update(session, "usage_update", used=1234, size=8000)
                 say(session, "Done.")
+            elif word == "show":
+                update(session, "tool_call", toolCallId="t", title="Edit", kind="edit", status="pending", locations=[{"path": "a.txt", "line": 2}])
+                change = {"type": "diff", "path": "a.txt", "oldText": "one\ntwo\n", "newText": "one\n2\n" + "more\n" * int(rest)}
+                update(session, "tool_call_update", toolCallId="t", status="completed", content=[change])
+                update(session, "agent_message_chunk", content={"type": "image", "mimeType": "image/png", "data": "AAAA"})
             elif word == "ask":
                 outcome = ask(session, {"toolCallId": "t", "title": "Run it", "kind": "execute", "rawInput": {"command": "rm -r build", "cwd": "/x"}})
                 chosen = outcome.get("optionId", outcome["outcome"])

@@ -66,7 +66,10 @@ package struct ContinueChatStream: AsyncSequence, Sendable {
                 switch pending.popFirst() {
                 case .event(let event):
                     // Nothing follows an error frame, not even `[DONE]`, so do not wait for the end of the connection.
-                    if case .error = event { end() }
+                    switch event {
+                    case .error, .errorWithChanges: end()
+                    default: break
+                    }
                     return event
                 case .end: end()
                 case nil:

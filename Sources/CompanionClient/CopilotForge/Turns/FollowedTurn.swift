@@ -170,9 +170,13 @@ package struct FollowedTurn: AsyncSequence, Sendable {
                 return .usage(latest)
             case .mode(let name): return .mode(name)
             case .question(let notice): return .question(notice)
+            case .activity(let activity): return .activity(activity)
             case .error(let text):
                 hostError = hostError ?? text
                 return nil
+            case .errorWithChanges(let text, let files):
+                hostError = hostError ?? text
+                return .changed(files: files)
             case .doneWithChanges(let files): return .changed(files: files)
             case .done, .unknown: return nil
             }

@@ -113,9 +113,12 @@ package struct TurnRecovery: Sendable {
         case .error(let text):
             hostError = hostError ?? text
             return []
+        case .errorWithChanges(let text, let files):
+            hostError = hostError ?? text
+            return [.changed(files: files)]
         case .doneWithChanges(let files): return [.changed(files: files)]
         // Hosts of protocol v1 ask no questions.
-        case .done, .mode, .question, .unknown: return []
+        case .done, .mode, .question, .activity, .unknown: return []
         }
     }
 

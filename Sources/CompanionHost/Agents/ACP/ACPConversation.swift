@@ -35,7 +35,8 @@ struct ACPConversation: Sendable {
             let gap = needsGap && !text.begins(with: "\n") ? "\n\n" : ""
             needsGap = false
             hasText = true
-            return [.text(gap + text)]
+            guard case .media(let media) = content else { return [.text(gap + text)] }
+            return [.text(gap + text), .media(media)]
         case .agentThought(let content): return [.thought(content.text)]
         case .tool(let change): return [.tool(merge(change))]
         case .plan(let steps): return [.plan(steps)]

@@ -44,8 +44,7 @@ enum ACPUpdate: Sendable, Hashable {
 /// A piece of a message (a content block).
 enum ACPContent: Sendable, Hashable {
     case text(String)
-    /// A picture or a sound, with the bytes of its base64.
-    case media(type: String, size: Int)
+    case media(AgentMedia)
     case link(name: String, uri: String)
     case none
 
@@ -53,10 +52,14 @@ enum ACPContent: Sendable, Hashable {
         switch value["type"]?.string {
         case "text": self = .text(value["text"]?.string ?? "")
         case "image", "audio":
-            self = .media(
-                type: value["mimeType"]?.string ?? value["type"]?.string ?? "",
-                size: (value["data"]?.string?.utf8.count ?? 0) / 4 * 3
+            let type = value["mimeType"]?.string ?? value["type"]?.string ?? ""
+            let data = value["data"]?.string ?? ""
+            let media = AgentMedia(
+                mimeType: type.agentLine(atMost: 100),
+                size: data.utf8.count / 4 * 3,
+                data: (1...AgentMedia.maximumData).contains(data.utf8.count) ? data : nil
             )
+            self = .media(media)
         case "resource_link":
             let uri = value["uri"]?.string ?? ""
             self = .link(name: value["title"]?.string ?? value["name"]?.string ?? uri, uri: uri)
@@ -75,7 +78,7 @@ enum ACPContent: Sendable, Hashable {
     var text: String {
         switch self {
         case .text(let text): text
-        case .media(let type, let size): "[\(type), \(max(size >> 10, 1)) KiB]"
+        case .media(let media): "[\(media.mimeType), \(max(media.size >> 10, 1)) KiB]"
         case .link(let name, let uri): name.isSame(as: uri) ? uri : "\(name) (\(uri))"
         case .none: ""
         }
@@ -156,8 +159,6 @@ struct ACPQuestion: Sendable, Hashable {
 
     /// Options that a question may have.
     static let mostOptions = 20
-    /// Bytes of an option's id.
-    static let idSize = 256
     /// Scalars of an option's name that are kept.
     static let nameLength = 200
 
@@ -178,7 +179,7 @@ struct ACPQuestion: Sendable, Hashable {
             return AgentOption(id: id, name: name, kind: kind)
         }
         // Two of the same id would be one answer with two meanings.
-        guard options.allSatisfy({ (1...Self.idSize).contains($0.id.utf8.count) }),
+        guard options.allSatisfy({ (1...AgentOption.idSize).contains($0.id.utf8.count) }),
             Set(options.map { ByteText($0.id) }).count == options.count
         else { return nil }
     }

@@ -13,6 +13,10 @@ struct TurnWriter {
     private var wroteText = false
     /// The last message about a lost connection. Every retry repeats it, but it is shown once.
     private var lastNotice: String?
+    /// Since when the agent thinks.
+    private var thinkingSince: Date?
+    /// The steps of the plan that was shown last.
+    private var lastPlan: [String] = []
     private let screen: AnswerScreen?
 
     init(output: Output, chatID: String) {
@@ -48,6 +52,12 @@ struct TurnWriter {
         var chosen: String?
         var decidedBy: String?
         var expiresAt: Date?
+        var steps: [AgentPlanStep]?
+        var locations: [AgentLocation]?
+        var changes: [AgentToolReport.Change]?
+        var mimeType: String?
+        var size: Int?
+        var data: String?
     }
 
     mutating func write(_ turn: TurnOutput) {
@@ -60,6 +70,11 @@ struct TurnWriter {
     }
 
     private mutating func show(_ turn: TurnOutput, on screen: AnswerScreen) {
+        if let since = thinkingSince, turn.endsThinking {
+            thinkingSince = nil
+            let time = Duration.seconds(Int64(max(0, output.context.now().timeIntervalSince(since))))
+            screen.note("✻ Thought for \(time.roughly)")
+        }
         switch turn {
         case .begun: break
         case .text(let text):
@@ -82,6 +97,7 @@ struct TurnWriter {
                 screen.note(notice.ending)
             case .continued: screen.note("The agent goes on.")
             }
+        case .activity(let activity): show(activity, on: screen)
         case .recovering(let notice):
             guard notice != lastNotice else { return }
             lastNotice = notice
@@ -89,6 +105,31 @@ struct TurnWriter {
         case .finished:
             screen.end()
             output.context.stderr.write(output.faintMessage(screen.summary) + "\n")
+        }
+    }
+
+    /// Rows of a tool's changes that are shown.
+    private static let mostRows = 20
+
+    private mutating func show(_ activity: AgentActivity, on screen: AnswerScreen) {
+        switch activity {
+        // Folded: how long it thought is shown, and what it thought is in the JSON.
+        case .thought: thinkingSince = thinkingSince ?? output.context.now()
+        case .plan(let steps):
+            let texts = steps.map(\.text)
+            // How far it is stands in the line below the answer.
+            guard !lastPlan.elementsEqual(texts, by: { $0.isSame(as: $1) }) else { return }
+            lastPlan = texts
+            for step in steps { screen.note("\(step.status == .completed ? "☑" : "☐") \(step.text)") }
+        case .tool(let tool):
+            // The line of the tool names the files.
+            let rows = tool.changes.flatMap { $0.diff.parts("\n").dropFirst(2) }
+            for row in rows.prefix(Self.mostRows) { screen.note("  \(row)") }
+            if rows.count > Self.mostRows {
+                screen.note("  … \(rows.count - Self.mostRows) more lines: pairtool changes \(chatID.shortID)")
+            }
+        // The answer has its place.
+        case .media: break
         }
     }
 
@@ -110,7 +151,7 @@ struct TurnWriter {
         case .toolComplete(let name, _, let success, let details):
             note(Self.end(of: name, success, details))
         // The host's status line tells the mode.
-        case .usage, .mode: break
+        case .usage, .mode, .activity: break
         case .changed(let files): note(TurnProgress.changed(files))
         case .question(let notice):
             // The host's status lines tell the rest.
@@ -165,10 +206,34 @@ struct TurnWriter {
                     decidedBy: notice.decidedBy,
                     expiresAt: notice.expiresAt
                 )
+            case .activity(.thought(let text)): Event(type: "thought", text: text)
+            case .activity(.plan(let steps)): Event(type: "plan", steps: steps)
+            case .activity(.tool(let tool)):
+                Event(
+                    type: "tool",
+                    toolCallId: tool.toolCallID,
+                    title: tool.title,
+                    kind: tool.kind,
+                    state: tool.status.rawValue,
+                    locations: tool.locations,
+                    changes: tool.changes
+                )
+            case .activity(.media(let media)):
+                Event(type: "media", mimeType: media.mimeType, size: media.size, data: media.data)
             case .recovering(let notice): Event(type: "recovering", text: notice)
             case .finished(let summary):
                 Event(type: "finished", chatId: chatID, answer: summary.answer, recovered: summary.wasRecovered)
             }
         output.json(event)
+    }
+}
+
+extension TurnOutput {
+    /// Whether the agent does something else than think.
+    fileprivate var endsThinking: Bool {
+        switch self {
+        case .begun, .status, .usage, .changed, .mode, .activity(.thought): false
+        case .text, .toolStart, .toolComplete, .question, .activity, .recovering, .finished: true
+        }
     }
 }

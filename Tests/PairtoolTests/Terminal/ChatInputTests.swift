@@ -317,16 +317,18 @@ import Testing
         try await withPairedMac { mac, user in
             try await user.atTerminal(Self.chat) { terminal in
                 try await terminal.shows("› ")
-                mac.change { $0.faults = [FakeMacFault(.stall(gate: "models"), on: "/companion/models")] }
+                mac.change { $0.faults = [FakeMacFault(.stall(gate: "models"), on: "/models")] }
                 try await terminal.type("/model o\t")
                 try await mac.reached("models")
+                try await terminal.shows("› /model o")
                 try await terminal.type("\u{3}/model o")
+                // As it was dropped, and as it was typed again.
                 try await terminal.shows("› /model o")
                 try await terminal.shows("› /model o")
                 mac.release("models")
                 mac.change { $0.faults = [] }
                 try await terminal.type("x\r")
-                try await terminal.shows("“ox”")
+                try await terminal.shows("model ox\n")
                 try await terminal.shows("› ")
                 try await terminal.type("/model o\t\r")
                 try await terminal.shows("model other\n")

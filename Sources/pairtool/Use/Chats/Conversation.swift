@@ -156,11 +156,7 @@ struct Conversation: Sendable {
 
     private mutating func run(_ prompt: String, begun: (String) -> Void) async throws {
         let turns = try session.turns
-        do {
-            try await turns.requireOwnPlace()
-        } catch let error as CompanionClientError {
-            throw error.naming(session.host)
-        }
+        try await beforePrompt { try await turns.requireOwnPlace() }
         let request = TurnRequest(
             prompt: prompt,
             model: model,
@@ -178,7 +174,9 @@ struct Conversation: Sendable {
                 host: session.host,
                 output: session.output,
                 waitForEarlier: { begun in
-                    try await turns.waitForEarlierTurn(chatID: chatID, begun: begun) { session.output.say($0) }
+                    try await beforePrompt {
+                        try await turns.waitForEarlierTurn(chatID: chatID, begun: begun) { session.output.say($0) }
+                    }
                 }
             ) {
                 var writer = TurnWriter(output: session.output, chatID: chatID)
@@ -209,13 +207,23 @@ struct Conversation: Sendable {
                     }
                 } catch let error as CompanionClientError where error.code == .streamInterrupted {
                     var failure = CommandError(describing: error)
-                    failure.next = "check the chat before you send it again: pairtool messages \(chatID.prefix(8))"
+                    failure.next = "check the chat before you send it again: pairtool messages \(chatID.shortID)"
                     throw failure
                 }
                 // A cancelled wait ends the loop without an error.
                 try Task.checkCancellation()
                 return (writer.answer, tools)
             }
+        }
+    }
+
+    /// Runs what comes before a prompt is sent: if it fails, the host has not got the prompt.
+    private func beforePrompt(_ body: () async throws -> Void) async throws {
+        do {
+            try await body()
+        } catch var error as CompanionClientError {
+            error.delivery = .notSent
+            throw error.naming(session.host)
         }
     }
 
@@ -248,7 +256,7 @@ struct Conversation: Sendable {
             return
         }
         let state = try await cancel(turnID)
-        session.output.say(TerminalText.line("Turn \(turnID.prefix(8)): \(state ?? "ended")"))
+        session.output.say(TerminalText.line("Turn \(turnID.shortID): \(state ?? "ended")"))
     }
 
     /// The newest answer in the chat; nil if there is none.

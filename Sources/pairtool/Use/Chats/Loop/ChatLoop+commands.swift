@@ -96,7 +96,7 @@ extension ChatLoop {
             let mark = item.chat.id.isSame(as: conversation.chatID) ? "*" : " "
             let number = String(index + 1)
             let title = TerminalText.line(item.chat.title)
-            let facts = "\(TimeText.ago(item.chat.lastUpdatedAt, now: now)), \(item.chat.id.prefix(8))"
+            let facts = "\(TimeText.ago(item.chat.lastUpdatedAt, now: now)), \(item.chat.id.shortID)"
             return "\(mark)\(String(repeating: " ", count: 3 - number.utf8.count))\(number)  \(title) (\(facts))"
         }
         let more = chats.count > 20 ? ["    … and \(chats.count - 20) more: pairtool chats"] : []

@@ -246,7 +246,7 @@ extension ChatLoop {
         return true
     }
 
-    /// Keeps a prompt for a host that cannot be reached, if the user wants it.
+    /// Keeps a prompt that was not sent, for a host that cannot be reached, if the user wants it.
     ///
     /// - Returns: Whether it waits on this machine.
     private mutating func queues(_ prompt: String, after error: any Error) async throws -> Bool {
@@ -258,7 +258,6 @@ extension ChatLoop {
         guard HostOptions.isOutOfReach(error), conversation.images.isEmpty,
             session.host.family.behavior.queuing != .none, session.context.canAsk
         else { return false }
-        if let error = error as? CompanionClientError, error.delivery != .notSent { return false }
         let name = TerminalText.line(session.host.name)
         guard try await confirms("Keep the prompt, and send it once when \(name) is back?") else { return false }
         // What was allowed once was allowed for this prompt.

@@ -2,34 +2,78 @@ import NIOConcurrencyHelpers
 
 /// Runs work with the same key one after the other; work with other keys runs at the same time.
 final class KeyedLock: Sendable {
-    /// Who waits, for each key that is in use.
-    private let waiting = NIOLockedValueBox<[String: [CheckedContinuation<Void, Never>]]>([:])
+    private struct Waiter {
+        var number: Int
+        /// Takes whether it is its turn; false once its task was cancelled.
+        var continuation: CheckedContinuation<Bool, Never>
+    }
 
+    private struct State {
+        /// Who waits, for each key that is in use.
+        var waiting: [String: [Waiter]] = [:]
+        var next = 0
+    }
+
+    private let state = NIOLockedValueBox(State())
+
+    /// Waits for its turn even in a cancelled task.
     func run<Value: Sendable>(
         _ key: String,
         _ body: () async throws -> Value
     ) async rethrows -> Value {
-        await withCheckedContinuation { continuation in
-            let isFree = waiting.withLockedValue { waiting in
-                guard waiting[key] != nil else {
-                    waiting[key] = []
-                    return true
-                }
-                waiting[key]?.append(continuation)
-                return false
-            }
-            if isFree { continuation.resume() }
-        }
-        defer {
-            let next = waiting.withLockedValue { waiting -> CheckedContinuation<Void, Never>? in
-                guard waiting[key]?.isEmpty == false else {
-                    waiting[key] = nil
-                    return nil
-                }
-                return waiting[key]?.removeFirst()
-            }
-            next?.resume()
-        }
+        _ = await withCheckedContinuation { wait(for: key, $0) }
+        defer { release(key) }
         return try await body()
+    }
+
+    /// The same, for work that needs not be done once its task is cancelled.
+    ///
+    /// - Throws: `CancellationError` when the task was cancelled before its turn came.
+    func runUnlessCancelled<Value: Sendable>(
+        _ key: String,
+        _ body: () async throws -> Value
+    ) async throws -> Value {
+        let number = state.withLockedValue { state in
+            state.next += 1
+            return state.next
+        }
+        let isTaken = await withTaskCancellationHandler {
+            await withCheckedContinuation { wait(for: key, $0, number: number) }
+        } onCancel: {
+            let waiter = state.withLockedValue { state -> Waiter? in
+                guard let place = state.waiting[key]?.firstIndex(where: { $0.number == number }) else { return nil }
+                return state.waiting[key]?.remove(at: place)
+            }
+            waiter?.continuation.resume(returning: false)
+        }
+        guard isTaken else { throw CancellationError() }
+        defer { release(key) }
+        return try await body()
+    }
+
+    /// - Parameter number: By which it is found when its task is cancelled; nil for one that waits to the end.
+    private func wait(for key: String, _ continuation: CheckedContinuation<Bool, Never>, number: Int? = nil) {
+        let outcome = state.withLockedValue { state -> Bool? in
+            // Under the lock: whoever cancels the task later finds it.
+            if number != nil, Task.isCancelled { return false }
+            guard state.waiting[key] != nil else {
+                state.waiting[key] = []
+                return true
+            }
+            state.waiting[key]?.append(Waiter(number: number ?? 0, continuation: continuation))
+            return nil
+        }
+        if let outcome { continuation.resume(returning: outcome) }
+    }
+
+    private func release(_ key: String) {
+        let next = state.withLockedValue { state -> Waiter? in
+            guard state.waiting[key]?.isEmpty == false else {
+                state.waiting[key] = nil
+                return nil
+            }
+            return state.waiting[key]?.removeFirst()
+        }
+        next?.continuation.resume(returning: true)
     }
 }

@@ -124,9 +124,9 @@ extension HostAdministration {
     private func readSessions(_ request: AdminRequest) async throws -> AdminResponse {
         var response = AdminResponse()
         if let chat = request.chat {
-            response.sessions = [try await places.place(ofChat: chat)]
+            response.sessions = [try await places.place(ofChat: chat, isOwner: true)]
         } else {
-            response.sessions = try await places.all()
+            response.sessions = try await places.all(isOwner: true)
         }
         return response
     }

@@ -27,17 +27,7 @@ extension GitSessions {
                 guard FileStatus(path, followingLinks: false) == nil,
                     try await !Self.hasBranch(branch, in: repository.root)
                 else { continue }
-                let added = try await GitProgram.run(
-                    ["worktree", "add", "--quiet", "--no-checkout", "-b", branch, "--", path, "HEAD"],
-                    in: repository.root,
-                    within: GitRepository.time
-                )
-                guard added.isSuccess else { throw GitError(.unreadable, added.error) }
-                let made = try await GitRepository.open(path)
-                try await snapshots.checkOut(made)
-                // Its own index, for the agent and the owner.
-                _ = try await GitProgram.run(["read-tree", "HEAD"], in: path, within: snapshots.limits.time)
-                return (made, branch)
+                return (try await makeWorktree(of: repository, path: path, branch: branch), branch)
             }
             throw GitError(.tooMuch, "there are too many of this name in \(parent)")
         } catch {
@@ -47,13 +37,75 @@ extension GitSessions {
         }
     }
 
+    private func makeWorktree(
+        of repository: GitRepository,
+        path: String,
+        branch: String
+    ) async throws -> GitRepository {
+        let added: GitProgram.Result
+        do {
+            added = try await GitProgram.run(
+                ["worktree", "add", "--quiet", "--no-checkout", "-b", branch, "--", path, "HEAD"],
+                in: repository.root,
+                within: GitRepository.time
+            )
+        } catch {
+            // Git may have made it before it was ended.
+            await discardWorktree(path, branch: branch, of: repository)
+            throw error
+        }
+        guard added.isSuccess else { throw GitError(.unreadable, added.error) }
+        do {
+            let made = try await GitRepository.open(path)
+            try await snapshots.checkOut(made)
+            // Its own index, for the agent and the owner.
+            let indexed = try await GitProgram.run(["read-tree", "HEAD"], in: path, within: snapshots.limits.time)
+            guard indexed.isSuccess else {
+                throw GitError(.unreadable, "Git cannot make the index: \(indexed.error)")
+            }
+            return made
+        } catch {
+            await discardWorktree(path, branch: branch, of: repository)
+            throw error
+        }
+    }
+
+    /// Removes a new working tree, which no agent has used yet, and its branch. Also in a cancelled task.
+    func discardWorktree(_ path: String, branch: String, of repository: GitRepository) async {
+        // A task of its own, because git does not run in a cancelled one.
+        await Task { [logger, snapshots] in
+            do {
+                if FileStatus(path, followingLinks: false) != nil {
+                    let removed = try await GitProgram.run(
+                        ["worktree", "remove", "--force", "--", path],
+                        in: repository.root,
+                        within: .seconds(60)
+                    )
+                    guard removed.isSuccess else { throw GitError(.unreadable, "Git keeps it: \(removed.error)") }
+                }
+                if try await Self.hasBranch(branch, in: repository.root) {
+                    let deleted = try await GitProgram.run(
+                        ["branch", "--quiet", "-D", "--", branch],
+                        in: repository.root,
+                        within: GitRepository.time
+                    )
+                    guard deleted.isSuccess else { throw GitError(.unreadable, deleted.error) }
+                }
+            } catch {
+                logger.notice("worktree kept", metadata: .failure(error, ["directory": "\(path)"]))
+            }
+            var made = repository
+            made.root = path
+            await snapshots.forget(made)
+        }.value
+    }
+
     /// The beginning of a chat's id, or of its hash where a device has chosen an odd one.
     private static func shortName(_ chat: String) -> String {
         let start = chat.utf8.prefix(8)
         let isPlain = start.count == 8 && start.allSatisfy { (0x61...0x66).contains($0) || (0x30...0x39).contains($0) }
         guard !isPlain else { return String(decoding: start, as: UTF8.self) }
-        return SHA256.hash(data: Data(chat.utf8)).prefix(4).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
-            .joined()
+        return SHA256.hash(data: Data(chat.utf8)).prefix(4).hexText
     }
 
     private static func hasBranch(_ branch: String, in directory: String) async throws -> Bool {
@@ -66,24 +118,34 @@ extension GitSessions {
 
     // MARK: Listing
 
-    /// The sessions in projects that are listed, the newest first.
-    func places(in catalog: ProjectCatalog) async throws -> [AgentPlace] {
-        try await table.all().filter { catalog.project(id: $0.record.project) != nil }.map {
+    /// The sessions, the newest first.
+    ///
+    /// - Parameter catalog: Only those in its projects; nil for all, as the owner sees them.
+    func places(in catalog: ProjectCatalog?) async throws -> [AgentPlace] {
+        try await table.all().filter { Self.isListed($0.record, in: catalog) }.map {
             AgentPlace($0.record, title: $0.title)
         }
     }
 
+    private static func isListed(_ record: GitSessionRecord, in catalog: ProjectCatalog?) -> Bool {
+        guard let catalog else { return true }
+        return catalog.project(id: record.project) != nil
+    }
+
     /// One session, with what would be lost if its working tree were removed.
     ///
+    /// - Parameter catalog: As in ``places(in:)``.
     /// - Throws: ``HostError`` with `request.not_found`.
-    func place(ofChat chat: String, in catalog: ProjectCatalog) async throws -> AgentPlace {
+    func place(ofChat chat: String, in catalog: ProjectCatalog?) async throws -> AgentPlace {
         guard let found = try await table.all().first(where: { $0.record.chat.isSame(as: chat) }),
-            catalog.project(id: found.record.project) != nil
+            Self.isListed(found.record, in: catalog)
         else { throw HostError(.requestNotFound, "No agent has a session of this chat in a project under git") }
         var place = AgentPlace(found.record, title: found.title)
         guard place.isWorktree else { return place }
         do {
-            place.unsaved = try await unsaved(found.record)
+            place.unsaved = try await asking.runUnlessCancelled(found.record.directory) {
+                try await unsaved(found.record)
+            }
         } catch {
             guard let text = GitError.text(of: error) else { throw error }
             place.problem = text
@@ -98,7 +160,9 @@ extension GitSessions {
     /// - Parameters:
     ///   - isForced: Whether also with work that is lost by that.
     ///   - device: Who asks; nil for the owner.
+    ///   - catalog: As in ``places(in:)``.
     ///   - isBusy: Whether the chat has a turn.
+    ///   - forget: Lets the agent forget its session of the chat, before another one can begin.
     /// - Returns: What was removed.
     /// - Throws: ``HostError``: `request.not_found`, `request.invalid` for a session without a working tree of its own,
     ///   `chat.busy`, `session.unsaved`, `changes.unavailable` where git cannot do it.
@@ -106,8 +170,9 @@ extension GitSessions {
         chat: String,
         isForced: Bool,
         by device: String?,
-        in catalog: ProjectCatalog,
-        isBusy: (String) -> Bool
+        in catalog: ProjectCatalog?,
+        isBusy: (String) -> Bool,
+        forget: (String) -> Void
     ) async throws -> AgentPlace {
         try await lock.run(chat) {
             guard !isBusy(chat) else {
@@ -124,8 +189,11 @@ extension GitSessions {
                         "It cannot be said what would be lost: \(place.problem ?? "git gave no answer")"
                     )
                 }
-                guard unsaved.files == 0, unsaved.commits == 0 else {
-                    throw HostError(.sessionUnsaved, Self.text(of: unsaved, in: record))
+                guard unsaved.isEmpty else {
+                    throw HostError(
+                        .sessionUnsaved,
+                        "\(record.directory) has work that would be lost: \(unsaved.text)"
+                    )
                 }
             }
             do {
@@ -138,15 +206,9 @@ extension GitSessions {
                 "chat": .string(chat), "branch": .string(branch), "forced": .bool(isForced),
             ]
             try await table.forget(chat: chat, audit: (device, detail, clock.now()))
+            forget(chat)
             return place
         }
-    }
-
-    private static func text(of unsaved: AgentPlace.Unsaved, in record: GitSessionRecord) -> String {
-        var parts: [String] = []
-        if unsaved.files > 0 { parts.append(unsaved.files == 1 ? "1 file" : "\(unsaved.files) files") }
-        if unsaved.commits > 0 { parts.append(unsaved.commits == 1 ? "1 commit" : "\(unsaved.commits) commits") }
-        return "\(record.directory) has work that would be lost: \(parts.joined(separator: " and "))"
     }
 
     private func remove(_ record: GitSessionRecord, branch: String) async throws {
@@ -185,7 +247,7 @@ extension GitSessions {
             let repository = try await GitRepository.open(record.directory)
             directory = record.directory
             if let commit = repository.commit { tips.append(commit) }
-            let now = try await snapshots.take(repository, isKept: false)
+            let now = try await snapshots.take(repository, isKept: false, chat: record.chat)
             let changes: [GitSnapshots.Change]
             do {
                 // A worktree of the host's has a commit, unless someone has taken it away.

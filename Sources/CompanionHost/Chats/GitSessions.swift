@@ -12,6 +12,7 @@ package final class GitSessions: Sendable {
     struct Start: Sendable {
         /// Where the agent works.
         var directory: String
+        var chat: String
         /// What was there when the turn began; nil where it cannot be said.
         var snapshot: GitSnapshot?
     }
@@ -28,7 +29,7 @@ package final class GitSessions: Sendable {
     /// For each chat: its session does not begin while it is being removed.
     let lock = KeyedLock()
     /// For each working tree: devices ask as often as they like.
-    private let asking = KeyedLock()
+    let asking = KeyedLock()
 
     init(
         database: HostDatabase,
@@ -47,20 +48,25 @@ package final class GitSessions: Sendable {
 
     /// Finds out where a turn works, and what is there.
     ///
-    /// - Parameter say: Takes what the turn's readers have to know.
+    /// - Parameters:
+    ///   - forget: Lets the agent forget its session of the chat, which begins anew.
+    ///   - say: Takes what the turn's readers have to know.
     /// - Throws: ``AgentError`` where the working tree cannot be made that the turn needs; `CancellationError`.
     func begin(
         _ turn: AgentTurn,
         project: ProjectCatalog.Project,
+        forget: @Sendable (String) -> Void,
         say: @Sendable (String) -> Void
     ) async throws -> Start {
         do {
-            return try await lock.run(turn.chatID) {
-                if let record = try await current(turn, project: project, say: say) {
+            return try await lock.runUnlessCancelled(turn.chatID) {
+                let record = try await current(turn, project: project, forget: forget, say: say)
+                // Where the files could not be kept, they are tried again.
+                if let record, record.tree != nil || record.worktreeBranch != nil {
                     let directory = Self.directory(of: turn, in: record)
-                    return Start(directory: directory, snapshot: try await look(at: record.directory))
+                    return Start(directory: directory, chat: record.chat, snapshot: try await look(at: record))
                 }
-                return try await beginSession(turn, project: project, say: say)
+                return try await beginSession(turn, project: project, isNew: record == nil, say: say)
             }
         } catch let error as CompanionHostError {
             logger.error("session not read", metadata: .failure(error, ["chat": "\(turn.chatID)"]))
@@ -74,7 +80,7 @@ package final class GitSessions: Sendable {
         return await withTaskGroup(of: Int?.self) { group in
             group.addTask { [snapshots] in
                 guard let repository = try? await GitRepository.open(old.repository.root),
-                    let new = try? await snapshots.take(repository, isKept: false)
+                    let new = try? await snapshots.take(repository, isKept: false, chat: start.chat)
                 else { return nil }
                 let count = try? await snapshots.count(from: old, to: new)
                 await new.remove()
@@ -93,6 +99,7 @@ package final class GitSessions: Sendable {
     private func current(
         _ turn: AgentTurn,
         project: ProjectCatalog.Project,
+        forget: @Sendable (String) -> Void,
         say: @Sendable (String) -> Void
     ) async throws -> GitSessionRecord? {
         guard let record = try await table.record(ofChat: turn.chatID) else { return nil }
@@ -104,12 +111,14 @@ package final class GitSessions: Sendable {
         guard GitRepository.root(around: record.directory, inside: record.directory) == nil else { return record }
         say("The session's working tree \(record.directory) is gone: a new one begins")
         try await table.forget(chat: turn.chatID)
+        forget(turn.chatID)
         return nil
     }
 
-    private func look(at directory: String) async throws -> GitSnapshot? {
+    private func look(at record: GitSessionRecord) async throws -> GitSnapshot? {
         do {
-            return try await snapshots.take(try await GitRepository.open(directory), isKept: false)
+            let repository = try await GitRepository.open(record.directory)
+            return try await snapshots.take(repository, isKept: false, chat: record.chat)
         } catch {
             guard Self.reason(of: error) != nil else { throw error }
             logger.notice("files not looked at", metadata: .failure(error))
@@ -124,15 +133,19 @@ package final class GitSessions: Sendable {
         return endsTurn || Task.isCancelled ? nil : "The host could not keep the files"
     }
 
+    /// - Parameter isNew: Whether the agent may have a working tree of its own: it has not worked in the project yet.
     private func beginSession(
         _ turn: AgentTurn,
         project: ProjectCatalog.Project,
+        isNew: Bool,
         say: @Sendable (String) -> Void
     ) async throws -> Start {
         guard let root = GitRepository.root(around: turn.directory, inside: project.path) else {
             if usesWorktrees { say("No git repository: the agent works in the project's own directory") }
-            return Start(directory: turn.directory)
+            return Start(directory: turn.directory, chat: turn.chatID)
         }
+        var needsWorktree = false
+        if usesWorktrees, isNew { needsWorktree = try await !table.hasAgentSession(chat: turn.chatID) }
         var record = GitSessionRecord(
             chat: turn.chatID,
             project: project.id,
@@ -140,29 +153,41 @@ package final class GitSessions: Sendable {
             directory: root,
             startedAt: clock.now()
         )
-        var start = Start(directory: turn.directory)
+        var start = Start(directory: turn.directory, chat: turn.chatID)
+        var opened: GitRepository?
         do {
-            var repository = try await GitRepository.open(root)
-            if usesWorktrees, try await !table.hasAgentSession(chat: turn.chatID) {
-                if repository.commit == nil {
+            do {
+                var repository = try await GitRepository.open(root)
+                opened = repository
+                if needsWorktree, repository.commit == nil {
+                    needsWorktree = false
                     say("The repository has no commit yet: the agent works in the project's own directory")
-                } else {
+                } else if needsWorktree {
                     let made = try await makeWorktree(of: repository, chat: turn.chatID)
                     repository = made.repository
                     (record.directory, record.worktreeBranch) = (repository.root, made.branch)
                     start.directory = Self.directory(of: turn, in: record)
                     say("Works on the branch \(made.branch), in \(repository.root)")
                 }
+                record.baseCommit = repository.commit
+                start.snapshot = try await snapshots.take(repository, isKept: true, chat: turn.chatID)
+                record.tree = start.snapshot?.tree
+            } catch {
+                guard let text = Self.reason(of: error) else { throw error }
+                if needsWorktree, record.worktreeBranch == nil {
+                    throw AgentError(message: "The session's working tree could not be made: \(text)")
+                }
+                logger.notice("state of the files not kept", metadata: .failure(error, ["chat": "\(turn.chatID)"]))
+                record.problem = text
             }
-            record.baseCommit = repository.commit
-            start.snapshot = try await snapshots.take(repository, isKept: true)
-            record.tree = start.snapshot?.tree
+            try await table.keep(record)
         } catch {
-            guard let text = Self.reason(of: error) else { throw error }
-            logger.notice("state of the files not kept", metadata: .failure(error, ["chat": "\(turn.chatID)"]))
-            record.problem = text
+            // Nobody would know of it.
+            if let opened, let branch = record.worktreeBranch {
+                await discardWorktree(record.directory, branch: branch, of: opened)
+            }
+            throw error
         }
-        try await table.keep(record)
         return start
     }
 
@@ -208,8 +233,9 @@ extension GitSessions {
             guard GitRepository.root(around: record.directory, inside: record.directory) != nil else {
                 throw GitError(.unreadable, "\(record.directory) is not a git repository any more")
             }
-            return try await asking.run(record.directory) {
-                let now = try await snapshots.take(try await GitRepository.open(record.directory), isKept: false)
+            return try await asking.runUnlessCancelled(record.directory) {
+                let repository = try await GitRepository.open(record.directory)
+                let now = try await snapshots.take(repository, isKept: false, chat: record.chat)
                 let answer: ChatChangesResponse
                 do {
                     answer = try await changes(record, tree, now, wantsDifference: wantsDifference, file: file)

@@ -98,8 +98,7 @@ struct ProjectCatalog: Sendable {
     }
 
     fileprivate static func id(path: some StringProtocol) -> String {
-        Insecure.SHA1.hash(data: Array(path.utf8)).prefix(8)
-            .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        Insecure.SHA1.hash(data: Array(path.utf8)).prefix(8).hexText
     }
 
     private static func name(path: String) -> String {

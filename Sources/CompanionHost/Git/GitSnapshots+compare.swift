@@ -36,7 +36,7 @@ extension GitSnapshots {
         )
         guard !result.isCut else { throw GitError(.tooMuch, "Too many files are different") }
         guard result.isSuccess else {
-            throw GitError(.unreadable, "Git does not have any more what there was at the start: \(result.error)")
+            throw GitError(.unreadable, "Git no longer has the files from the start of the session: \(result.error)")
         }
         var changes = Self.parse(result.output, digits: new.repository.digits)
         for index in changes.indices {

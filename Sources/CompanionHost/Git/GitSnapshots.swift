@@ -62,29 +62,48 @@ struct GitSnapshots: Sendable {
         try? FileManager.default.removeItem(atPath: directory + "/tmp")
     }
 
-    /// - Parameter isKept: Whether its objects stay.
+    /// - Parameters:
+    ///   - isKept: Whether its objects stay, and the lists of files to ignore as they are now.
+    ///   - chat: Whose lists of files to ignore are used, where they were kept. Default: the lists as they are now.
     /// - Throws: ``GitError``, ``GitProgram/Failure``, `CancellationError`.
-    func take(_ repository: GitRepository, isKept: Bool) async throws -> GitSnapshot {
-        try await lock.run(repository.root) {
+    func take(_ repository: GitRepository, isKept: Bool, chat: String? = nil) async throws -> GitSnapshot {
+        try await lock.runUnlessCancelled(repository.root) {
             for _ in 0..<2 {
                 do {
-                    return try await takeOnce(repository, isKept: isKept)
+                    return try await takeOnce(repository, isKept: isKept, chat: chat)
                 } catch let error as GitError where error.code == .changing {
                     continue
                 }
             }
-            return try await takeOnce(repository, isKept: isKept)
+            return try await takeOnce(repository, isKept: isKept, chat: chat)
         }
     }
 
-    private func takeOnce(_ repository: GitRepository, isKept: Bool) async throws -> GitSnapshot {
+    private func takeOnce(_ repository: GitRepository, isKept: Bool, chat: String?) async throws -> GitSnapshot {
         let home = home(of: repository)
         let temporary = "\(directory)/tmp/\(UUID().uuidString)"
-        var isTaken = false
-        try await BlockingCall.run { try Self.prepare(home, temporary, repository) }
-        defer {
-            if isKept || !isTaken { try? FileManager.default.removeItem(atPath: temporary) }
+        let remove = { @Sendable in try FileManager.default.removeItem(atPath: temporary) }
+        let ignored = chat.map { "ignored-" + SHA256.hash(data: Data($0.utf8)).prefix(16).hexText }
+        do {
+            try await BlockingCall.run {
+                try Self.prepare(home, temporary, repository)
+                try Self.writeExclude(home, repository, keptIn: ignored, isNew: isKept)
+            }
+            let snapshot = try await takeOnce(repository, isKept: isKept, home, temporary)
+            if isKept { _ = try? await BlockingCall.run(remove) }
+            return snapshot
+        } catch {
+            _ = try? await BlockingCall.run(remove)
+            throw error
         }
+    }
+
+    private func takeOnce(
+        _ repository: GitRepository,
+        isKept: Bool,
+        _ home: String,
+        _ temporary: String
+    ) async throws -> GitSnapshot {
         try await makeHome(of: repository)
         try await readCommit(repository, home)
         // Its own index remembers which files are as in the commit: they are read once.
@@ -131,7 +150,6 @@ struct GitSnapshots: Sendable {
         guard tree.isSuccess, let name = tree.lines.first else {
             throw GitError(.unreadable, "Git cannot write down the files: \(tree.error)")
         }
-        isTaken = true
         return GitSnapshot(
             repository: repository,
             tree: String(name),
@@ -157,7 +175,7 @@ struct GitSnapshots: Sendable {
     /// Writes the files of a commit to a working tree that has none, without filters and hooks.
     func checkOut(_ repository: GitRepository) async throws {
         guard let commit = repository.commit else { return }
-        try await lock.run(repository.root) {
+        try await lock.runUnlessCancelled(repository.root) {
             let home = home(of: repository)
             try await BlockingCall.run { try PrivateFile.makeDirectory(home) }
             try await makeHome(of: repository)
@@ -187,14 +205,31 @@ struct GitSnapshots: Sendable {
 
     private func home(of repository: GitRepository) -> String {
         let hash = SHA256.hash(data: Data(repository.root.utf8)).prefix(8)
-        return directory + "/" + hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "-"
-            + repository.format
+        return "\(directory)/\(hash.hexText)-\(repository.format)"
     }
 
     private static func prepare(_ home: String, _ temporary: String, _ repository: GitRepository) throws {
         try PrivateFile.makeDirectory(temporary + "/objects")
         try PrivateFile.makeDirectory(home + "/info")
-        // What the owner has git ignore besides the project's own lists.
+    }
+
+    /// Writes what the owner has git ignore besides the project's `.gitignore`.
+    ///
+    /// - Parameters:
+    ///   - name: The file that keeps it for a chat, as it was when the session began: an agent can write to the
+    ///     owner's lists, and would hide files with them.
+    ///   - isNew: Whether the session begins now.
+    private static func writeExclude(
+        _ home: String,
+        _ repository: GitRepository,
+        keptIn name: String?,
+        isNew: Bool
+    ) throws {
+        let exclude = URL(filePath: home + "/info/exclude")
+        let kept = name.map { home + "/info/" + $0 }
+        if !isNew, let kept, let data = FileManager.default.contents(atPath: kept) {
+            return try data.write(to: exclude)
+        }
         let user = getenv("HOME").map { String(cString: $0) + "/.config/git/ignore" }
         var lines: [UInt8] = []
         for path in [user, repository.common + "/info/exclude"].compactMap(\.self) {
@@ -203,7 +238,8 @@ struct GitSnapshots: Sendable {
             else { continue }
             lines += Array(data) + [UInt8(ascii: "\n")]
         }
-        try Data(lines).write(to: URL(filePath: home + "/info/exclude"))
+        try Data(lines).write(to: exclude)
+        if isNew, let kept { try Data(lines).write(to: URL(filePath: kept)) }
     }
 
     /// Runs git in the host's own directory for a working tree.
@@ -337,7 +373,7 @@ private struct WorkingEntries: Sendable {
     }
 
     private static func name(_ mark: String, _ text: String, _ repository: GitRepository) -> String {
-        let hash = SHA256.hash(data: Data(text.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let hash = SHA256.hash(data: Data(text.utf8)).hexText
         return String((mark + hash).utf8.prefix(repository.digits)) ?? ""
     }
 }

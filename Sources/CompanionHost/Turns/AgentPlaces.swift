@@ -22,23 +22,25 @@ struct AgentPlaces: Sendable {
         )
     }
 
-    func all() async throws -> [AgentPlace] {
-        try await sessions.places(in: store.catalog)
+    /// - Parameter isOwner: Whether the owner asks, who also sees the sessions in projects that are not listed any more.
+    func all(isOwner: Bool) async throws -> [AgentPlace] {
+        try await sessions.places(in: isOwner ? nil : store.catalog)
     }
 
-    func place(ofChat chat: String) async throws -> AgentPlace {
-        try await sessions.place(ofChat: chat, in: store.catalog)
+    func place(ofChat chat: String, isOwner: Bool) async throws -> AgentPlace {
+        try await sessions.place(ofChat: chat, in: isOwner ? nil : store.catalog)
     }
 
     /// - Parameter device: Who asks; nil for the owner.
-    /// - Throws: As ``GitSessions/remove(chat:isForced:by:in:isBusy:)``.
+    /// - Throws: As ``GitSessions/remove(chat:isForced:by:in:isBusy:forget:)``.
     func remove(chat: String, isForced: Bool, by device: String?) async throws -> AgentPlace {
         try await sessions.remove(
             chat: chat,
             isForced: isForced,
             by: device,
-            in: store.catalog,
-            isBusy: turns.isBusy
+            in: device == nil ? nil : store.catalog,
+            isBusy: turns.isBusy,
+            forget: { turns.agent.forget(chat: $0) }
         )
     }
 }

@@ -1,5 +1,6 @@
 import CompanionWire
 import Logging
+import NIOConcurrencyHelpers
 import ServiceLifecycle
 
 extension TurnRunner {
@@ -21,7 +22,13 @@ extension TurnRunner {
             }
         let answer = text.isEmpty ? nil : answer(job, text: text, isInterrupted: outcome == .interrupted)
         var frame = frame(of: ending)
-        if ending == .finished, let changed, changed > 0 { frame = .doneWithChanges(files: changed) }
+        if let changed, changed > 0 {
+            switch frame {
+            case .done: frame = .doneWithChanges(files: changed)
+            case .error(let text): frame = .errorWithChanges(text, files: changed)
+            default: break
+            }
+        }
         log.end(job.feed, with: frame, as: outcome, answer: answer)
         logger.info(
             "turn",
@@ -82,34 +89,44 @@ extension TurnRunner {
 
     /// Lets the agent answer where the chat works.
     private func work(_ job: Job) async -> Bool {
-        guard let sessions else { return await answer(job, since: nil) }
-        let start: GitSessions.Start
-        do {
-            start = try await sessions.begin(job.turn, project: job.project) { [log] text in
-                log.publish(.status(label: text), in: job.feed)
-            }
-        } catch {
-            end(job, as: (error as? AgentError).map { .failed($0.message) } ?? .shuttingDown)
-            return false
-        }
-        var job = job
-        job.turn.directory = start.directory
-        let ok = await answer(job, since: start)
-        await start.snapshot?.remove()
+        let start = NIOLockedValueBox<GitSessions.Start?>(nil)
+        let ok = await answer(job, noting: start)
+        await start.withLockedValue { $0 }?.snapshot?.remove()
         return ok
     }
 
+    /// Finds out where a turn's agent works, and notes it. While that lasts, the agent is not silent.
+    private func begin(
+        _ job: Job,
+        _ sink: AnswerSink,
+        noting start: NIOLockedValueBox<GitSessions.Start?>
+    ) async throws -> AgentTurn {
+        guard let sessions else { return job.turn }
+        let begun = try await sink.waiting {
+            try await sessions.begin(job.turn, project: job.project) { [agent] chat in
+                agent.forget(chat: chat)
+            } say: { text in
+                sink.emit(.status(text))
+            }
+        }
+        start.withLockedValue { $0 = begun }
+        var turn = job.turn
+        turn.directory = begun.directory
+        return turn
+    }
+
     /// Runs the agent, watches it, stores what it said. Returns when the agent has ended.
-    private func answer(_ job: Job, since start: GitSessions.Start?) async -> Bool {
+    private func answer(_ job: Job, noting start: NIOLockedValueBox<GitSessions.Start?>) async -> Bool {
         let (overflows, overflow) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let sink = AnswerSink(publish: { [log] in log.publish($0, in: job.feed) }, overflow: { overflow.yield() })
         return await withTaskGroup(of: Ending.self) { group in
             group.addTask { [agent, ask] in
                 do {
+                    let turn = try await self.begin(job, sink, noting: start)
                     let conversation = AgentConversation(emit: sink.emit) { question in
-                        await sink.waiting { await ask(question, job.turn, sink.emit) }
+                        await sink.waiting { await ask(question, turn, sink.emit) }
                     }
-                    try await agent.answer(job.turn, conversation: conversation)
+                    try await agent.answer(turn, conversation: conversation)
                     return .finished
                 } catch let error as AgentError {
                     return .failed(error.message)
@@ -134,14 +151,24 @@ extension TurnRunner {
             }
             let ending = await group.next() ?? .shuttingDown
             group.cancelAll()
-            var changed: Int?
-            if ending == .finished, let start { changed = await sessions?.count(since: start) }
-            // The readers and the history get the end at once; the agent may need seconds to exit.
-            self.end(job, as: ending, text: sink.close(), changed: changed)
+            let text = sink.close()
+            let changed = await self.count(ending, since: start.withLockedValue { $0 })
+            // The readers and the history get the end soon; the agent may need seconds to exit.
+            self.end(job, as: ending, text: text, changed: changed)
             // Whoever sees the end finds it stored, also after a crash right now.
             let isStored = (try? await job.feed.waitForEnd()) != nil
             return isStored && ending == .finished
         }
+    }
+
+    /// How many files a turn has changed so far, unless nobody is to wait for that.
+    private func count(_ ending: Ending, since start: GitSessions.Start?) async -> Int? {
+        switch ending {
+        case .finished, .failed, .timedOut, .tooLong, .cancelled: break
+        case .deviceGone, .notStored, .shuttingDown: return nil
+        }
+        guard let sessions, let start else { return nil }
+        return await sessions.count(since: start)
     }
 
     /// Returns when the agent has been silent for too long, or the task is cancelled.

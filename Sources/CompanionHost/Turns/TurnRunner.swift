@@ -133,6 +133,7 @@ package final class TurnRunner: Sendable {
         var turn = turn
         turn.id = id
         turn.model = model ?? ""
+        turn.project = project.path
         let job = Job(
             turn: turn,
             project: project,

@@ -14,7 +14,7 @@ package struct ChangedFile: Codable, Sendable, Hashable {
         }
     }
 
-    /// Relative to the project. A name that is not plain UTF-8 text is in quotes, with escapes, as git writes it.
+    /// Relative to `directory` of the answer. A name that is not plain UTF-8 text is in quotes, with escapes, as git writes it.
     package var path: String
     /// Where it was before it was renamed.
     package var oldPath: String?
@@ -108,6 +108,16 @@ package struct AgentPlace: Codable, Sendable, Hashable, Identifiable {
 
         package init(files: Int, commits: Int) {
             (self.files, self.commits) = (files, commits)
+        }
+
+        package var isEmpty: Bool { files == 0 && commits == 0 }
+
+        /// `1 file and 2 commits`, for people; what there is none of is left out.
+        package var text: String {
+            var parts: [String] = []
+            if files > 0 { parts.append(files == 1 ? "1 file" : "\(files) files") }
+            if commits > 0 { parts.append(commits == 1 ? "1 commit" : "\(commits) commits") }
+            return parts.joined(separator: " and ")
         }
     }
 

@@ -34,9 +34,7 @@ package struct DeviceIdentity: Sendable, Hashable {
 
     /// The first 16 hex digits of SHA-256 over a text. It is a label and proves nothing.
     package static func shortHash(_ text: String) -> String {
-        Digest.sha256(Array(text.utf8)).prefix(8).map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }.joined()
+        Digest.sha256(Array(text.utf8)).prefix(8).hexText
     }
 }
 

@@ -111,10 +111,23 @@ struct ACPHostTests {
                 #expect(again.error?.message == "The owner was first: the question was approved")
                 let frames = try await reply.frames
                 #expect(try await reply.answer == "chosen: y")
-                #expect(frames.contains(.status(label: "The host's owner is asked: Run it")))
+                #expect(frames.contains(.status(label: "Waiting for an answer: Run it")))
                 #expect(frames.contains(.status(label: "The owner said “Yes”")))
                 #expect(!frames.contains { if case .question = $0 { true } else { false } }, "version 1 has none")
                 #expect(try await !reply.body.contains("approval_"))
+            }
+        }
+    }
+
+    @Test("A message of megabytes comes in pieces that clients take")
+    func long() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withHost(in: directory) { (host: TestHost) async throws in
+                let reply = try await host.ask("long", model: "fake")
+                #expect(reply.frames.last == .done)
+                #expect(reply.answer == String(repeating: "é", count: 5 << 19))
+                let sizes = reply.frames.map { if case .text(let text) = $0 { text.utf8.count } else { 0 } }
+                #expect(sizes.allSatisfy { $0 <= 16 << 10 })
             }
         }
     }
@@ -127,7 +140,7 @@ struct ACPHostTests {
                 #expect(
                     reply.frames.last
                         == .error(
-                            "Fake did not respond for 1 s: the turn was ended. More time for it: pairtool host --turn-timeout"
+                            "Fake did not respond for 1 s, so the turn was ended. To allow more time: pairtool host --turn-timeout"
                         )
                 )
                 #expect(try await host.ask("say on", model: "fake").answer == "on", "its prompt was cancelled")

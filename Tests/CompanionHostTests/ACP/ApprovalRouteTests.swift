@@ -65,7 +65,7 @@ struct ApprovalRouteTests {
                 #expect(notices.map(\.phase) == [.asked, .decided, .continued])
                 #expect(notices.allSatisfy { $0.id == question.id && $0.title == "Run it" && $0.kind == "execute" })
                 #expect(notices[1].decidedBy == "Laptop" && notices[1].answer == "Yes" && notices[1].state == .approved)
-                #expect(frames.contains(.status(label: "The host's owner is asked: Run it")))
+                #expect(frames.contains(.status(label: "Waiting for an answer: Run it")))
                 #expect(frames.contains(.status(label: "Laptop said “Yes”")))
                 #expect(frames.contains(.text("chosen: y")))
                 let rows = try await host.server.administration.audit.rows()

@@ -65,14 +65,14 @@ struct RealAgentTests {
         try await withTemporaryDirectory { directory in
             try await withAgent(in: directory) { bench in
                 _ = try await bench.send("delete it", ask: decide(kind))
-                #expect(Self.runs(bench) == (kind.allows ? 1 : 0))
+                #expect(Self.runs(bench) == (kind.isRefusal ? 0 : 1))
                 let question = try #require(bench.questions.withLockedValue { $0.first })
                 #expect(question.arguments.contains("path"))
                 #expect(Set(question.options.map(\.kind)).isSuperset(of: [.allowOnce, .rejectOnce]))
                 // Its model calls a tool once in a conversation: it remembers.
                 _ = try await bench.send("again", ask: decide(kind))
                 #expect(bench.questions.withLockedValue { $0.count } == 1)
-                #expect(Self.runs(bench) == (kind.allows ? 1 : 0))
+                #expect(Self.runs(bench) == (kind.isRefusal ? 0 : 1))
             }
         }
     }
@@ -230,9 +230,9 @@ struct AgentaoTests {
                 #expect(question.call.kind == "execute")
                 #expect(question.arguments.hasPrefix("echo once >>made; rm -f none\n"))
                 #expect(question.options.contains { $0.kind == kind })
-                #expect(bench.file("made") == (kind.allows ? "once\n" : nil))
+                #expect(bench.file("made") == (kind.isRefusal ? nil : "once\n"))
                 _ = try await bench.send("run echo twice >>made; rm -f none", ask: decide(kind))
-                #expect(bench.file("made") == (kind.allows ? "once\ntwice\n" : nil))
+                #expect(bench.file("made") == (kind.isRefusal ? nil : "once\ntwice\n"))
                 let isForGood = kind == .allowAlways || kind == .rejectAlways
                 #expect(bench.questions.withLockedValue { $0.count } == (isForGood ? 1 : 2))
             }

@@ -103,6 +103,71 @@ struct ChangesHostTests {
         }
     }
 
+    @Test("A turn that fails says how many files it has changed as well")
+    func failed() async throws {
+        try await TestRepository.with { repository in
+            try await withGitHost(repository) { (_: TestHost, device: TestDevice) async throws in
+                let (chat, turn) = try await device.startTurn("echo b >b; exit 3")
+                let reply = try await device.events(chat: chat, turn: turn)
+                let text = "The agent's command ended with status 3"
+                #expect(reply.frames.last == .errorWithChanges(text, files: 1))
+                #expect(try await device.ask("exit 3", chat) == .error(text))
+            }
+        }
+    }
+
+    @Test("A turn that is cancelled says how many files it has changed as well")
+    func cancelled() async throws {
+        try await TestRepository.with { repository in
+            let gate = repository.root + "-gate"
+            try makePipe(gate)
+            try await withGitHost(repository) { (host: TestHost, device: TestDevice) async throws in
+                let (chat, turn) = try await device.startTurn("echo b >b; echo >'\(gate)'; cat '\(gate)'")
+                // The agent has written its file once it writes here.
+                _ = try await blocking { try contents(of: gate) }
+                _ = try await host.server.administration.places.turns.cancel(turnID: turn, chatID: chat)
+                let reply = try await device.events(chat: chat, turn: turn)
+                #expect(reply.frames.last == .errorWithChanges(TurnRunner.cancelledText, files: 1))
+            }
+        }
+    }
+
+    @Test("A turn can be cancelled while it waits for what was there at its start")
+    func cancelledEarly() async throws {
+        try await TestRepository.with { repository in
+            try await withGitHost(repository) { (host: TestHost, device: TestDevice) async throws in
+                let places = host.server.administration.places
+                let project = try await device.firstProject()
+                let made = try await device.execute(.chatCreate(projectID: project, title: nil))
+                let chat = made.result["id"]?.string ?? ""
+                try await places.sessions.lock.run(chat) {
+                    let sent = try await device.execute(
+                        .chatSend(chatID: chat, prompt: "echo b >b", model: "command", allowedTools: nil)
+                    )
+                    let turn = sent.result["turnId"]?.string ?? ""
+                    _ = try await places.turns.cancel(turnID: turn, chatID: chat)
+                    let reply = try await device.events(chat: chat, turn: turn)
+                    #expect(reply.frames.last == .error(TurnRunner.cancelledText))
+                }
+                #expect(try await device.ask("ls", chat) == .done)
+                #expect(!FileManager.default.fileExists(atPath: repository.root + "/b"))
+            }
+        }
+    }
+
+    @Test("A list of files to ignore that the agent writes hides nothing")
+    func hidden() async throws {
+        try await TestRepository.with { repository in
+            try await repository.shell("echo '*.log' >>.git/info/exclude")
+            try await withGitHost(repository) { (_: TestHost, device: TestDevice) async throws in
+                let (chat, turn) = try await device.startTurn("echo '*' >>.git/info/exclude; echo b >b; echo l >x.log")
+                #expect(try await device.events(chat: chat, turn: turn).frames.last == .doneWithChanges(files: 1))
+                #expect(try await device.changes(chat).files.elements.map(\.summary) == ["added b +1 -0 untracked"])
+                #expect(try await device.ask("echo c >c", chat) == .doneWithChanges(files: 1))
+            }
+        }
+    }
+
     @Test("A host whose agent only reads keeps nothing")
     func reading() async throws {
         try await TestRepository.with { repository in

@@ -1,3 +1,4 @@
+import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
 import Testing
@@ -59,8 +60,8 @@ struct WorktreeTests {
     func removed() async throws {
         try await TestRepository.with { repository in
             try await withGitHost(repository, worktrees: true) { (host: TestHost, device: TestDevice) async throws in
-                let ignore = "echo '*.log' >>\"$(git rev-parse --git-common-dir)/info/exclude\""
-                let (chat, _) = try await begin(device, "echo ignored >x.log; " + ignore)
+                try await repository.shell("echo '*.log' >>.git/info/exclude")
+                let (chat, _) = try await begin(device, "echo ignored >x.log")
                 let before = try await place(device, chat)
                 #expect(before.unsaved == AgentPlace.Unsaved(files: 0, commits: 0))
                 #expect(try await remove(device, chat).status == 200)
@@ -156,6 +157,90 @@ struct WorktreeTests {
                 try await repository.shell("rm -rf .git")
                 let (_, other) = try await begin(device, "pwd")
                 #expect(other.answer == repository.root + "\n" && other.body.contains("No git repository"))
+            }
+        }
+    }
+
+    @Test("Where git cannot make it, the agent does not work in the project instead")
+    func broken() async throws {
+        try await TestRepository.with { repository in
+            try await withGitHost(repository, worktrees: true) { (_: TestHost, device: TestDevice) async throws in
+                try await repository.shell("mv .git/HEAD .git/HEAD-away")
+                let (chat, reply) = try await begin(device, "echo b >b; pwd")
+                #expect(reply.answer.isEmpty && reply.body.contains("working tree could not be made"), "\(reply.body)")
+                #expect(!FileManager.default.fileExists(atPath: repository.root + "/b"))
+                try await repository.shell("mv .git/HEAD-away .git/HEAD")
+                #expect(try await device.ask("echo b >b", chat) == .doneWithChanges(files: 1))
+                #expect(try await place(device, chat).isWorktree)
+                #expect(!FileManager.default.fileExists(atPath: repository.root + "/b"))
+            }
+        }
+    }
+
+    @Test("One that cannot be filled is removed again")
+    func unfinished() async throws {
+        try await TestRepository.with { repository in
+            try await withGitHost(repository, worktrees: true) { (_: TestHost, device: TestDevice) async throws in
+                try await repository.shell("o=$(git rev-parse HEAD:a); rm -f \".git/objects/${o%${o#??}}/${o#??}\"")
+                let (_, reply) = try await begin(device, "pwd")
+                #expect(reply.answer.isEmpty && reply.body.contains("working tree could not be made"), "\(reply.body)")
+                let left = try await repository.shell("git branch --list 'pairtool/*'; git worktree list")
+                #expect(left.split(separator: "\n").count == 1, "\(left)")
+            }
+        }
+    }
+
+    @Test("A removed one takes the agent's session with it, and the agent's process stays at work")
+    func agentSession() async throws {
+        try await TestRepository.with { repository in
+            let directory = repository.root.cut(atLast: "/").map { String($0.before) } ?? "/"
+            let command = try FakeACPAgent.command(in: directory)
+            let agent = HostAgentKind.acp(ACPLaunch(id: "fake", name: "Fake", command: command))
+            try await withGitHost(repository, worktrees: true, agent: agent) {
+                (_: TestHost, device: TestDevice) async throws in
+                func ask(_ prompt: String, _ chat: String) async throws -> String {
+                    let sent = try await device.execute(
+                        .chatSend(chatID: chat, prompt: prompt, model: "fake", allowedTools: nil)
+                    )
+                    return try await device.events(chat: chat, turn: sent.result["turnId"]?.string ?? "").answer
+                }
+                let (chat, turn) = try await device.startTurn("say one", model: "fake")
+                #expect(try await device.events(chat: chat, turn: turn).answer == "one")
+                #expect(try await ask("recall", chat) == "say one")
+                let before = try await place(device, chat).directory
+                #expect(try await remove(device, chat).status == 200)
+                #expect(try await ask("recall", chat) == "")
+                #expect(try await place(device, chat).directory == before)
+                #expect(try await ask("where", chat) == before)
+                #expect(try await ask("cwd", chat) == repository.root)
+            }
+        }
+    }
+
+    @Test("The owner sees and removes one whose project is not listed any more; devices do not see it")
+    func unlisted() async throws {
+        try await TestRepository.with { repository in
+            let chat = try await withGitHost(repository, worktrees: true) {
+                (_: TestHost, device: TestDevice) async throws in
+                try await begin(device, "true").chat
+            }
+            let other = repository.root + "-other"
+            try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
+            try await withHostAndDevice(in: repository.root.cut(atLast: "/").map { String($0.before) }) {
+                $0.agent = .command(["sh"])
+                $0.projects = [other]
+            } _: { (host: TestHost, device: inout TestDevice) async throws in
+                try await device.pair()
+                let listed = try await device.get("/companion/sessions").decoded(AgentPlacesResponse.self)
+                #expect(listed.sessions.elements.isEmpty)
+                #expect(try await remove(device, chat).status == 404)
+                let administration = host.server.administration
+                let place = await administration.answer(AdminRequest(.sessions)).sessions?.first
+                #expect(place?.id == chat)
+                var request = AdminRequest(.removeSession)
+                request.chat = chat
+                #expect(await administration.answer(request).sessions?.map(\.id) == [chat])
+                #expect(place.map { FileManager.default.fileExists(atPath: $0.directory) } == false)
             }
         }
     }

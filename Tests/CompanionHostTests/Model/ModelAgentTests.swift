@@ -7,6 +7,9 @@ import Testing
 
 @Suite("A model answers with the tools of the explorer", .timeLimit(.minutes(2)))
 struct ModelAgentTests {
+    private static let vLLM =
+        #""message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set""#
+
     @Test("An answer is streamed, and its tokens are counted")
     func answer() async throws {
         try await ModelBench.with { bench in
@@ -184,12 +187,22 @@ struct ModelAgentTests {
         }
     }
 
-    @Test("A model that cannot use tools is asked without them")
-    func withoutTools() async throws {
-        try await ModelBench.with { bench in
-            let body =
+    @Test(
+        "A model that cannot use tools is asked without them, however its server says so",
+        arguments: [
+            // Ollama; vLLM, in both shapes of its errors; a server that calls it a fault of its own.
+            (
+                400,
                 #"{"error":{"message":"registry.ollama.ai/library/small does not support tools","type":"api_error"}}"#
-            bench.fake.reply(.status(400, headers: [], body: body), .answer(["Hello."]))
+            ),
+            (400, #"{"object":"error",\#(vLLM),"type":"BadRequestError","param":null,"code":400}"#),
+            (400, #"{"error":{\#(vLLM),"type":"BadRequestError","param":null,"code":400}}"#),
+            (500, #"{"error":{"message":"This model does not support tools","type":"server_error"}}"#),
+        ]
+    )
+    func withoutTools(status: Int, body: String) async throws {
+        try await ModelBench.with { bench in
+            bench.fake.reply(.status(status, headers: [], body: body), .answer(["Hello."]))
             let outcome = try await bench.ask()
             #expect(outcome.text == "Hello.")
             #expect(outcome.statuses == ["small cannot use tools: it does not see the project's files"])
@@ -212,6 +225,7 @@ struct ModelAgentTests {
             for await _ in texts { break }
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
+            try await bench.fake.connectionEnded()
         }
     }
 }

@@ -14,7 +14,7 @@ struct ModelFaultTests {
 
     @Test(
         "A limit of requests is waited for, which is said",
-        arguments: [(429, "limits requests"), (503, "is busy or loads the model")]
+        arguments: [(429, "limits requests"), (503, "is busy or loading the model")]
     )
     func waits(status: Int, words: String) async throws {
         try await ModelBench.with { bench in
@@ -67,17 +67,19 @@ struct ModelFaultTests {
             bench.fake.reply(.fault(.key), .fault(.forbidden))
             let refused = try await message(bench)
             #expect(
-                refused == "\(bench.launch.endpoint.name) does not take the key of "
+                refused == "\(bench.launch.endpoint.name) rejected the key from "
                     + "OPENAI_API_KEY. At the host: pairtool lumi keys set openai, or OPENAI_API_KEY, then start the host "
                     + "again"
             )
             let forbidden = try await message(bench)
-            #expect(forbidden.hasSuffix("Check at the host what its key may do: OPENAI_API_KEY"))
+            #expect(forbidden.hasSuffix(". Check at the host what its key may do: OPENAI_API_KEY"))
         }
         try await ModelBench.with { bench in
-            bench.fake.reply(.fault(.key))
+            bench.fake.reply(.fault(.key), .fault(.forbidden))
             let wanted = try await message(bench)
             #expect(wanted.contains("wants a key, and the host sends it none"))
+            let forbidden = try await message(bench)
+            #expect(forbidden.hasSuffix(". The host sends it no key"))
         }
     }
 
@@ -93,7 +95,7 @@ struct ModelFaultTests {
             )
             bench.fake.list(models: nil)
             let unlisted = try await message(bench)
-            #expect(unlisted.contains("Check --url at the host: it mostly ends with /v1"))
+            #expect(unlisted.contains("Check --url at the host: it usually ends with /v1"))
         }
     }
 

@@ -20,6 +20,23 @@ struct ModelHostTests {
         request.flatMap { ACPValue(parsing: $0.body) } ?? .null
     }
 
+    @Test("A model only reads: nothing is kept of its projects")
+    func reading() async throws {
+        try await withFakeProviders { fake in
+            let launch = try launch(fake)
+            try await TestRepository.with { repository in
+                try await withGitHost(repository, agent: .model(launch)) {
+                    (_: TestHost, device: TestDevice) async throws in
+                    fake.reply(.answer(["Roses."]))
+                    let (chat, turn) = try await device.startTurn("What grows?", model: "small")
+                    #expect(try await device.events(chat: chat, turn: turn).answer == "Roses.")
+                    let reply = try await device.get("/companion/chats/\(chat)/changes")
+                    #expect(reply.error == "The agent of this host only reads: it changes no files")
+                }
+            }
+        }
+    }
+
     @Test("A client of version 1 sees the tools, and the chat's history goes along with the next prompt")
     func history() async throws {
         try await withFakeProviders { fake in

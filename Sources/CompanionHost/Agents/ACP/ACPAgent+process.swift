@@ -99,7 +99,7 @@ extension ACPAgent {
             error: .sequence
         ) { execution in
             processes.lead(execution.processIdentifier.value)
-            await converse(execution, start.connection, processes, lines)
+            await converse(execution, start.connection, processes, lastLines: lines)
         }
         return outcome.terminationStatus
     }
@@ -108,7 +108,7 @@ extension ACPAgent {
         _ execution: Execution<CustomWriteInput, SequenceOutput, SequenceOutput>,
         _ connection: ACPConnection,
         _ processes: AgentProcesses,
-        _ lines: NIOLockedValueBox<[String]>
+        lastLines: NIOLockedValueBox<[String]>
     ) async {
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
         await withTaskGroup(of: Void.self) { group in
@@ -124,7 +124,8 @@ extension ACPAgent {
                 processes.end(within: Self.grace)
             }
             group.addTask {
-                await execution.standardOutput.drain("agent's output", logger, connection.receive)
+                var lines = ACPLines(limit: ACPClient.maximumLine)
+                await execution.standardOutput.drain("agent's output", logger) { connection.receive($0, &lines) }
                 connection.outputEnded()
                 end.finish()
             }
@@ -132,7 +133,7 @@ extension ACPAgent {
                 var log = AgentLogFile(path: logPath)
                 await execution.standardError.drain("agent's standard error", logger) { log.write($0) }
                 log.close()
-                lines.withLockedValue { $0 = log.lastLines }
+                lastLines.withLockedValue { $0 = log.lastLines }
             }
         }
     }

@@ -21,7 +21,7 @@ package struct ACPAgent: Agent {
     /// A process that is to be started.
     struct Start: Sendable {
         var connection: ACPConnection
-        /// Of the turn that needs it.
+        /// Of the project of the turn that needs it.
         var directory: String
     }
 
@@ -76,12 +76,16 @@ package struct ACPAgent: Agent {
     }
 
     package func silenceText(_ limit: Duration) -> String {
-        "\(launch.name) did not respond for \(limit.components.seconds) s: the turn was ended. "
-            + "More time for it: pairtool host --turn-timeout"
+        Self.silenceText(limit, name: launch.name)
+    }
+
+    package func forget(chat: String) {
+        current.withLockedValue { $0 }?.forget(chat: chat)
     }
 
     package func answer(_ turn: AgentTurn, conversation: AgentConversation) async throws {
-        let connection = try use(in: turn.directory)
+        // A working tree may be removed while the process runs.
+        let connection = try use(in: turn.project.isEmpty ? turn.directory : turn.project)
         defer { connection.release() }
         do {
             if !connection.hasStarted { conversation.emit(.status("Starting \(launch.name)")) }

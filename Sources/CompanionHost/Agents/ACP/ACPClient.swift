@@ -190,7 +190,8 @@ struct ACPClient: Sendable {
         guard let question = ACPQuestion(key: nextQuestion, parameters) else {
             let refusal = ACPRefusal(
                 code: ACPRefusal.invalidParameters,
-                message: "sessionId or toolCall is missing, or an option is too long or one too many"
+                message: "sessionId or toolCall is missing, or there are too many options, "
+                    + "or an option's id is empty, too long or used twice"
             )
             write(.answer(id, .failure(refusal)))
             return []

@@ -4,7 +4,7 @@ import NIOConcurrencyHelpers
 
 /// The conversation with one process of an agent: calls of ours that wait, and who listens to a session.
 ///
-/// Bytes come in by ``receive(_:)``, from one task; those to be written are in ``output``. It ends when the process
+/// Bytes come in by ``receive(_:_:)``, from one task; those to be written are in ``output``. It ends when the process
 /// does, or when it makes no sense any more.
 final class ACPConnection: Sendable {
     /// Who listens to a session while a prompt runs. Called in the order of the agent's messages.
@@ -59,8 +59,6 @@ final class ACPConnection: Sendable {
     /// What is to be written to the agent. Ends when the process is to end.
     let output: AsyncStream<[UInt8]>
     private let source: AsyncStream<[UInt8]>.Continuation
-    /// What is read of the agent's output; one task needs it.
-    private let lines = NIOLockedValueBox(ACPLines(limit: ACPClient.maximumLine))
     private let state = NIOLockedValueBox(State())
 
     init(limits: Limits) {
@@ -170,6 +168,14 @@ final class ACPConnection: Sendable {
         state.withLockedValue { state in
             state.sessions[ByteText(chat)] = session
             if let modes { state.modes[ByteText(session.id)] = modes }
+        }
+    }
+
+    /// The chat's next turn begins another session.
+    func forget(chat: String) {
+        state.withLockedValue { state in
+            guard let session = state.sessions.removeValue(forKey: ByteText(chat)) else { return }
+            state.modes[ByteText(session.id)] = nil
         }
     }
 
@@ -311,13 +317,13 @@ final class ACPConnection: Sendable {
     // MARK: From the agent
 
     /// Takes what the agent has written. To be called by one task.
-    func receive(_ bytes: UnsafeRawBufferPointer) {
+    ///
+    /// - Parameter lines: What is read of the agent's output, from its first byte on.
+    func receive(_ bytes: UnsafeRawBufferPointer, _ lines: inout ACPLines) {
         guard reason == nil else { return }
-        let isWhole = lines.withLockedValue { lines in
-            lines.take(bytes) { line in
-                // A line may have megabytes: it is read before the lock that all chats need.
-                take(ACPMessage(line))
-            }
+        let isWhole = lines.take(bytes) { line in
+            // A line may have megabytes: it is read before the lock that all chats need.
+            take(ACPMessage(line))
         }
         if !isWhole { end(ACPFault.flood) }
     }

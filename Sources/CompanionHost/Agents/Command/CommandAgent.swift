@@ -15,9 +15,6 @@ package struct CommandAgent: Agent {
     /// How long a command may take to end after SIGTERM, before SIGKILL.
     static let grace = Duration.seconds(2)
 
-    /// Bytes of text in one frame: clients bound the length of a line.
-    private static let frameSize = 16 << 10
-
     private let path: String
     private let arguments: [String]
     private let logger: Logger
@@ -121,10 +118,8 @@ package struct CommandAgent: Agent {
             group.addTask {
                 var decoder = UTF8StreamDecoder()
                 await execution.standardOutput.drain("agent's output", logger) { bytes in
-                    for start in stride(from: 0, to: bytes.count, by: frameSize) {
-                        let text = decoder.decode(bytes[start..<min(start + frameSize, bytes.count)])
-                        if !text.isEmpty { emit(.text(text)) }
-                    }
+                    let text = decoder.decode(bytes)
+                    if !text.isEmpty { emit(.text(text)) }
                 }
                 let rest = decoder.finish()
                 if !rest.isEmpty { emit(.text(rest)) }
@@ -135,17 +130,6 @@ package struct CommandAgent: Agent {
                 log.finish()
                 errors.withLockedValue { $0 = log.lastLines }
             }
-        }
-    }
-}
-
-extension SubprocessOutputSequence {
-    /// Reads what a process writes, until it ends. That it breaks off is logged.
-    func drain(_ name: String, _ logger: Logger, _ body: (UnsafeRawBufferPointer) -> Void) async {
-        do {
-            for try await buffer in self { buffer.withUnsafeBytes { body($0) } }
-        } catch {
-            logger.warning("\(name) broke off", metadata: .failure(error))
         }
     }
 }

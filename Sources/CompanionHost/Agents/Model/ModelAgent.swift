@@ -39,11 +39,12 @@ package struct ModelAgent: Agent {
         models = launch.models.map { CompanionModel(id: $0, name: $0) }
     }
 
+    package let changesFiles = false
+
     package func isAvailable() -> Bool { true }
 
     package func silenceText(_ limit: Duration) -> String {
-        "\(launch.endpoint.name) sent nothing for \(limit.components.seconds) s: the turn was ended. "
-            + "More time for it: pairtool host --turn-timeout"
+        Self.silenceText(limit, name: launch.endpoint.name)
     }
 
     package func answer(_ turn: AgentTurn, conversation: AgentConversation) async throws {

@@ -88,8 +88,9 @@ struct ModelConversation: Sendable {
             guard room >= 0 else { break }
             picked.append(message)
         }
-        let said = Self.merged(picked.reversed() + [ModelMessage(isFromUser: true, text: prompt)])
-        return ProviderPrompt(model: model, system: system, messages: said + exchange, tools: tools)
+        var said = picked.reversed().map { ProviderPrompt.Message(isFromUser: $0.isFromUser, text: $0.text) }
+        said.append(.init(isFromUser: true, text: prompt))
+        return ProviderPrompt(model: model, system: system, messages: said.turnByTurn + exchange, tools: tools)
     }
 
     var tooLong: AgentError {
@@ -97,18 +98,5 @@ struct ModelConversation: Sendable {
             message: "The prompt and what the tools gave are too long for \(context) tokens. Ask for less at a time, "
                 + "or have the host started with a larger --context, if the model has one"
         )
-    }
-
-    /// Turn by turn, the user's first: many models take nothing else.
-    private static func merged(_ messages: [ModelMessage]) -> [ProviderPrompt.Message] {
-        var turns: [ProviderPrompt.Message] = []
-        for message in messages {
-            if let last = turns.last, last.isFromUser == message.isFromUser {
-                turns[turns.count - 1].text += "\n\n" + message.text
-            } else if !turns.isEmpty || message.isFromUser {
-                turns.append(.init(isFromUser: message.isFromUser, text: message.text))
-            }
-        }
-        return turns
     }
 }

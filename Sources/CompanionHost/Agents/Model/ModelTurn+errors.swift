@@ -10,8 +10,8 @@ extension ModelTurn {
         case .keyRefused: text = keyText
         case .forbidden:
             text =
-                "\(name) refuses the request\(says(error)). Check at the host what its key may do"
-                + (launch.keyPlace.map { ": \($0)" } ?? "; it sends none")
+                "\(name) refuses the request\(says(error)). "
+                + (launch.keyPlace.map { "Check at the host what its key may do: \($0)" } ?? "The host sends it no key")
         case .notFound: text = try await modelText(error)
         case .rateLimited, .overloaded:
             let reason = error.code == .overloaded ? "is busy" : "limits requests"
@@ -35,7 +35,7 @@ extension ModelTurn {
                 "\(launch.endpoint.name) wants a key, and the host sends it none: keys go over https:// only, and not "
                 + "to this machine itself. At the host: \(way)"
         }
-        return "\(launch.endpoint.name) does not take the key of \(place). At the host: \(way)"
+        return "\(launch.endpoint.name) rejected the key from \(place). At the host: \(way)"
     }
 
     /// What to do about a model that is not there.
@@ -48,7 +48,7 @@ extension ModelTurn {
             throw CancellationError()
         } catch {
             return "\(name) has no model “\(model)” at that address\(says(error as? ProviderError)). "
-                + "Check --url at the host: it mostly ends with /v1"
+                + "Check --url at the host: it usually ends with /v1"
         }
         guard !known.contains(where: { $0.isSame(as: model) }) else {
             return "\(name) lists \(model), but does not answer with it\(says(error))"

@@ -78,14 +78,9 @@ struct ModelTurn {
     }
 
     private mutating func count(_ counted: (input: Int?, output: Int?)) {
-        func sum(_ first: Int?, _ second: Int?) -> Int? {
-            guard let first, let second else { return first ?? second }
-            let (sum, isTooLarge) = first.addingReportingOverflow(second)
-            return isTooLarge ? nil : sum
-        }
-        usage.inputTokens = sum(usage.inputTokens, counted.input)
-        usage.outputTokens = sum(usage.outputTokens, counted.output)
-        usage.totalTokens = sum(usage.inputTokens, usage.outputTokens)
+        usage.inputTokens = ContinueChatUsage.sum(usage.inputTokens, counted.input)
+        usage.outputTokens = ContinueChatUsage.sum(usage.outputTokens, counted.output)
+        usage.totalTokens = ContinueChatUsage.sum(usage.inputTokens, usage.outputTokens)
     }
 }
 
@@ -103,7 +98,7 @@ extension ModelTurn {
                     switch event {
                     case .text(let text):
                         answer.text += text
-                        say(gap + text)
+                        emit(.text(gap + text))
                         gap = ""
                     case .thought(let text): emit(.thought(text))
                     case .toolCall(let call):
@@ -123,16 +118,6 @@ extension ModelTurn {
         }
     }
 
-    /// In pieces that clients take as one line.
-    private func say(_ text: String) {
-        guard text.utf8.count > 16 << 10 else { return emit(.text(text)) }
-        var rest = text.unicodeScalars[...]
-        while !rest.isEmpty {
-            emit(.text(String(String.UnicodeScalarView(rest.prefix(4 << 10)))))
-            rest = rest.dropFirst(4 << 10)
-        }
-    }
-
     /// - Returns: Whether it is worth another request.
     private mutating func mend(_ error: ProviderError) async throws -> Bool {
         switch error.code {
@@ -140,7 +125,7 @@ extension ModelTurn {
             let wait = max(error.retryAfter ?? .seconds(5), .seconds(1))
             guard waited + wait <= ModelAgent.longestWait else { return false }
             waited += wait
-            let reason = error.code == .overloaded ? "is busy or loads the model" : "limits requests"
+            let reason = error.code == .overloaded ? "is busy or loading the model" : "limits requests"
             emit(.status("Waiting \(wait.components.seconds) s: \(launch.endpoint.name) \(reason)"))
             try await sleep(wait)
             return true

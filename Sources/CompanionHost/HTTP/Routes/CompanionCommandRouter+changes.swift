@@ -18,12 +18,13 @@ extension CompanionCommandRouter {
         }
         add(.get, "/companion/sessions", to: router) { request, context in
             _ = try await authenticate(request, context)
-            return .json(AgentPlacesResponse(sessions: try await places.all()))
+            return .json(AgentPlacesResponse(sessions: try await places.all(isOwner: false)))
         }
         let one: RouterPath = "/companion/sessions/:id"
         router.on(one, method: .get) { request, context -> Response in
             _ = try await authenticate(request, context)
-            return .json(AgentPlaceResponse(session: try await places.place(ofChat: context.parameter("id"))))
+            let place = try await places.place(ofChat: context.parameter("id"), isOwner: false)
+            return .json(AgentPlaceResponse(session: place))
         }
         router.on(one, method: .delete) { request, context -> Response in
             let device = try await admit(request, context, for: .sessionCreate)

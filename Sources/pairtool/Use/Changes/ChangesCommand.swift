@@ -42,7 +42,9 @@ struct ChangesCommand: AsyncParsableCommand {
 
 /// What is shown of changes.
 struct ChangesOptions: ParsableArguments {
-    @Argument(help: "Show only this file, or the files in this directory, relative to the project.")
+    @Argument(
+        help: "Show only this file, or the files in this directory, relative to the directory that the agent works in."
+    )
     var file: String?
 
     @Flag(help: "List the files without the differences.")

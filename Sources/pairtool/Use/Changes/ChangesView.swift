@@ -54,7 +54,7 @@ struct ChangesView {
 
     private func writeList() {
         let files = changes.files.elements
-        let base = changes.baseCommit.map { "commit \($0.prefix(8))" } ?? "no commit"
+        let base = changes.baseCommit.map { "commit \($0.shortID)" } ?? "no commit"
         let branch = changes.branch.map { ", now on \($0)" } ?? ""
         let since = TimeText.ago(changes.startedAt, now: output.context.now())
         output.data(output.fitted(output.faint("Since the session began, \(since), at \(base)\(branch)"), indent: 2))

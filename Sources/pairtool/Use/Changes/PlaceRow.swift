@@ -30,14 +30,7 @@ struct PlaceRow: Encodable {
     private var loss: String {
         guard isWorktree else { return "the project's own directory, which is never removed" }
         guard let unsaved else { return problem ?? "not known" }
-        guard unsaved.files > 0 || unsaved.commits > 0 else { return "nothing" }
-        return Self.text(unsaved)
-    }
-
-    static func text(_ unsaved: AgentPlace.Unsaved) -> String {
-        let files = unsaved.files == 1 ? "1 file" : "\(unsaved.files) files"
-        let commits = unsaved.commits == 1 ? "1 commit" : "\(unsaved.commits) commits"
-        return unsaved.commits == 0 ? files : unsaved.files == 0 ? commits : "\(files), \(commits)"
+        return unsaved.isEmpty ? "nothing" : unsaved.text
     }
 
     func text(now: Date) -> String {
@@ -45,7 +38,7 @@ struct PlaceRow: Encodable {
             "chat      \(title.isEmpty ? "" : "\(title) ")(\(chatId))",
             "works in  \(directory)",
             "branch    \(branch ?? "the one that is checked out")",
-            "began     \(TimeText.ago(startedAt, now: now)), at \(baseCommit.map { "commit \($0.prefix(8))" } ?? "no commit")",
+            "began     \(TimeText.ago(startedAt, now: now)), at \(baseCommit.map { "commit \($0.shortID)" } ?? "no commit")",
             "unsaved   \(loss)",
         ].map(TerminalText.line).joined(separator: "\n")
     }
@@ -61,7 +54,7 @@ extension Output {
         list(
             places.map(PlaceRow.init),
             columns: [
-                TableColumn("ID", rank: 0) { String($0.chatId.prefix(8)) },
+                TableColumn("ID", rank: 0) { $0.chatId.shortID },
                 TableColumn("CHAT", shrinks: true, rank: 0) { $0.title },
                 TableColumn("BRANCH", shrinks: true, rank: 1) { $0.branch ?? "–" },
                 TableColumn("BEGAN", rank: 2) { TimeText.ago($0.startedAt, now: now) },
@@ -79,9 +72,9 @@ extension Output {
     /// - Parameter place: As it was before it was removed.
     func showRemoved(_ place: AgentPlace) {
         let row = PlaceRow(place)
-        let unsaved = place.unsaved.flatMap { $0.files + $0.commits > 0 ? $0 : nil }
+        let unsaved = place.unsaved.flatMap { $0.isEmpty ? nil : $0 }
         result(row, id: row.chatId) {
-            let lost = unsaved.map { " Lost: \(PlaceRow.text($0))." } ?? ""
+            let lost = unsaved.map { " Lost: \($0.text)." } ?? ""
             return fitted(
                 TerminalText.line("Removed \(row.directory) and the branch \(row.branch ?? "of the session").\(lost)")
             )

@@ -62,13 +62,8 @@ struct PlacesCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await host.withSession(options) { session in
-                let host = try session.places
-                let found = try session.output.place(
-                    self.session,
-                    in: try await host.places(),
-                    listing: "pairtool sessions"
-                )
-                session.output.show(try await host.place(ofChat: found.id))
+                let (host, chat) = try await session.place(self.session)
+                session.output.show(try await host.place(ofChat: chat))
             }
         }
     }
@@ -99,13 +94,8 @@ struct PlacesCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await host.withSession(options) { session in
-                let host = try session.places
-                let found = try session.output.place(
-                    self.session,
-                    in: try await host.places(),
-                    listing: "pairtool sessions"
-                )
-                session.output.showRemoved(try await host.removePlace(ofChat: found.id, isForced: force))
+                let (host, chat) = try await session.place(self.session)
+                session.output.showRemoved(try await host.removePlace(ofChat: chat, isForced: force))
             }
         }
     }
@@ -117,13 +107,23 @@ extension HostSession {
     /// - Throws: ``CommandError`` that names the command for hosts whose sessions are something else.
     fileprivate var places: any ChangeReporting {
         get throws {
-            guard offer.changes == nil, offer.sessions != nil else { return try changes }
+            let family = host.family.behavior.capabilities(of: host, health: nil)
+            guard offer.changes == nil,
+                let command = family.own.first(where: { $0.capability.isSame(as: "sessions") })?.command
+            else { return try changes }
             throw CommandError(
                 .failed,
                 "host.cannot",
                 "\(host.name) is a \(host.family.displayName) host, whose sessions have a command of their own",
-                next: "pairtool aicli sessions"
+                next: command
             )
         }
+    }
+
+    /// The session that the user named, by its chat, and who tells of it.
+    fileprivate func place(_ word: String) async throws -> (host: any ChangeReporting, chat: String) {
+        let host = try places
+        let found = try output.place(word, in: try await host.places(), listing: "pairtool sessions")
+        return (host, found.id)
     }
 }

@@ -218,6 +218,10 @@ struct AgentQuestionTests {
                 try await next.questions.decide(id, .kind(.allowOnce), by: .owner)
             }
             #expect(error?.text == "The host was restarted: the agent that asked is gone")
+            let rows = try await AuditLog(database: next.database).rows()
+            #expect(rows.map(\.kind) == ["question.decided"])
+            #expect(rows[0].detail["question"]?.string == id && rows[0].detail["outcome"]?.string == "interrupted")
+            #expect(rows[0].detail["by"]?.string == "nobody" && rows[0].device == nil)
         }
     }
 

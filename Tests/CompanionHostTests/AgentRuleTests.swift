@@ -117,9 +117,16 @@ struct AgentRuleTests {
                 atPath: directory + "/docs/later",
                 withDestinationPath: "../src/later"
             )
-            for path in ["docs/../src/a", "/proc/self/cwd/src/a", "/?", "", "docs/later"] {
+            let unclear = [
+                "docs/../src/a", "/proc/self/cwd/src/a", "/?", "", "docs/later", "~/.ssh/id_rsa", "~",
+                "file:///etc/passwd", "file:/etc/passwd",
+            ]
+            let project = [Self.rule(.allow, kind: "edit", path: ".")]
+            #expect(Self.effect(project, Self.asked("edit", nil, ["docs/a"]), in: root) == .allow)
+            for path in unclear {
                 #expect(Self.effect(deny, Self.asked("edit", nil, [path]), in: root) == nil, "\(path)")
                 #expect(Self.effect(allow, Self.asked("edit", nil, [path]), in: root) == nil, "\(path)")
+                #expect(Self.effect(project, Self.asked("edit", nil, [path]), in: root) == nil, "\(path)")
             }
             #expect(Self.effect(allow, Self.asked("move", nil, ["docs/a"]), in: root) == nil, "where to?")
         }
@@ -132,11 +139,44 @@ struct AgentRuleTests {
             AgentRule(effect: .allow, kind: "two words"),
             AgentRule(effect: .deny, command: "rm; ls"), AgentRule(effect: .allow, command: " "),
             AgentRule(effect: .allow, path: "/etc"), AgentRule(effect: .allow, path: "a/../.."),
-            AgentRule(effect: .allow, path: ""),
+            AgentRule(effect: .allow, path: ""), AgentRule(effect: .deny, command: "rm", path: "docs"),
         ]
     )
     func faults(_ rule: AgentRule) {
         #expect(rule.fault != nil)
+    }
+
+    @Test("A rule for one project says nothing about the chats of another")
+    func scope() async throws {
+        try await withTemporaryDirectory { directory in
+            let launch = ACPLaunch(id: "fake", name: "Fake", command: try FakeACPAgent.command(in: directory))
+            let other = directory + "/other"
+            try write("", to: other + "/file")
+            try await withHost(in: directory) {
+                $0.agent = .acp(launch)
+                $0.projects = [directory + "/project", other]
+            } _: { (host: TestHost) async throws in
+                let administration = host.server.administration
+                func add(_ rule: AgentRule, project: String?) async -> AgentRule? {
+                    var request = AdminRequest(.addRule)
+                    (request.rule, request.project) = (rule, project)
+                    return await administration.answer(request).rules?.first
+                }
+                func answers() async throws -> [String] {
+                    let first = try await host.ask("ask", chat: "first", path: host.project, model: "fake")
+                    let second = try await host.ask("ask", chat: "second", path: other, model: "fake")
+                    return [first.answer, second.answer]
+                }
+                try await host.pair()
+                #expect(await add(Self.rule(.allow, command: "rm -r"), project: nil) != nil)
+                #expect(try await answers() == ["chosen: y", "chosen: y"])
+                #expect(await add(Self.rule(.deny, kind: "execute"), project: other)?.projectId != nil)
+                #expect(try await answers() == ["chosen: y", "chosen: n"])
+                // By its name.
+                #expect(await add(Self.rule(.deny, kind: "execute"), project: "project")?.projectId != nil)
+                #expect(try await answers() == ["chosen: n", "chosen: n"])
+            }
+        }
     }
 
     @Test("A host goes by its rules, keeps them over a restart, and notes both in the audit")

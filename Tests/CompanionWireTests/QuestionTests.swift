@@ -28,7 +28,7 @@ struct QuestionTests {
         #expect(try CompanionJSON.decoder().decode(HostQuestion.self, from: json) == question)
         let other = #"{"id":"s","name":"Session","kind":"allow_session"}"#
         let option = try JSONDecoder().decode(AgentOption.self, from: Data(other.utf8))
-        #expect(option.kind == .other && option.kind.mayLast && !option.kind.allows)
+        #expect(option.kind == .other && option.kind.mayLast && !option.kind.isRefusal)
     }
 
     @Test("The frames about a question are read as they were written", arguments: QuestionNotice.Phase.allCases)

@@ -42,11 +42,6 @@ package struct Approval: Sendable, Hashable, Identifiable {
 
     package var isPending: Bool { status.isSame(as: Self.pending) }
 
-    /// The chosen answer in the requester's words; nil without one.
-    package var chosen: String? {
-        option.flatMap { chosen in options?.first { $0.id.isSame(as: chosen) }?.name }
-    }
-
     package init(id: String, action: String, status: String) {
         (self.id, self.action, self.status) = (id, action, status)
     }
@@ -99,6 +94,11 @@ package protocol ApprovalDeciding: Sendable {
     ///   - failures: How often in a row it did not answer.
     /// - Returns: Whether the host is asked at another place from now on.
     func prepareLook(_ number: Int, failures: Int) async throws -> Bool
+    /// Waits for news of requests until the task is cancelled. Default: returns at once.
+    ///
+    /// - Parameter tell: Called whenever requests may have come or gone: then it is worth asking for them.
+    /// - Throws: ``CompanionClientError`` if the host cannot tell.
+    func awaitNews(_ tell: () -> Void) async throws
 }
 
 extension ApprovalDeciding {
@@ -109,4 +109,6 @@ extension ApprovalDeciding {
     }
 
     package func prepareLook(_ number: Int, failures: Int) async throws -> Bool { false }
+
+    package func awaitNews(_ tell: () -> Void) async throws {}
 }

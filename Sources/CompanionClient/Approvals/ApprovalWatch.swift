@@ -1,4 +1,5 @@
-/// Watches the requests of a host: asks it again and again, and gives the differences.
+/// Watches the requests of a host: asks for them whenever it tells of news, or again and again if it does not, and gives
+/// the differences.
 package struct ApprovalWatch: Sendable {
     package enum Event: Sendable, Hashable {
         /// A request waits for a decision.
@@ -21,7 +22,7 @@ package struct ApprovalWatch: Sendable {
     let clock: any Clock<Duration>
 
     /// - Parameters:
-    ///   - interval: Between two looks. Default: 2 s.
+    ///   - interval: Between two looks at a host that tells nothing by itself. Default: 2 s.
     ///   - longestWait: Between two tries with a host that does not answer. Default: 60 s.
     package init(
         approvals: any ApprovalDeciding,
@@ -44,10 +45,15 @@ package struct ApprovalWatch: Sendable {
     ) async throws -> Never {
         var pending = PendingApprovals()
         try await look(&pending, take)
+        let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        async let _: Void = awaitNews(signal)
+        var news = signals.makeAsyncIterator()
         var failures = 0
         var looks = 0
         while true {
-            try await clock.sleep(for: wait(after: failures))
+            // A host that does not answer tells nothing either.
+            let isTold = if failures == 0 { await news.next(isolation: isolation) != nil } else { false }
+            if !isTold { try await clock.sleep(for: wait(after: failures)) }
             looks += 1
             do {
                 if try await approvals.prepareLook(looks, failures: failures) {
@@ -61,6 +67,12 @@ package struct ApprovalWatch: Sendable {
                 failures += 1
             }
         }
+    }
+
+    /// Passes on what the host tells. Where that ends, looks at intervals show why.
+    private func awaitNews(_ signal: AsyncStream<Void>.Continuation) async {
+        defer { signal.finish() }
+        try? await approvals.awaitNews { signal.yield() }
     }
 
     /// How long to wait: twice as long after each failure.

@@ -52,6 +52,15 @@ package struct CommandedApprovals: ApprovalDeciding {
         return Approval(try await client.decide(approvalID: approval.id, optionID: option))
     }
 
+    /// Also tells when the live connection stands again or breaks: what happened meanwhile is told by nothing else.
+    package func awaitNews(_ tell: () -> Void) async throws {
+        let news: [LiveEvent.Kind] = [.hello, .approvalAsked, .approvalDecided]
+        try await LiveEventStream(client: client, clock: client.clock).run { output in
+            if case .event(let event) = output, !news.contains(event.type) { return }
+            tell()
+        }
+    }
+
     private func option(_ kind: AgentOption.Kind, of approval: Approval) throws -> String {
         if let option = approval.options?.first(where: { $0.kind == kind }) { return option.id }
         let offered = (approval.options ?? []).map(\.name).joined(separator: ", ")

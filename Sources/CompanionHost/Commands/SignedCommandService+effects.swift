@@ -162,10 +162,9 @@ extension SignedCommandService {
         let decided = NIOLockedValueBox<HostQuestion?>(nil)
         return try await once(command, digest: digest, permission: .approve) { [questions, gate] database in
             let person = QuestionDecider(try gate.activeDevice(command.deviceId).companionDevice)
-            var question = try questions.decide(approvalID, .option(optionID), by: person, in: database)
-            decided.withLockedValue { [question] in $0 = question }
-            question.arguments = nil
-            return try JSONValue(encoding: question)
+            let question = try questions.decide(approvalID, .option(optionID), by: person, in: database)
+            decided.withLockedValue { $0 = question }
+            return try JSONValue(encoding: question.withoutArguments)
         } committed: { [questions] in
             if let question = decided.withLockedValue(\.self) { questions.settle(question) }
         }
@@ -200,7 +199,7 @@ enum CommandLimits {
                     && model.map { isText($0, 200) } ?? true && tools?.count ?? 0 <= 200
             case .chatCancel(let chat, let turn): isText(chat, 200) && isText(turn, 200)
             case .approvalDecide(let approval, let option):
-                isText(approval, 200) && isText(option, ACPQuestion.idSize)
+                isText(approval, 200) && isText(option, AgentOption.idSize)
             }
         guard isGood else {
             throw SignedCommandError(.commandBadShape, "A field of `payload` is empty, too long or has a NUL")

@@ -39,17 +39,13 @@ package final class AgentQuestions: Sendable {
         self.logger = logger
         let now = clock.now()
         let ended = try database.writeBlocking { database in
-            let open = try HostQuestion.open(in: database)
-            try database.execute(
-                sql: "UPDATE agentQuestion SET state = 'interrupted', decidedAt = ? WHERE state = 'open'",
-                arguments: [CompanionTimestamp.string(from: now)]
-            )
-            return open
+            try HostQuestion.open(in: database).map { question in
+                var question = question
+                try question.end(as: .interrupted, option: nil, by: nil, at: now, in: database)
+                return question
+            }
         }
-        for var question in ended {
-            (question.state, question.decidedAt) = (.interrupted, now)
-            tell(question)
-        }
+        ended.forEach(tell)
     }
 
     /// Asks for a turn, whose readers are told what it waits for and what came of it. Waits for the answer, for the end
@@ -62,7 +58,7 @@ package final class AgentQuestions: Sendable {
         emit: @Sendable (AgentEvent) -> Void
     ) async -> AgentDecision {
         let now = clock.now()
-        var question = HostQuestion(
+        let question = HostQuestion(
             id: UUID().uuidString.lowercased(),
             chatId: turn.chatID,
             turnId: turn.id,
@@ -74,18 +70,17 @@ package final class AgentQuestions: Sendable {
             expiresAt: now.addingTimeInterval(timeout)
         )
         let (answers, answer) = AsyncStream.makeStream(of: HostQuestion.self, bufferingPolicy: .bufferingOldest(1))
-        waiting.withLockedValue { [id = question.id] in $0[id] = answer }
-        defer { waiting.withLockedValue { [id = question.id] in _ = $0.removeValue(forKey: id) } }
+        waiting.withLockedValue { $0[question.id] = answer }
+        defer { waiting.withLockedValue { _ = $0.removeValue(forKey: question.id) } }
         do {
-            try await database.write(durably: true) { [question] database in try question.insert(in: database) }
+            try await database.write(durably: true) { try question.insert(in: $0) }
         } catch {
             logger.error("question not stored", metadata: .failure(error, ["chat": "\(turn.chatID)"]))
             emit(.status("The question could not be stored: rejected"))
             return asked.rejection
         }
-        question.arguments = nil
-        events.send(.questionAsked(question))
-        emit(.question(question))
+        events.send(.questionAsked(question.withoutArguments))
+        emit(.question(question.withoutArguments))
         guard let ended = await ending(of: question, answers) else {
             emit(.status("The answer could not be stored: rejected"))
             return asked.rejection
@@ -138,9 +133,7 @@ package final class AgentQuestions: Sendable {
     }
 
     private func tell(_ question: HostQuestion) {
-        var question = question
-        question.arguments = nil
-        events.send(.questionEnded(question))
+        events.send(.questionEnded(question.withoutArguments))
     }
 
     // MARK: Answers
@@ -177,13 +170,11 @@ package final class AgentQuestions: Sendable {
             throw HostError(.requestInvalid, "The agent does not offer this answer. It offers: \(offered)")
         }
         if let device = person.device, !devicesMayAlways, option.kind.mayLast {
-            question.arguments = nil
-            events.send(.alwaysRefused(question, device: device))
+            events.send(.alwaysRefused(question.withoutArguments, device: device))
             throw HostError(.permissionDenied, HostErrorText.alwaysByOwner)
         }
         // What is not a refusal lets the agent go on, as far as is known.
-        let isRefusal = option.kind == .rejectOnce || option.kind == .rejectAlways
-        let state: HostQuestion.State = isRefusal ? .rejected : .approved
+        let state: HostQuestion.State = option.kind.isRefusal ? .rejected : .approved
         try question.end(as: state, option: option.id, by: person, at: clock.now(), in: database)
         return question
     }

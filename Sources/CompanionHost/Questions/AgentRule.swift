@@ -41,6 +41,7 @@ package struct AgentRule: Codable, Sendable, Hashable, Identifiable {
         guard kind != nil || command != nil || path != nil else {
             return "A rule needs a kind of tool, a command or a path."
         }
+        if command != nil, path != nil { return "A rule has a command or a path, not both." }
         if [kind, command, path].contains(where: { $0?.utf8.count ?? 0 > 1000 }) { return "The rule is too long." }
         if let kind, kind.isEmpty || !kind.utf8.allSatisfy(ToolUse.isPlain) || kind.has(" ") {
             return "A kind of tool is one word, such as edit or execute."
@@ -145,11 +146,12 @@ struct ToolUse: Sendable {
         return real.isSame(as: wanted) || real.begins(with: wanted + "/")
     }
 
-    /// Where a path leads, as far as it exists; nil where that cannot be told: it goes up, is another one for each
-    /// process, or has a link that leads nowhere yet.
+    /// Where a path leads, as far as it exists; nil where that cannot be told: it goes up, is in somebody's home, is a
+    /// URL, is another one for each process, or has a link that leads nowhere yet.
     private func resolved(_ path: String) -> String? {
         let whole = path.begins(with: "/") ? path : "\(directory)/\(path)"
-        guard !path.isEmpty, !path.isSame(as: "/?"), let names = Self.names(String(whole.dropping(prefix: "/") ?? "")),
+        guard !path.isEmpty, !path.isSame(as: "/?"), !path.begins(with: "~"), !path.has(":/"),
+            let names = Self.names(String(whole.dropping(prefix: "/") ?? "")),
             names.first.map({ !$0.isSame(as: "proc") && !$0.isSame(as: "dev") }) ?? true
         else { return nil }
         for count in stride(from: names.count, through: 0, by: -1) {

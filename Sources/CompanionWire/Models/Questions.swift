@@ -62,8 +62,13 @@ package struct HostQuestion: Codable, Sendable, Hashable, Identifiable {
     }
 
     /// The chosen answer, in the agent's words; nil without one.
-    package var chosen: String? {
-        option.flatMap { chosen in options.first { $0.id.isSame(as: chosen) }?.name }
+    package var chosen: String? { options.name(of: option) }
+
+    /// The question as lists have it.
+    package var withoutArguments: HostQuestion {
+        var question = self
+        question.arguments = nil
+        return question
     }
 }
 
@@ -81,12 +86,15 @@ package struct AgentOption: Codable, Sendable, Hashable {
             self = Kind(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .other
         }
 
-        /// Whether the agent goes on with the tool.
-        package var allows: Bool { self == .allowOnce || self == .allowAlways }
+        /// Whether the agent is told not to go on with the tool.
+        package var isRefusal: Bool { self == .rejectOnce || self == .rejectAlways }
 
         /// Whether the answer may go for more than this question.
         package var mayLast: Bool { self != .allowOnce && self != .rejectOnce }
     }
+
+    /// The most bytes of ``id``.
+    package static let idSize = 256
 
     package var id: String
     package var name: String
@@ -96,6 +104,13 @@ package struct AgentOption: Codable, Sendable, Hashable {
         self.id = id
         self.name = name
         self.kind = kind
+    }
+}
+
+extension [AgentOption] {
+    /// The name of the option with an id; nil without one.
+    package func name(of id: String?) -> String? {
+        id.flatMap { id in first { $0.id.isSame(as: id) }?.name }
     }
 }
 

@@ -82,7 +82,7 @@ struct JarvisFamily: Family {
             host,
             output: output,
             configuration: configuration,
-            via: output.context.place
+            via: ApprovalPlaceOption.chosen
         ) { client in
             let approvals = JarvisApprovals(client: client) { id, decision in
                 try await JarvisSession(host: host, client: client, output: output).decide(id, decision)

@@ -85,10 +85,7 @@ struct AgentOptions: ParsableArguments {
         }
         if isModel {
             guard !models.isEmpty else { throw ValidationError("--agent openai needs --model NAME.") }
-            guard models.allSatisfy({ (1...200).contains($0.utf8.count) && $0.isSame(as: TerminalText.line($0)) })
-            else {
-                throw ValidationError("--model needs the name of a model, of at most 200 bytes.")
-            }
+            for model in models { try NameRule.checkModel(model) }
             guard ModelLaunch.contexts.contains(context ?? ModelLaunch.usualContext) else {
                 throw ValidationError("--context must be 1024 to 4000000 tokens.")
             }
@@ -104,6 +101,9 @@ struct AgentOptions: ParsableArguments {
     var speaksACP: Bool {
         if case .preset? = agent { true } else { acp }
     }
+
+    /// Whether the agent may change files: neither the built-in one nor a model does.
+    var changesFiles: Bool { speaksACP || agentCommand != nil }
 
     /// Whether the agent is a model behind a server.
     var isModel: Bool {

@@ -46,7 +46,7 @@ struct HostApprovalsCommand: AsyncParsableCommand {
             output.list(
                 questions,
                 columns: [
-                    TableColumn("ID", rank: 0) { String($0.id.prefix(8)) },
+                    TableColumn("ID", rank: 0) { $0.id.shortID },
                     TableColumn("WANTS TO", shrinks: true, rank: 0) { $0.title },
                     TableColumn("KIND", rank: 2) { $0.kind.isEmpty ? "–" : $0.kind },
                     TableColumn("ASKED", rank: 3) { TimeText.ago($0.askedAt, now: now) },
@@ -187,7 +187,7 @@ extension HostQuestion {
         ].map(TerminalText.line)
         if let arguments, !arguments.isEmpty { lines += ["", TerminalText.block(arguments)] }
         if state == .open {
-            lines += ["", "To answer: pairtool host approvals approve \(id.prefix(8)), or reject \(id.prefix(8))"]
+            lines += ["", "To answer: pairtool host approvals approve \(id.shortID), or reject \(id.shortID)"]
         }
         return lines.joined(separator: "\n")
     }

@@ -68,7 +68,8 @@ struct HostRuleAddCommand: AsyncParsableCommand {
         abstract: "Add a rule.",
         discussion: """
             Agents call their tools read, edit, delete, move, search, execute, think, fetch or other. If you give \
-            several conditions, all of them have to hold. A path concerns tools that read or change files, not commands.
+            several conditions, all of them have to hold. A rule has a command or a path, not both: a path concerns \
+            tools that read or change files, not commands.
 
             Examples:
               pairtool host rules add allow --kind edit --path docs

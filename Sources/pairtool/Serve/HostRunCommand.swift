@@ -95,6 +95,11 @@ struct HostRunCommand: AsyncParsableCommand {
         guard projects.allSatisfy({ !$0.utf8.isEmpty }) else {
             throw ValidationError("--project needs a directory. (“.” is the current one.)")
         }
+        guard !worktree || agent.changesFiles else {
+            throw ValidationError(
+                "--worktree needs an agent that changes files: one of `pairtool host agents`, or --agent-command."
+            )
+        }
         if let interface = discovery.interface, !lan, interface != "lo" {
             throw ValidationError(
                 "--interface \(interface) needs --lan. Without --lan, the host listens on this machine only."

@@ -160,33 +160,33 @@ actor HostScreen {
         case .projectCreated(let project, let device):
             line("\(self.device(device)) created the project \(project.name).")
         case .chatCreated(let chat, let device):
-            let title = chat.title.isEmpty ? String(chat.id.prefix(8)) : "“\(chat.title)”"
+            let title = chat.title.isEmpty ? chat.id.shortID : "“\(chat.title)”"
             line("\(self.device(device)) created the chat \(title).")
         case .quotaReached(let device, let what):
             line("\(device.name) (\(device.id)) has reached its quota of \(what) (--quota).")
-        case .turnStarted(let chatID, _): line("A turn started in chat \(chatID.prefix(8)).")
+        case .turnStarted(let chatID, _): line("A turn started in chat \(chatID.shortID).")
         case .turnFinished(let chatID, _, let ok):
-            line("The turn in chat \(chatID.prefix(8)) \(ok ? "is done" : "failed").")
+            line("The turn in chat \(chatID.shortID) \(ok ? "is done" : "failed").")
         case .agent(let message, let lines, let log):
             line("\(message).")
             for text in lines { line("  \(text)") }
             if let log, !lines.isEmpty { line("Full log: \(log)") }
         case .questionAsked(let question):
             line(
-                "The agent asks in chat \(question.chatId.prefix(8)): \(question.title). To answer: "
-                    + "pairtool host approvals show \(question.id.prefix(8))"
+                "The agent asks in chat \(question.chatId.shortID): \(question.title). To answer: "
+                    + "pairtool host approvals show \(question.id.shortID)"
             )
         case .questionEnded(let question): line(Self.ending(of: question))
         case .alwaysRefused(let question, let device):
             line(
-                "\(device.name) (\(device.id)) may not answer the question \(question.id.prefix(8)) for later ones too. "
-                    + "To allow it: --always-by devices"
+                "\(device.name) (\(device.id)) tried to answer question \(question.id.shortID) for all later ones too: "
+                    + "only you may. To let devices do that: pairtool host --always-by devices"
             )
         }
     }
 
     private static func ending(of question: HostQuestion) -> String {
-        let what = "The question \(question.id.prefix(8)) in chat \(question.chatId.prefix(8))"
+        let what = "The question \(question.id.shortID) in chat \(question.chatId.shortID)"
         return switch question.state {
         case .interrupted: "\(what) was open when the host ended: the agent that asked is gone."
         case .expired: "\(what) was not answered in time: rejected."

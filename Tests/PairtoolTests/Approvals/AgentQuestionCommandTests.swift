@@ -50,6 +50,62 @@ import Testing
         }
     }
 
+    @Test("What an agent thinks, plans and changes, and its pictures, are lines of JSON of their own")
+    func reports() async throws {
+        try await withAgent { _, user, _ in
+            let lines = try await user.spawn(["send", "--new", "think", "--json"]).json
+            let thoughts = lines.filter { $0["type"] == .text("thought") }.compactMap { $0["text"]?.string }
+            #expect(thoughts == ["Let me ", "see."])
+            let plan = try #require(lines.first { $0["type"] == .text("plan") })
+            let steps = [("Look", "completed"), ("Do it", "in_progress")].map { text, status in
+                JSONValue.object(["text": .text(text), "status": .text(status)])
+            }
+            #expect(plan["steps"] == .list(steps))
+            let shown = try await user.spawn(["send", "--new", "show 100000", "--json"]).json
+            let tools = Self.lines(of: "tool", in: shown)
+            #expect(tools.compactMap { $0["state"]?.string } == ["pending", "completed"])
+            #expect(tools.allSatisfy { $0["kind"] == .text("edit") && $0["toolCallId"] == .text("t") })
+            #expect(tools.first?["locations"] == .list([.object(["path": .text("a.txt"), "line": .number(2)])]))
+            let diff = try #require(Self.diff(tools.last))
+            #expect(diff.hasPrefix("--- a.txt\n+++ a.txt\n@@ ") && diff.contains("\n-two\n+2\n"), "\(diff.prefix(200))")
+            #expect(diff.utf8.count == 64 << 10, "no more than readers can take")
+            let media = try #require(shown.first { $0["type"] == .text("media") })
+            #expect(media["mimeType"] == .text("image/png") && media["data"] == .text("AAAA"))
+            #expect(shown.last?["answer"] == .text("[image/png, 1 KiB]"))
+        }
+    }
+
+    private static func lines(of type: String, in all: [[String: JSONValue]]) -> [[String: JSONValue]] {
+        all.filter { $0["type"]?.string == type }
+    }
+
+    /// The first change of a tool.
+    private static func diff(_ tool: [String: JSONValue]?) -> String? {
+        guard case .list(let changes)? = tool?["changes"] else { return nil }
+        return changes.first?["diff"]?.string
+    }
+
+    @Test("At a terminal, thoughts are folded, and the plan and the changes are shown")
+    func reportsAtTerminal() async throws {
+        try await withAgent { _, user, _ in
+            try await user.atTerminal(["send", "--new", "think"]) { terminal in
+                try await terminal.shows("✻ Thought for ")
+                try await terminal.shows("☑ Look")
+                try await terminal.shows("☐ Do it")
+                try await terminal.shows("Done.")
+                #expect(try await terminal.status == 0)
+            }
+            try await user.atTerminal(["send", "--new", "show 30"]) { terminal in
+                try await terminal.shows("⚙ Edit done: a.txt +31 −1")
+                try await terminal.shows("-two")
+                try await terminal.shows("+2")
+                try await terminal.shows("… 14 more lines: pairtool changes ")
+                try await terminal.shows("[image/png, 1 KiB]")
+                #expect(try await terminal.status == 0)
+            }
+        }
+    }
+
     @Test("Without a terminal and options, send says that it waits; somebody else answers, and watch tells of it")
     func waits() async throws {
         try await withAgent { host, user, events in
@@ -194,6 +250,29 @@ import Testing
                 let only = try await user.spawn(["approvals", "--host", "Shed"])
                 #expect(only.status == 3, "\(only)")
             }
+        }
+    }
+
+    @Test("A watch of a verified host shows questions as they come and go, however long its interval is")
+    func live() async throws {
+        try await withAgent { host, user, _ in
+            let watching = ["approvals", "--watch", "--json", "--interval", "86400"]
+            let (_, watched) = try await user.follow(watching) { watch in
+                for answer in ["y", "n"] {
+                    let (_, sent) = try await user.follow(Self.ask + ["--json"]) { run in
+                        let id = try #require(try await run.events.first("approval_asked")["approvalId"]?.string)
+                        _ = try await watch.events.first("added") { $0["approval"]?["id"] == .text(id) }
+                        let word = answer == "y" ? "approve" : "reject"
+                        #expect(try await host.spawn(["host", "approvals", word, id]).status == 0)
+                        let decided = try await watch.events.first("decided") { $0["approval"]?["id"] == .text(id) }
+                        #expect(decided["approval"]?["decidedBy"] == .text("The owner"))
+                        #expect(try await run.events.first("finished")["answer"] == .text("chosen: \(answer)"))
+                    }
+                    #expect(sent.status == 0, "\(sent)")
+                }
+                try watch.interrupt()
+            }
+            #expect(watched.status == 130, "\(watched)")
         }
     }
 

@@ -34,7 +34,7 @@ struct ApprovalRejectCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "The reason. The requester sees it. Jarvis daemons need one.")
+    @Option(help: "The reason. Jarvis daemons need one and pass it on; agents do not get it.")
     var reason: String?
 
     @Flag(help: "Also reject later requests of its kind, if the agent offers that and the host allows it.")
@@ -69,7 +69,7 @@ struct ApprovalDecisionOptions: ParsableArguments {
                         .usage,
                         "usage",
                         "\(session.host.name) needs a reason for a rejection; nothing was sent",
-                        next: "pairtool approvals reject \(approval.id.prefix(8)) --reason TEXT"
+                        next: "pairtool approvals reject \(approval.id.shortID) --reason TEXT"
                     )
                 }
                 let decided = try await approvals.decide(approval, choice)

@@ -38,9 +38,7 @@ extension HostOptions {
         let output = options.output
         let hosts = try approvalHosts(output.context)
         guard hosts.count > 1 else {
-            var one = self
-            if let only = hosts.first { one.host = only.id }
-            return try await one.withSession(options) { session in
+            return try await (hosts.first.map { naming($0) } ?? self).withSession(options) { session in
                 let approvals = try session.approvals
                 let found = try await Self.find(word, in: approvals)
                 try await body(session, try Self.single(found.map { ($0, "") }, word, at: approvals.place))
@@ -65,9 +63,7 @@ extension HostOptions {
         if !waiting.isEmpty { found = waiting }
         let approval = try Self.single(found.map { ($0.approval, ", at \($0.host.name)") }, word, at: nil)
         guard let place = found.first(where: { $0.approval == approval })?.host else { return }
-        var one = self
-        one.host = place.id
-        try await one.withSession(options) { try await body($0, approval) }
+        try await naming(place).withSession(options) { try await body($0, approval) }
     }
 
     private static func find(_ word: String, in approvals: any ApprovalDeciding) async throws -> [Approval] {

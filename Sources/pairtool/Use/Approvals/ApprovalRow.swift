@@ -44,10 +44,6 @@ struct ApprovalRow: Encodable {
         daemon = place
     }
 
-    private var chosen: String? {
-        option.flatMap { chosen in options?.first { $0.id.isSame(as: chosen) }?.name }
-    }
-
     /// All fields, one per line. Long texts are shortened so that they cannot push the other lines off the screen; what
     /// a tool would do follows in full.
     func text(now: Date) -> String {
@@ -66,7 +62,7 @@ struct ApprovalRow: Encodable {
         }
         if let resolvedAt { lines.append(("decided", CompanionTimestamp.string(from: resolvedAt))) }
         if let decidedBy { lines.append(("decider", decidedBy)) }
-        if let chosen { lines.append(("answer", chosen)) }
+        if let chosen = options?.name(of: option) { lines.append(("answer", chosen)) }
         if let chatId { lines.append(("chat", chatId)) }
         if let options { lines.append(("answers", options.map(\.name).joined(separator: ", "))) }
         for (key, value) in (details ?? [:]).sorted(by: { $0.key < $1.key }).prefix(40) {

@@ -102,7 +102,7 @@ struct ApprovalWatcher: Sendable {
         case .quiet: output.data("\(sign)\(row.id)")
         case .text:
             let time = now.formatted(Date.ISO8601FormatStyle().time(includingFractionalSeconds: false))
-            let id = row.id.prefix(8)
+            let id = row.id.shortID
             output.data(
                 TerminalText.line(
                     "\(prefix)\(time) \(sign) \(id)  \(row.action.scalars(atMost: 200))  \(remark)".trimmingWhitespace()

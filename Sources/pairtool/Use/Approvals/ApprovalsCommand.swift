@@ -12,11 +12,12 @@ struct ApprovalPlaceOption: ParsableArguments {
     )
     var via: JarvisPlace?
 
+    /// The base URL that the running command uses; nil for the one that answers.
+    @TaskLocal static var chosen: JarvisPlace?
+
     /// Runs a body that uses the base URL.
     func run<R>(_ body: () async throws -> R) async rethrows -> R {
-        var context = CommandContext.current
-        context.place = via
-        return try await CommandContext.$current.withValue(context, operation: body)
+        try await Self.$chosen.withValue(via, operation: body)
     }
 }
 
@@ -61,7 +62,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
         var notify = false
 
         @Option(
-            help: "With --watch: the seconds between two requests. Default: 2.",
+            help: "With --watch and a Jarvis daemon: the seconds between two requests. Default: 2.",
             transform: Seconds.init(commandLine:)
         )
         var interval = Seconds(2)
@@ -80,9 +81,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
             try await place.run {
                 let hosts = try host.approvalHosts(.current)
                 guard hosts.count > 1 || all.allHosts else {
-                    var one = host
-                    if let only = hosts.first { one.host = only.id }
-                    return try await one.withSession(options) { session in
+                    return try await (hosts.first.map { host.naming($0) } ?? host).withSession(options) { session in
                         guard watch else { return try await list(session) }
                         try await watcher(session).run(notifies: notify)
                     }
@@ -107,20 +106,29 @@ struct ApprovalsCommand: AsyncParsableCommand {
                     next: "pairtool approvals --watch"
                 )
             }
-            let now = session.output.context.now()
-            session.output.list(
-                list.approvals.map { ApprovalRow($0, at: approvals.place) },
-                columns: [
-                    TableColumn("ID", rank: 0) { String($0.id.prefix(8)) },
-                    TableColumn("ACTION", shrinks: true, rank: 0) { $0.action.scalars(atMost: 200) },
-                    TableColumn("BY", shrinks: true, rank: 2) { $0.asker },
-                    TableColumn("ASKED") { TimeText.ago($0.requestedAt, now: now) },
-                ],
-                id: \.id
-            )
+            show(list.approvals.map { ApprovalRow($0, at: approvals.place) }, session.output) { $0 }
             if session.output.format == .text {
                 session.output.say("At \(approvals.place). Next: pairtool approvals show ID")
             }
+        }
+
+        /// - Parameter more: Columns that follow the action.
+        private func show<Row: Encodable>(
+            _ rows: [Row],
+            _ output: Output,
+            more: [TableColumn<Row>] = [],
+            _ approval: @escaping (Row) -> ApprovalRow
+        ) {
+            let now = output.context.now()
+            let first: [TableColumn<Row>] = [
+                TableColumn("ID", rank: 0) { approval($0).id.shortID },
+                TableColumn("ACTION", shrinks: true, rank: 0) { approval($0).action.scalars(atMost: 200) },
+            ]
+            let last: [TableColumn<Row>] = [
+                TableColumn("BY", shrinks: true, rank: 2) { approval($0).asker },
+                TableColumn("ASKED") { TimeText.ago(approval($0).requestedAt, now: now) },
+            ]
+            output.list(rows, columns: first + more + last) { approval($0).id }
         }
 
         private func report(_ list: ApprovalList, at place: String, _ output: Output) {
@@ -164,18 +172,8 @@ struct ApprovalsCommand: AsyncParsableCommand {
                     )
                 )
             }
-            let now = output.context.now()
-            output.list(
-                rows,
-                columns: [
-                    TableColumn("ID", rank: 0) { String($0.row.id.prefix(8)) },
-                    TableColumn("ACTION", shrinks: true, rank: 0) { $0.row.action.scalars(atMost: 200) },
-                    TableColumn("HOST", shrinks: true, rank: 0) { $0.host.name },
-                    TableColumn("BY", shrinks: true, rank: 2) { $0.row.asker },
-                    TableColumn("ASKED") { TimeText.ago($0.row.requestedAt, now: now) },
-                ],
-                id: \.row.id
-            )
+            let hostColumn = TableColumn<HostRow<ApprovalRow>>("HOST", shrinks: true, rank: 0) { $0.host.name }
+            show(rows, output, more: [hostColumn]) { $0.row }
             if output.format == .text { output.say("Next: pairtool approvals show ID") }
         }
 

@@ -77,7 +77,7 @@ let modules: [Target] = [
     .target(
         name: "Providers",
         dependencies: [
-            "CompanionWire", "LocalState",
+            "CompanionWire", "Identity", "LocalState",
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOCore", package: "swift-nio"),

@@ -1,12 +1,11 @@
-import CompanionWire
-import FoundationEssentials
+import Identity
 import LocalState
 
 /// Keeps the keys of providers, and where they are, in a file of their own: `provider_keys.json` in the data directory
 /// (mode 0600).
 package struct ProviderKeyStore: Sendable {
-    package let path: String
-    private let directory: String
+    private let file: RecordFile<Content>
+    package var path: String { file.path }
 
     private struct Content: Codable, Equatable {
         var version = 1
@@ -21,8 +20,23 @@ package struct ProviderKeyStore: Sendable {
 
     /// - Parameter directory: The tool's data directory.
     package init(directory: String) {
-        self.directory = directory
-        path = directory + "/provider_keys.json"
+        file = RecordFile(
+            path: directory + "/provider_keys.json",
+            lock: directory + "/provider_keys.lock",
+            empty: Content(),
+            kind: "the keys",
+            remedy: "move them away and set them anew"
+        ) { path in
+            do {
+                return try PrivateFile.readOwned(path, limit: 256 << 10)
+            } catch {
+                throw ProviderKeyStoreError(
+                    .unusable,
+                    "the keys in \(path) are not used: others may have written or read them (\(error))",
+                    remedy: "chmod 600 '\(path)'"
+                )
+            }
+        }
     }
 
     package func key(of provider: Provider) throws -> ProviderKey? {
@@ -53,47 +67,34 @@ package struct ProviderKeyStore: Sendable {
         }
     }
 
-    private func load() throws(ProviderKeyStoreError) -> Content {
-        let bytes: [UInt8]?
-        do {
-            bytes = try PrivateFile.readOwned(path, limit: 256 << 10)
-        } catch {
-            throw ProviderKeyStoreError(
-                .unusable,
-                "the keys in \(path) are not used: others may have written or read them (\(error))",
-                remedy: "chmod 600 '\(path)'"
-            )
-        }
-        guard let bytes else { return Content() }
-        return try content(of: bytes)
-    }
-
-    /// Whether the file is whole, whoever else may use it; one that is not there is.
+    /// Whether the file is whole, whoever else may use it; one that is not there is, and so is one that a newer version
+    /// wrote.
     ///
     /// - Throws: ``ProviderKeyStoreError``.
     package func check() throws {
-        if let bytes = try PrivateFile.read(path) { _ = try content(of: bytes) }
+        do {
+            _ = try converting { try file.load(isChecked: false) }
+        } catch let error as ProviderKeyStoreError where error.code == .newer {}
     }
 
-    private func content(of bytes: [UInt8]) throws(ProviderKeyStoreError) -> Content {
-        guard let content = try? JSONDecoder().decode(Content.self, from: Data(bytes)) else {
-            throw ProviderKeyStoreError(
-                .damaged,
-                "the keys in \(path) are damaged",
-                remedy: "move them away and set them anew: mv '\(path)' '\(path).damaged'"
-            )
-        }
-        return content
+    private func load() throws -> Content {
+        try converting { try file.load() }
     }
 
     private func update<R>(_ change: (inout Content) -> R) throws -> R {
-        try PrivateFile.update(
-            path,
-            lock: directory + "/provider_keys.lock",
-            encoder: CompanionJSON.encoder(sorted: true),
-            load: load,
-            change
-        )
+        try converting { try file.update(change) }
+    }
+
+    private func converting<R>(_ body: () throws -> R) throws -> R {
+        do {
+            return try body()
+        } catch let error as PairedHostStoreError {
+            throw ProviderKeyStoreError(
+                error.isDamage ? .damaged : .newer,
+                error.description,
+                remedy: error.remedy
+            )
+        }
     }
 }
 
@@ -102,6 +103,8 @@ package struct ProviderKeyStoreError: Error, Sendable, CustomStringConvertible {
     package enum Code: String, Sendable {
         /// The file does not hold what it should.
         case damaged
+        /// A newer version of pairtool wrote it.
+        case newer
         /// It is not used: others may have written or read it.
         case unusable
     }
@@ -109,10 +112,10 @@ package struct ProviderKeyStoreError: Error, Sendable, CustomStringConvertible {
     package let code: Code
     /// What happened, for people. Holds nothing of the file's content.
     package let message: String
-    /// The command that helps.
-    package let remedy: String
+    /// The command or act that helps, if there is one.
+    package let remedy: String?
 
-    init(_ code: Code, _ message: String, remedy: String) {
+    init(_ code: Code, _ message: String, remedy: String?) {
         self.code = code
         self.message = message
         self.remedy = remedy

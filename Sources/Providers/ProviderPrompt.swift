@@ -56,6 +56,23 @@ package struct ProviderPrompt: Sendable, Hashable {
     }
 }
 
+extension [ProviderPrompt.Message] {
+    /// The messages turn by turn, the user's first, as many models insist: those of one side in a row are joined, with
+    /// their images. None of them has to do with tools.
+    package var turnByTurn: [ProviderPrompt.Message] {
+        var turns: [ProviderPrompt.Message] = []
+        for message in self {
+            if let last = turns.last, last.isFromUser == message.isFromUser {
+                turns[turns.count - 1].text += "\n\n" + message.text
+                turns[turns.count - 1].images += message.images
+            } else if !turns.isEmpty || message.isFromUser {
+                turns.append(message)
+            }
+        }
+        return turns
+    }
+}
+
 /// A function that a model may call.
 package struct ProviderTool: Sendable, Hashable {
     package var name: String

@@ -152,7 +152,7 @@ package indirect enum AICLIEvent: Sendable, Hashable {
         let input = (value["inputTokens"] ?? value["input_tokens"])?.integer
         let output = (value["outputTokens"] ?? value["output_tokens"])?.integer
         guard input != nil || output != nil else { return nil }
-        let (total, overflow) = (input ?? 0).addingReportingOverflow(output ?? 0)
-        return ContinueChatUsage(inputTokens: input, outputTokens: output, totalTokens: overflow ? nil : total)
+        let total = ContinueChatUsage.sum(input, output)
+        return ContinueChatUsage(inputTokens: input, outputTokens: output, totalTokens: total)
     }
 }

@@ -51,7 +51,7 @@ package struct SentCommand: Codable, Sendable, Hashable {
 /// The prompts that were written while a host was unreachable: oldest first, each sent once.
 package struct Outbox: Codable, Sendable, Hashable {
     package static let mostPrompts = 200
-    /// The most bytes of all prompts, without the commands that send them.
+    /// The most bytes of all prompts and of the commands that were sent for them.
     package static let mostBytes = 4 << 20
 
     package var version = 1
@@ -115,7 +115,7 @@ package struct Outbox: Codable, Sendable, Hashable {
     }
 
     /// Marks the prompt as refused by the host, so that it does not block the ones after it.
-    package mutating func refuse(_ id: String, because reason: String? = nil) {
+    package mutating func refuse(_ id: String, because reason: String) {
         change(id) { prompt in
             prompt.state = .refused
             prompt.reason = reason

@@ -1,65 +1,40 @@
-import CompanionWire
 import FoundationEssentials
 import Identity
 import LocalState
 
 /// The outbox of one host on the disk: a file that only its owner can read.
 package struct OutboxStore: Sendable {
-    package let path: String
-    private let lock: String
+    private let file: RecordFile<Outbox>
+    package var path: String { file.path }
 
     /// - Parameter path: The file; its lock is beside it.
     package init(path: String, lock: String? = nil) {
-        self.path = path
-        self.lock = lock ?? path + ".lock"
+        file = RecordFile(
+            path: path,
+            lock: lock ?? path + ".lock",
+            limit: 64 << 20,
+            empty: Outbox(),
+            remedy: "move it away"
+        )
     }
 
     /// - Throws: `PairedHostStoreError` if the file is damaged or of a later version; `PrivateFile.Failure` if others
     ///   can have written it. The file is left unchanged.
     package func load() throws -> Outbox {
-        guard let bytes = try PrivateFile.readRecord(path, limit: 64 << 20) else { return Outbox() }
-        let outbox: Outbox
-        do {
-            outbox = try CompanionJSON.decoder().decode(Outbox.self, from: Data(bytes))
-        } catch {
-            throw PairedHostStoreError(
-                description: "\(path) is damaged",
-                remedy: "move it away: mv '\(path)' '\(path).damaged'"
-            )
-        }
-        guard outbox.version <= Outbox().version else {
-            throw PairedHostStoreError(
-                description: "\(path) was written by a newer version of pairtool",
-                remedy: "update pairtool"
-            )
-        }
-        return outbox
+        try file.load()
     }
 
-    /// Whether the file can be read, or its owner or mode keeps it from being read.
-    package var isWhole: Bool {
-        do {
-            _ = try load()
-            return true
-        } catch {
-            return (error as? PrivateFile.Failure)?.remedy != nil
-        }
-    }
+    /// Whether the file is not damaged, as far as it can be read.
+    package var isWhole: Bool { file.isWhole }
 
     @discardableResult
     package func update<R>(_ change: (inout Outbox) throws -> R) throws -> R {
-        try PrivateFile.update(
-            path,
-            lock: lock,
-            encoder: CompanionJSON.encoder(sorted: true),
-            load: load,
-            change
-        )
+        try file.update(change)
     }
 
     /// Removes all prompts.
     package func removeAll() throws {
         guard FileStatus(path) != nil else { return }
-        try FileLock.withBlocking(lock) { try FileManager.default.removeItem(atPath: path) }
+        try FileLock.withBlocking(file.lock) { try FileManager.default.removeItem(atPath: path) }
     }
 }

@@ -1,3 +1,4 @@
+package import CompanionClient
 import FoundationEssentials
 import Glibc
 import LocalState
@@ -6,18 +7,22 @@ import LocalState
 package struct FileCheck: DoctorCheck {
     package let name = CheckName.files
     private let directory: String
+    private let families: [FamilyFiles]
 
-    /// - Parameter directory: The tool's data directory.
-    package init(directory: String) {
+    /// - Parameters:
+    ///   - directory: The tool's data directory.
+    ///   - families: What the families keep there.
+    package init(directory: String, families: [FamilyFiles]) {
         self.directory = directory
+        self.families = families
     }
 
     package func findings() async throws -> [Finding] {
-        let directory = directory
-        return try await BlockingCall.run { Self.look(at: directory) }
+        let (directory, families) = (directory, families)
+        return try await BlockingCall.run { Self.look(at: directory, families) }
     }
 
-    private static func look(at directory: String) -> [Finding] {
+    private static func look(at directory: String, _ families: [FamilyFiles]) -> [Finding] {
         guard FileStatus(directory) != nil else {
             return [.ok(.files, about: directory, "there are no files yet; the first pairing makes a key")]
         }
@@ -25,7 +30,7 @@ package struct FileCheck: DoctorCheck {
         // The host's files are in a directory of their own; the projects that it created are not checked.
         let paths =
             [directory] + names + entries(of: directory + "/host").map { "\(directory)/host/\($0)" }
-            + ["lumi", "aicli", "outbox"].flatMap { all(below: "\(directory)/\($0)") }
+            + (families.map(\.directory) + ["outbox"]).flatMap { all(below: "\(directory)/\($0)") }
         var findings: [Finding] = []
         for path in paths {
             guard let status = FileStatus(path, followingLinks: false) else { continue }
@@ -33,7 +38,8 @@ package struct FileCheck: DoctorCheck {
         }
         // A file that cannot be read is not damaged: its owner is reported above, and the advice to move it away would
         // lose it.
-        findings += RecordCheck(directory: directory).findings().filter { isReadable($0.subject ?? "") }
+        let records = RecordCheck(directory: directory, families: families)
+        findings += records.findings().filter { isReadable($0.subject ?? "") }
         guard findings.isEmpty else { return findings }
         return [.ok(.files, about: directory, "\(paths.count) files and directories, readable by you only")]
     }

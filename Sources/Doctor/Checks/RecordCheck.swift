@@ -10,6 +10,7 @@ import Providers
 struct RecordCheck {
     /// The tool's data directory.
     let directory: String
+    let families: [FamilyFiles]
 
     func findings() -> [Finding] {
         let keys = [directory, directory + "/host"].map { SecureKeyStore(directory: $0) }
@@ -28,17 +29,17 @@ struct RecordCheck {
 
     /// The files that belong to single hosts.
     private var belongings: [Finding] {
-        let servers = FileCheck.entries(of: "\(directory)/aicli").map { AICLIStore(data: directory, hostID: $0) }
-        let macs = FileCheck.entries(of: "\(directory)/lumi").map { LumiStore(directory: "\(directory)/lumi/\($0)") }
         var findings = HostFiles.damaged(in: directory + "/host").map { damaged($0, .replaceFile) }
         let outboxes = FileCheck.entries(of: "\(directory)/outbox").filter { $0.ends(with: ".json") }
         for name in outboxes where !OutboxStore(path: "\(directory)/outbox/\(name)").isWhole {
             findings.append(damaged("\(directory)/outbox/\(name)", .moveAway))
         }
-        for server in servers { findings += server.damagedFiles().map { damaged($0, .moveAway) } }
-        for mac in macs {
-            findings += mac.damagedPulledFiles().map { damaged($0, .pullAgain) }
-            findings += mac.damagedLocalFiles().map { damaged($0, .moveAway) }
+        for family in families {
+            for host in FileCheck.entries(of: "\(directory)/\(family.directory)") {
+                findings += family.damaged(directory, host).map {
+                    damaged($0.path, $0.canBePulledAgain ? .pullAgain : .moveAway)
+                }
+            }
         }
         return findings
     }

@@ -1,14 +1,13 @@
 package import CompanionWire
-internal import FoundationEssentials
 internal import LocalState
 
-/// The records of paired hosts could not be read or written.
+/// Records, such as those of paired hosts, could not be read or written.
 package struct PairedHostStoreError: Error, Sendable, CustomStringConvertible {
     package let description: String
     /// The command to run, or what else to do, if something helps.
     package let remedy: String?
     /// Whether the file was read and makes no sense.
-    let isDamage: Bool
+    package let isDamage: Bool
 
     package init(description: String, remedy: String?, isDamage: Bool = false) {
         self.description = description
@@ -29,12 +28,9 @@ package struct PairedHostStore: Sendable {
             name: "hosts",
             empty: PairedHosts(),
             kind: "the records of paired hosts",
-            remedy: "restore them, or move them away and pair again"
-        ) {
-            let encoder = CompanionJSON.encoder(sorted: true)
-            encoder.outputFormatting.insert(.prettyPrinted)
-            return encoder
-        }
+            remedy: "restore them, or move them away and pair again",
+            isPretty: true
+        )
     }
 
     /// The records; empty if no host was ever paired.

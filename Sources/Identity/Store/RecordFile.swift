@@ -2,17 +2,18 @@ internal import CompanionWire
 internal import FoundationEssentials
 internal import LocalState
 
-/// A JSON file of records in the data directory (mode 0600), with the version of its format.
-struct RecordFile<Content: Codable & Equatable & Sendable>: Sendable {
-    let path: String
-    private let lock: String
+/// A JSON file of records (mode 0600), with the version of its format.
+package struct RecordFile<Content: Decodable & Sendable>: Sendable {
+    package let path: String
+    /// The lock file that all writers of the file use.
+    package let lock: String
+    private let limit: Int
     /// Stands for a missing file.
     private let empty: Content
-    /// What the file has, as its errors call it.
-    private let kind: String
-    /// How to go on without a damaged file, before the command that moves it away.
+    private let kind: String?
     private let remedy: String
-    private let encoder: @Sendable () -> JSONEncoder
+    private let isPretty: Bool
+    private let reading: (@Sendable (_ path: String) throws -> [UInt8]?)?
 
     private struct Version: Decodable {
         var version: Int
@@ -21,50 +22,100 @@ struct RecordFile<Content: Codable & Equatable & Sendable>: Sendable {
     /// The version that this program writes, in all such files.
     private static var version: Int { 1 }
 
-    init(
-        directory: String,
-        name: String,
+    /// - Parameters:
+    ///   - limit: The largest size in bytes. Default: 16 MiB.
+    ///   - empty: Stands for a missing file.
+    ///   - kind: What the file has, as its errors call it, in the plural. Default: they name the file alone.
+    ///   - remedy: How to go on without a damaged file, before the command that moves it away.
+    ///   - isPretty: Whether the JSON is laid out for people. Default: false.
+    ///   - reading: Reads the file where more is checked, and returns nil if it does not exist. Default: it is refused
+    ///     if other users may have written it.
+    package init(
+        path: String,
+        lock: String,
+        limit: Int = 16 << 20,
         empty: Content,
-        kind: String,
+        kind: String? = nil,
         remedy: String,
-        encoder: @escaping @Sendable () -> JSONEncoder = { CompanionJSON.encoder(sorted: true) }
+        isPretty: Bool = false,
+        reading: (@Sendable (_ path: String) throws -> [UInt8]?)? = nil
     ) {
-        (path, lock) = ("\(directory)/\(name).json", "\(directory)/\(name).lock")
-        (self.empty, self.kind, self.remedy, self.encoder) = (empty, kind, remedy, encoder)
+        (self.path, self.lock, self.limit, self.empty) = (path, lock, limit, empty)
+        (self.kind, self.remedy, self.isPretty, self.reading) = (kind, remedy, isPretty, reading)
+    }
+
+    /// A file in the data directory, with its lock beside it.
+    init(directory: String, name: String, empty: Content, kind: String, remedy: String, isPretty: Bool = false) {
+        self.init(
+            path: "\(directory)/\(name).json",
+            lock: "\(directory)/\(name).lock",
+            empty: empty,
+            kind: kind,
+            remedy: remedy,
+            isPretty: isPretty
+        )
     }
 
     /// - Parameter isChecked: Whether to refuse a file that other users may have written. Default: true; false only to
     ///   check whether it is damaged.
     /// - Throws: ``PairedHostStoreError`` if the file is damaged or was written by a newer version;
     ///   `PrivateFile.Failure` if it cannot be read or is refused. It is left as it is.
-    func load(isChecked: Bool = true) throws -> Content {
-        guard let bytes = try PrivateFile.readRecord(path, isChecked: isChecked) else { return empty }
-        let decoder = CompanionJSON.decoder()
-        if let version = try? decoder.decode(Version.self, from: Data(bytes)).version, version > Self.version {
+    package func load(isChecked: Bool = true) throws -> Content {
+        try stored(isChecked: isChecked) ?? empty
+    }
+
+    /// The same, or nil if the file does not exist.
+    package func stored(isChecked: Bool = true) throws -> Content? {
+        guard let bytes = try read(isChecked: isChecked) else { return nil }
+        let (decoder, data) = (CompanionJSON.decoder(), Data(bytes))
+        // The rest of a newer file may have another shape.
+        if let version = try? decoder.decode(Version.self, from: data).version, version > Self.version {
             throw PairedHostStoreError(
                 description: "\(path) was written by a newer version of pairtool",
                 remedy: "update pairtool"
             )
         }
         do {
-            return try decoder.decode(Content.self, from: Data(bytes))
+            return try decoder.decode(Content.self, from: data)
         } catch {
             throw PairedHostStoreError(
-                description: "\(kind) in \(path) are damaged",
+                description: kind.map { "\($0) in \(path) are damaged" } ?? "\(path) is damaged",
                 remedy: "\(remedy): mv '\(path)' '\(path).damaged'",
                 isDamage: true
             )
         }
     }
 
+    private func read(isChecked: Bool) throws -> [UInt8]? {
+        if isChecked, let reading { return try reading(path) }
+        return try PrivateFile.readRecord(path, limit: limit, isChecked: isChecked)
+    }
+
+    /// Whether the file is not damaged. A file that is refused for its owner or mode, or that a newer version wrote,
+    /// does not count as damaged.
+    package var isWhole: Bool {
+        do {
+            _ = try stored()
+            return true
+        } catch let error as PairedHostStoreError {
+            return !error.isDamage
+        } catch {
+            return (error as? PrivateFile.Failure)?.remedy != nil
+        }
+    }
+}
+
+extension RecordFile where Content: Encodable & Equatable {
     /// Changes the content: reads, changes and writes it atomically, while no other process does the same.
     ///
     /// - Parameter replacesDamaged: Whether a damaged file counts as a missing one. Default: false, it is an error.
-    func update<R>(replacesDamaged: Bool = false, _ change: (inout Content) throws -> R) throws -> R {
-        try PrivateFile.update(
+    package func update<R>(replacesDamaged: Bool = false, _ change: (inout Content) throws -> R) throws -> R {
+        let encoder = CompanionJSON.encoder(sorted: true)
+        if isPretty { encoder.outputFormatting.insert(.prettyPrinted) }
+        return try PrivateFile.update(
             path,
             lock: lock,
-            encoder: encoder(),
+            encoder: encoder,
             load: {
                 do {
                     return try load()

@@ -14,6 +14,7 @@ struct AICLIFamily: Family {
     let firstCommand = "pairtool projects"
     let codes: Set<PairingCodeKind> = [.token]
     let queuing = PromptQueuing.untilAnswered
+    let files: FamilyFiles? = .aicli
 
     func clients(of host: PairedHost) -> [Any.Type] { [AICLIHost.self] }
 

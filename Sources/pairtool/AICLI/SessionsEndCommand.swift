@@ -35,7 +35,7 @@ struct SessionsEndCommand: AsyncParsableCommand {
                 throw CommandError(
                     .failed,
                     "session.not_ended",
-                    "the host still lists session \(found.id.prefix(8)): this server cannot end a session on request",
+                    "the host still lists session \(found.id.shortID): this server cannot end a session on request",
                     next: "wait until it expires, or restart the server"
                 )
             }

@@ -80,7 +80,8 @@ struct DoctorCommand: AsyncParsableCommand {
                 ).hosts
             },
         ] + (hosts.isEmpty ? [NoHostCheck()] : hosts) + [
-            FileCheck(directory: context.paths.data), CameraCheck(), PictureCheck(),
+            FileCheck(directory: context.paths.data, families: HostFamily.allCases.compactMap { $0.behavior.files }),
+            CameraCheck(), PictureCheck(),
             DiskCheck(directories: [context.paths.data, context.paths.state, context.paths.runtime]),
         ]
     }

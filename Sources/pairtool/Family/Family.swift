@@ -110,6 +110,8 @@ protocol Family: Sendable {
     func keepStored(of host: PairedHost, _ recorder: HistoryRecorder, context: CommandContext) async throws
     /// The prompts that wait for a host. Default: a file of its own.
     func outbox(of host: PairedHost, context: CommandContext) -> OutboxStore
+    /// The files that are kept for its hosts, besides their records and outboxes. Default: none.
+    var files: FamilyFiles? { get }
     /// Removes everything that is stored for a host besides its record.
     func forget(_ host: PairedHost, context: CommandContext) throws
 }
@@ -137,6 +139,7 @@ extension Family {
     var speaksHTTP: Bool { true }
     var queuing: PromptQueuing { .none }
     var followedTypes: [ServiceType] { [] }
+    var files: FamilyFiles? { nil }
 
     /// The services that its hosts advertise; none if they do not advertise themselves.
     var serviceTypes: [ServiceType] { ServiceType.all.filter { $0.family == name } }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CompanionClient
+import CompanionWire
 import FoundationEssentials
 import Identity
 
@@ -61,7 +62,7 @@ struct AutomationsCommand: AsyncParsableCommand {
                 TableColumn("AGENT", shrinks: true, rank: 3) { $0.agentName ?? "–" },
                 TableColumn("ENABLED", rank: 2) { $0.isEnabled ? "yes" : "no" },
                 TableColumn("LAST RUN", rank: 4) { TimeText.ago($0.lastRunAt, now: now) },
-                TableColumn("ID", rank: 0) { String($0.id.prefix(8)) },
+                TableColumn("ID", rank: 0) { $0.id.shortID },
             ],
             id: \.id
         )

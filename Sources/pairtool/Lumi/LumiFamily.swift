@@ -14,6 +14,7 @@ struct LumiFamily: Family {
     let firstCommand = "pairtool lumi sync"
     let codes: Set<PairingCodeKind> = [.digits]
     let speaksHTTP = false
+    let files: FamilyFiles? = .lumi
 
     func clients(of host: PairedHost) -> [Any.Type] { [LumiStore.self, AgentChat.self] }
 

@@ -26,21 +26,21 @@ package struct AICLIStore: Sendable {
     }
 
     package func sessions() throws -> AICLISessionTable {
-        try load("sessions.json") ?? AICLISessionTable()
+        try sessionFile.load()
     }
 
     @discardableResult
     package func updateSessions<R>(_ change: (inout AICLISessionTable) throws -> R) throws -> R {
-        try update("sessions.json", AICLISessionTable(), change)
+        try sessionFile.update(change)
     }
 
     /// The projects that the server last listed; nil if there are none yet.
     func listing() throws -> AICLIListing? {
-        try load("projects.json")
+        try listingFile.stored()
     }
 
     func keep(_ projects: [CompanionProject], at now: Date) throws {
-        try update("projects.json", AICLIListing()) {
+        try listingFile.update {
             // Do not write the file every time only to update the date.
             guard $0.projects != projects || now.timeIntervalSince($0.listedAt) > 60 else { return }
             $0 = AICLIListing(projects: projects, listedAt: now)
@@ -48,7 +48,7 @@ package struct AICLIStore: Sendable {
     }
 
     package var outboxStore: OutboxStore {
-        OutboxStore(path: "\(directory)/outbox.json", lock: "\(directory)/lock")
+        OutboxStore(path: "\(directory)/outbox.json", lock: lock)
     }
 
     package func outbox() throws -> Outbox {
@@ -62,7 +62,7 @@ package struct AICLIStore: Sendable {
 
     /// What an earlier version kept of a chat; nil if there is nothing.
     func transcript(chatID: String) throws -> AICLITranscript? {
-        try load(Self.transcriptName(chatID))
+        try transcriptFile(Self.transcriptName(chatID)).stored()
     }
 
     func removeTranscript(chatID: String) {
@@ -83,21 +83,12 @@ package struct AICLIStore: Sendable {
     }
 
     private func isWhole(_ name: String) -> Bool {
-        do {
-            switch name {
-            case "sessions.json": _ = try sessions()
-            case "projects.json": _ = try listing()
-            case "outbox.json": _ = try outbox()
-            case _ where name.begins(with: "chat-") && name.ends(with: ".json"):
-                _ = try load(name, as: AICLITranscript.self)
-            default: break
-            }
-            return true
-        } catch let error as PrivateFile.Failure where error.remedy != nil {
-            // The file's owner or mode is wrong, so it was not read.
-            return true
-        } catch {
-            return false
+        switch name {
+        case "sessions.json": sessionFile.isWhole
+        case "projects.json": listingFile.isWhole
+        case "outbox.json": outboxStore.isWhole
+        case _ where name.begins(with: "chat-") && name.ends(with: ".json"): transcriptFile(name).isWhole
+        default: true
         }
     }
 
@@ -111,33 +102,19 @@ package struct AICLIStore: Sendable {
         "chat-\(DeviceIdentity.shortHash(chatID)).json"
     }
 
-    /// - Throws: ``PairedHostStoreError`` if the file is damaged, ``PrivateFile/Failure`` if others can have written
-    ///   it. The file is left unchanged.
-    private func load<Value: Decodable>(_ name: String, as: Value.Type = Value.self) throws -> Value? {
-        let path = "\(directory)/\(name)"
-        guard let bytes = try PrivateFile.readRecord(path, limit: 64 << 20) else { return nil }
-        do {
-            return try CompanionJSON.decoder().decode(Value.self, from: Data(bytes))
-        } catch {
-            throw PairedHostStoreError(
-                description: "\(path) is damaged",
-                remedy: "move it away: mv '\(path)' '\(path).damaged'"
-            )
-        }
+    /// One for all files of the server.
+    private var lock: String { "\(directory)/lock" }
+
+    private var sessionFile: RecordFile<AICLISessionTable> { file("sessions.json", empty: AICLISessionTable()) }
+
+    private var listingFile: RecordFile<AICLIListing> { file("projects.json", empty: AICLIListing()) }
+
+    private func transcriptFile(_ name: String) -> RecordFile<AICLITranscript> {
+        file(name, empty: AICLITranscript(messages: []))
     }
 
-    private func update<Value: Codable & Equatable, R>(
-        _ name: String,
-        _ empty: Value,
-        _ change: (inout Value) throws -> R
-    ) throws -> R {
-        try PrivateFile.update(
-            "\(directory)/\(name)",
-            lock: "\(directory)/lock",
-            encoder: CompanionJSON.encoder(sorted: true),
-            load: { try load(name) ?? empty },
-            change
-        )
+    private func file<Content: Decodable & Sendable>(_ name: String, empty: Content) -> RecordFile<Content> {
+        RecordFile(path: "\(directory)/\(name)", lock: lock, limit: 64 << 20, empty: empty, remedy: "move it away")
     }
 }
 

@@ -45,7 +45,8 @@ package struct AgentChat: TurnRunning {
 
     /// Asks the agent's provider, once. Ending the reading ends the answer; what came of it is kept.
     ///
-    /// Throws ``ProviderError`` and ``LumiStoreError`` and ``ProviderKeyStoreError`` too. A prompt that got no answer at all is not kept.
+    /// Throws ``ProviderError``, ``LumiStoreError`` and ``ProviderKeyStoreError``. A prompt that got no answer is not
+    /// kept.
     package func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs {
         TurnOutputs { emit in emit(.finished(try await run(chatID: chatID, request, emit))) }
     }
@@ -88,12 +89,7 @@ package struct AgentChat: TurnRunning {
                     usage = ContinueChatUsage(
                         inputTokens: input,
                         outputTokens: output,
-                        totalTokens: input.flatMap { input in
-                            output.flatMap { output in
-                                let (total, isTooLarge) = input.addingReportingOverflow(output)
-                                return isTooLarge ? nil : total
-                            }
-                        },
+                        totalTokens: input == nil || output == nil ? nil : ContinueChatUsage.sum(input, output),
                         model: model
                     )
                 case .finished(let reason): ending = reason

@@ -25,16 +25,8 @@ enum PromptHistory {
             guard !message.content.isEmpty || !pictures.isEmpty else { continue }
             picked.append(.init(isFromUser: message.isFromUser, text: message.content, images: pictures))
         }
-        var turns: [ProviderPrompt.Message] = []
-        for message in picked.reversed() + [.init(isFromUser: true, text: request.prompt, images: request.images)] {
-            if turns.isEmpty, !message.isFromUser { continue }
-            if let last = turns.last, last.isFromUser == message.isFromUser {
-                turns[turns.count - 1].text += "\n\n" + message.text
-                turns[turns.count - 1].images += message.images
-            } else {
-                turns.append(message)
-            }
-        }
-        return turns
+        picked.reverse()
+        picked.append(.init(isFromUser: true, text: request.prompt, images: request.images))
+        return picked.turnByTurn
     }
 }

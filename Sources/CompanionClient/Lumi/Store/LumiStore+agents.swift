@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
-/// Agents that were made, changed or deleted here: apart from what was pulled, so that no pull undoes it, and nothing of
-/// it goes to the Mac.
+/// Agents that were made, changed or deleted here: apart from what was pulled, so that no pull undoes it, and nothing
+/// of it goes to the Mac.
 extension LumiStore {
     /// Where an agent is from.
     package enum AgentOrigin: String, Sendable, Codable {
@@ -15,7 +15,7 @@ extension LumiStore {
         var version = 1
         /// Those made here, and the copies of pulled ones.
         var agents: [LumiAgent] = []
-        /// Pulled ones that are not shown.
+        /// Those that are not shown if they are pulled.
         var deleted: Set<UUID> = []
     }
 
@@ -51,12 +51,11 @@ extension LumiStore {
         }
     }
 
-    /// Deletes an agent here. A pulled one is hidden, until it is taken back.
+    /// Deletes an agent here. A pulled one is hidden, until it is taken back; so is one that the Mac lists again later.
     package func delete(_ id: UUID) throws {
-        let isPulled = try origin(of: id) != .here
         try changeAgents { own in
             own.agents.removeAll { $0.id == id }
-            if isPulled { own.deleted.insert(id) }
+            own.deleted.insert(id)
         }
     }
 
@@ -76,7 +75,11 @@ extension LumiStore {
     }
 
     private func ownAgents() throws(LumiStoreError) -> OwnAgents? {
-        try read(ownAgentsPath, remedy: "move it away: mv '\(ownAgentsPath)' '\(ownAgentsPath).damaged'")
+        try read(
+            ownAgentsPath,
+            newest: OwnAgents().version,
+            remedy: "move it away: mv '\(ownAgentsPath)' '\(ownAgentsPath).damaged'"
+        )
     }
 
     private func changeAgents(_ change: (inout OwnAgents) -> Void) throws {

@@ -92,8 +92,8 @@ extension LumiStore {
             try read()
             return false
         } catch {
-            // One that is refused, for others can have written it, is not looked at.
-            return error.code != .unusable || error.remedy == nil
+            // One that is refused, for others can have written it, is not looked at. One of a newer version is whole.
+            return error.code != .newer && (error.code != .unusable || error.remedy == nil)
         }
     }
 

@@ -108,8 +108,20 @@ extension LumiStore {
         try read(path(of: file), remedy: "pull it anew: pairtool lumi sync")
     }
 
+    private struct Version: Decodable {
+        var version: Int
+    }
+
     /// Reads JSON from a file of the store; nil where there is none.
-    func read<Content: Decodable>(_ path: String, remedy: String) throws(LumiStoreError) -> Content? {
+    ///
+    /// - Parameters:
+    ///   - newest: The version of the file's format that this program writes. Default: the file has none.
+    ///   - remedy: What helps where the file is damaged.
+    func read<Content: Decodable>(
+        _ path: String,
+        newest: Int? = nil,
+        remedy: String
+    ) throws(LumiStoreError) -> Content? {
         let bytes: [UInt8]?
         do {
             bytes = try PrivateFile.readRecord(path, limit: 64 << 20)
@@ -121,8 +133,17 @@ extension LumiStore {
             )
         }
         guard let bytes else { return nil }
+        let (decoder, data) = (LumiJSON.decoder(), Data(bytes))
+        // The rest of a newer file may have another shape.
+        if let newest, let version = try? decoder.decode(Version.self, from: data).version, version > newest {
+            throw LumiStoreError(
+                .newer,
+                "\(path) was written by a newer version of pairtool",
+                remedy: "update pairtool"
+            )
+        }
         do {
-            return try LumiJSON.decoder().decode(Content.self, from: Data(bytes))
+            return try decoder.decode(Content.self, from: data)
         } catch {
             throw LumiStoreError(.damaged, "\(path) is damaged", remedy: remedy)
         }

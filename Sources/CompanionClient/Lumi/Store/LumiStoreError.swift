@@ -2,7 +2,7 @@
 package struct LumiStoreError: Error, Sendable, CustomStringConvertible {
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String {
-            case malformed, tooLarge, damaged, unusable, neverPulled
+            case malformed, tooLarge, damaged, newer, unusable, neverPulled
         }
 
         private let value: Value
@@ -15,6 +15,8 @@ package struct LumiStoreError: Error, Sendable, CustomStringConvertible {
         package static let tooLarge = Code(.tooLarge)
         /// A file on this machine does not hold what it should.
         package static let damaged = Code(.damaged)
+        /// A newer version of pairtool wrote a file on this machine.
+        package static let newer = Code(.newer)
         /// The system does not let a file be read or written.
         package static let unusable = Code(.unusable)
         /// Nothing was pulled from the host yet.

@@ -46,7 +46,7 @@ struct AgentCreateCommand: AsyncParsableCommand {
         try pulled.store.keep(agent)
         let row = try pulled.row(agent)
         output.result(row, id: row.id) {
-            "Created \(TerminalText.line(name)). To chat with it: pairtool chat --project \(String(row.id.prefix(8)))"
+            "Created \(TerminalText.line(name)). To chat with it: pairtool chat --project \(row.id.shortID)"
         }
     }
 }
@@ -139,7 +139,7 @@ struct AgentDeleteCommand: AsyncParsableCommand {
         pulled.output.result(row, id: row.id) {
             let name = TerminalText.line(agent.name)
             guard row.origin == .here else {
-                return "\(name) is hidden here. To have it back: pairtool lumi agents restore \(row.id.prefix(8))"
+                return "\(name) is hidden here. To have it back: pairtool lumi agents restore \(row.id.shortID)"
             }
             return "Deleted \(name)."
         }

@@ -80,7 +80,7 @@ extension PulledHost {
                 TableColumn("PROVIDER", rank: 3) { $0.provider },
                 TableColumn("MODEL", shrinks: true) { $0.model },
                 TableColumn("STATUS", rank: 2) { $0.status },
-                TableColumn("ID", rank: 0) { String($0.id.prefix(8)) },
+                TableColumn("ID", rank: 0) { $0.id.shortID },
             ],
             id: \.id
         )

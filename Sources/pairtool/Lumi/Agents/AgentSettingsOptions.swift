@@ -39,11 +39,7 @@ struct AgentSettingsOptions: ParsableArguments {
         guard [prompt != nil, promptFile != nil, editor].count(where: \.self) <= 1 else {
             throw ValidationError("--prompt, --prompt-file and --editor cannot be used together.")
         }
-        if let model {
-            guard (1...200).contains(model.utf8.count), model.isSame(as: TerminalText.line(model)),
-                !model.trimmingWhitespace().isEmpty
-            else { throw ValidationError("--model needs the name of a model, of at most 200 bytes.") }
-        }
+        if let model { try NameRule.checkModel(model) }
     }
 
     /// Whether nothing is to be set.
@@ -61,13 +57,7 @@ struct AgentSettingsOptions: ParsableArguments {
         if let temperature { configuration.temperature = temperature.value }
         if let maxTokens { configuration.maxTokens = maxTokens.value }
         guard let text = try await text(configuration.systemPrompt ?? "", context) else { return }
-        guard text.utf8.count <= Self.promptSize else {
-            throw CommandError(
-                .usage,
-                "agent.prompt_too_long",
-                "the system prompt is over \(Self.promptSize >> 10) KiB"
-            )
-        }
+        guard text.utf8.count <= Self.promptSize else { throw Self.tooLong }
         let isEmpty = text.trimmingWhitespace().isEmpty
         configuration.systemPrompt = isEmpty ? nil : text
     }
@@ -76,17 +66,15 @@ struct AgentSettingsOptions: ParsableArguments {
         if let prompt { return prompt }
         if editor { return try await TextEditor(context: context).edit(current) }
         guard let promptFile else { return nil }
-        guard let bytes = try await context.content(of: promptFile, limit: Self.promptSize) else {
-            throw CommandError(
-                .usage,
-                "agent.prompt_too_long",
-                "the system prompt is over \(Self.promptSize >> 10) KiB"
-            )
-        }
+        guard let bytes = try await context.content(of: promptFile, limit: Self.promptSize) else { throw Self.tooLong }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw CommandError(.usage, "agent.prompt_unreadable", "the system prompt is not UTF-8 text")
         }
         return text.dropping(suffix: "\n").map(String.init) ?? text
+    }
+
+    private static var tooLong: CommandError {
+        CommandError(.usage, "agent.prompt_too_long", "the system prompt is over \(promptSize >> 10) KiB")
     }
 }
 

@@ -3,6 +3,7 @@ import asyncio
 import http.client
 import json
 import statistics
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -12,6 +13,7 @@ import bench_companion
 PROMPTS = 50
 CHATS = 50
 PIECES = 200
+FILES = 300
 
 # An agent that says when it got a prompt and when it answered, or writes many pieces. All processes of a machine have
 # the same monotonic clock.
@@ -78,17 +80,40 @@ class Chats:
 def agent(work: Path, row) -> None:
     program = work / "acp.py"
     program.write_text(AGENT.replace("PIECES", str(PIECES)))
-    companion = bench_companion.Machine(work / "companion")
     arguments = ("--quota", "none", "--acp", "--agent-command", f"{sys.executable} {program}")
+    companion = bench_companion.Machine(work / "companion")
     with bench_companion.Host(work, *arguments) as server:
         server.pair(companion)
         chats = Chats(server, companion)
-        first_word(chats, row)
+        middle, most = first_word(chats)
+        row(f"added to an agent's first word, {PROMPTS} times", f"{middle:.1f} ms, nine of ten in {most:.1f} ms",
+            "the command stored and signed, both ways over TLS", None, "≤ 10 ms", middle <= 10)
         many(server, chats, row)
+    # A turn in a git project runs several git processes before the agent.
+    place = work / "git"
+    make_repository(place / "project")
+    companion = bench_companion.Machine(place / "companion")
+    with bench_companion.Host(place, *arguments) as server:
+        server.pair(companion)
+        middle, most = first_word(Chats(server, companion))
+        row("… first word, project under git", f"{middle:.1f} ms, nine of ten in {most:.1f} ms", f"{FILES} files", None,
+            "reported")
 
 
-def first_word(chats: Chats, row) -> None:
-    """From the prompt's command to the agent, and from the agent's word to the reader of the turn's events."""
+def make_repository(path: Path) -> None:
+    """A git repository with one commit of many small files."""
+    for number in range(FILES):
+        file = path / f"part{number % 20}/file{number}.txt"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"words of file {number}\n" * 50)
+    for words in (["init", "-q"], ["add", "."],
+                  ["-c", "user.name=Bench", "-c", "user.email=bench@example.com", "commit", "-q", "-m", "Begin"]):
+        subprocess.run(["git", "-C", str(path), *words], check=True)
+
+
+def first_word(chats: Chats) -> tuple[float, float]:
+    """From the prompt's command to the agent, and from the agent's word to the reader of the turn's events: the median
+    and the ninth of ten, in ms."""
     chat = chats.chat()
     reader = chats.connect()
     reader.connect()
@@ -110,9 +135,7 @@ def first_word(chats: Chats, row) -> None:
         # The first ones start the agent and its session.
         if number >= 5:
             added.append((got - begin + end - said) / 1e6)
-    middle, most = statistics.median(added), statistics.quantiles(added, n=10)[-1]
-    row(f"added to an agent's first word, {PROMPTS} times", f"{middle:.1f} ms, nine of ten in {most:.1f} ms",
-        "the command stored and signed, both ways over TLS", None, "≤ 10 ms", middle <= 10)
+    return statistics.median(added), statistics.quantiles(added, n=10)[-1]
 
 
 def times(text: bytes) -> tuple[int, int]:
@@ -123,7 +146,7 @@ def times(text: bytes) -> tuple[int, int]:
 
 def many(server: bench_companion.Host, chats: Chats, row) -> None:
     """Chats that stream at the same time."""
-    before = memory(server)
+    before = server.memory("VmRSS")
     ids = [chats.chat() for _ in range(CHATS)]
     start = time.perf_counter()
     turns = [(chat, chats.send(chat, "many")) for chat in ids]
@@ -133,14 +156,8 @@ def many(server: bench_companion.Host, chats: Chats, row) -> None:
         sys.exit(f"a chat lost text: {min(sizes)} bytes")
     rate = CHATS * PIECES / taken
     row(f"{CHATS} chats stream {PIECES} pieces each at once", f"{taken:.2f} s, {rate:,.0f} pieces/s", "", None, "reported")
-    grown = (memory(server) - before) / CHATS
-    row("… memory of the host a chat", f"{grown * 1024:.0f} KB", f"peak {server.peak_memory():.0f} MB", None, "reported")
-
-
-def memory(server: bench_companion.Host) -> float:
-    """What the host has now, in MB."""
-    status = Path(f"/proc/{server.process.pid}/status").read_text()
-    return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+    grown = (server.memory("VmRSS") - before) / CHATS
+    row("… memory of the host a chat", f"{grown * 1024:.0f} KB", f"peak {server.memory():.0f} MB", None, "reported")
 
 
 async def read_all(chats: Chats, turns: list[tuple[str, str]]) -> list[int]:

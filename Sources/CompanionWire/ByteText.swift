@@ -43,6 +43,9 @@ extension StringProtocol {
         String(String.UnicodeScalarView(unicodeScalars.prefix(count)))
     }
 
+    /// The first 8 scalars of an id, to show to people.
+    package var shortID: String { scalars(atMost: 8) }
+
     /// What follows these bytes; nil for a text that does not begin with them.
     ///
     /// - Parameter ignoringCase: Whether letters of ASCII may be of the other case.

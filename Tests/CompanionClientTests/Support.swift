@@ -16,9 +16,6 @@ extension FakeMac {
     ) async throws -> R {
         try await CompanionAPIClient.withClient(endpoint: endpoint, configuration: configuration, body)
     }
-
-    /// How often a prompt was sent.
-    var prompts: Int { requests.count { $0.method == "POST" && $0.path.hasSuffix("/continue") } }
 }
 
 /// Runs a host and a client of it.

@@ -35,12 +35,16 @@ import Testing
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
     }
 
+    private func findings(_ data: String) async throws -> [Finding] {
+        try await FileCheck(directory: data, families: [.aicli, .lumi]).findings()
+    }
+
     @Test("A record that is damaged is a problem, whichever it is", arguments: records)
     func damage(record: String) async throws {
         try await withTemporaryDirectory { data in
             let path = "\(data)/\(record)"
             try write("{bad", to: path)
-            let findings = try await FileCheck(directory: data).findings()
+            let findings = try await findings(data)
             #expect(findings.map(\.verdict) == [.problem], "\(findings)")
             #expect(findings.first?.subject == path && findings.first?.evidence.contains("damaged") == true)
             #expect(findings.first?.advice?.isEmpty == false)
@@ -52,7 +56,7 @@ import Testing
         try await withTemporaryDirectory { data in
             let path = "\(data)/\(record)"
             try write("{bad", to: path, mode: 0o644)
-            let findings = try await FileCheck(directory: data).findings()
+            let findings = try await findings(data)
             #expect(findings.map(\.subject) == [path, path], "\(findings)")
             #expect(findings.first?.evidence == "other users may use it (mode 644)")
             #expect(findings.last?.evidence.contains("damaged") == true, "\(findings)")
@@ -68,7 +72,7 @@ import Testing
             let path = "\(data)/sessions.json"
             try write("{bad", to: path)
             try #require(chown(path, 65_534, 65_534) == 0)
-            let findings = try await FileCheck(directory: data).findings()
+            let findings = try await findings(data)
             #expect(findings.map(\.evidence) == ["belongs to user 65534"], "\(findings)")
         }
     }
@@ -103,7 +107,7 @@ import Testing
             try LumiStore(data: data, hostID: Self.host).star(UUID(), true)
             _ = try HostCertificate(directory: data + "/host")
             try write("", to: data + "/host/host.sqlite")
-            let findings = try await FileCheck(directory: data).findings()
+            let findings = try await findings(data)
             #expect(findings.map(\.verdict) == [.ok], "\(findings)")
         }
     }

@@ -33,10 +33,6 @@ import Testing
         }
     }
 
-    private func prompts(_ mac: FakeMac) -> Int {
-        mac.requests.filter { $0.path.hasSuffix("/continue") }.count
-    }
-
     private func column(_ key: String, _ user: Sandbox, _ arguments: [String]) async throws -> [String] {
         let rows = try await user.run(arguments + ["--all-hosts", "--json"]).json
         return rows.compactMap { $0[key]?.string }
@@ -124,7 +120,7 @@ import Testing
                 try watch.interrupt()
             }
             #expect(result.status == 130, "\(result)")
-            #expect(prompts(first) == 1 && prompts(second) == 1)
+            #expect(first.prompts == 1 && second.prompts == 1)
         }
     }
 
@@ -158,16 +154,16 @@ import Testing
         try await withTwoMacs { first, second, user in
             let sent = await user.run("send", "cart", "empty it")
             #expect(sent.status == 0 && sent.err.contains("The chat is on \(second.endpointText)"), "\(sent)")
-            #expect(prompts(first) == 0 && prompts(second) == 1)
+            #expect(first.prompts == 0 && second.prompts == 1)
             let ambiguous = await user.run("send", "Fix the login", "why?", "--json")
             #expect(ambiguous.status == 2 && ambiguous.failed(with: "chat.ambiguous"))
             #expect(ambiguous.err.contains(first.endpointText) && ambiguous.err.contains(second.endpointText))
             #expect(await user.run("send", "nothing", "why?").status == 3)
-            #expect(prompts(first) == 0 && prompts(second) == 1)
+            #expect(first.prompts == 0 && second.prompts == 1)
             let named = ["send", "Fix the login", "why?", "--host", first.endpointText]
             #expect(await user.run(named).status == 0)
             #expect(await user.run("send", "c-login-2", "why?").status == 0)
-            #expect(prompts(first) == 1 && prompts(second) == 2)
+            #expect(first.prompts == 1 && second.prompts == 2)
         }
     }
 
@@ -177,11 +173,15 @@ import Testing
             #expect(await user.run("chats", "--all-hosts").status == 0)
             second.change { $0.faults = [FakeMacFault(.close)] }
             let ambiguous = await user.run("send", "Fix the login", "why?")
-            #expect(ambiguous.status == 2 && prompts(first) == 0)
+            #expect(ambiguous.status == 2 && first.prompts == 0)
             // Only the first one has it, as far as is known: nobody else is asked.
             let count = second.requests.count
             #expect(await user.run("send", "Pagination", "why?").status == 0)
-            #expect(prompts(first) == 1 && second.requests.count == count)
+            #expect(first.prompts == 1 && second.requests.count == count)
+            let missing = await user.run("send", "nothing", "why?", "--json")
+            #expect(missing.status == 10 && missing.failed(with: "host.unreachable"), "\(missing)")
+            let told = await user.run("send", "nothing", "why?")
+            #expect(told.err.ranges(of: "closed the connection").count == 1, "\(told.err)")
         }
     }
 

@@ -26,8 +26,6 @@ import Testing
         }
     }
 
-    private func prompts(_ mac: FakeMac) -> Int { mac.requests.count { $0.path.hasSuffix("/continue") } }
-
     @Test("A tunnel to a Mac that ends inside the answer's head, and is away for a while, costs nothing")
     func version1() async throws {
         try await withPairedMac { mac, relay, user in
@@ -36,7 +34,7 @@ import Testing
                 let result = await user.run("send", "c-login", "hello \(offset)")
                 #expect(result.status == 0, "\(offset): \(result)")
                 #expect(result.out == "You said: hello \(offset)\n", "\(offset): \(result)")
-                #expect(prompts(mac) == index + 1, "\(offset)")
+                #expect(mac.prompts == index + 1, "\(offset)")
             }
         }
     }
@@ -49,7 +47,7 @@ import Testing
             #expect(result.status == 14, "\(result)")
             #expect(result.failed(with: "host.stream_interrupted"), "\(result.err)")
             #expect(result.err.contains("The prompt may have run") && result.err.contains("pairtool messages c-login"))
-            #expect(prompts(mac) == 1)
+            #expect(mac.prompts == 1)
         }
     }
 
@@ -76,6 +74,68 @@ import Testing
         }
     }
 
+    /// Where a prompt that waits for a verified host was when its tunnel ended.
+    private enum Cut: Hashable {
+        /// The host has executed the command, but its answer is lost.
+        case executed
+        case notSent
+        case received
+    }
+
+    @Test("A prompt that waits for a verified host runs there once, wherever the tunnel ends while it is sent")
+    func queued() async throws {
+        // Else the host is found past its tunnel, by its adverts.
+        let blind = ["PAIRTOOL_INTERFACE": "none0"]
+        try await withVerifiedHost { events, _, user in
+            try await withCutRelay(before: try await events.ports.secure) { relay in
+                let made = await user.run("send", "--new", "--project", "garden", "first", "--json")
+                let chat = try #require(made.json.last?["chatId"]?.string)
+                #expect(await user.run("chats").status == 0)
+                try move(user, to: relay)
+                try PairedHostStore(directory: user.directory + "/data/pairtool").update {
+                    $0.hosts[0].namedEndpoint = nil
+                }
+                var (prompts, cuts) = (["first"], Set<Cut>())
+                var isCut = true
+                for offset in stride(from: 0, to: 9000, by: 150) where isCut {
+                    relay.close()
+                    prompts.append("after \(offset)")
+                    let words = ["send", chat, prompts[prompts.count - 1], "--queue"]
+                    let queued = await user.run(words, environment: blind)
+                    #expect(queued.status == 0 && queued.err.contains("The prompt waits as"), "\(offset): \(queued)")
+                    let before = try await user.run("outbox", "--json").json
+                    #expect(before.map { $0["state"] } == [.text("waiting")], "\(offset)")
+                    // The first connection asks who is there.
+                    relay.cut(after: offset, skipping: 1, then: .gone)
+                    let first = await user.run("outbox", "send", environment: blind)
+                    isCut = relay.wasCut
+                    let left = try await user.run("outbox", "--json").json
+                    relay.open()
+                    guard isCut else {
+                        #expect(first.status == 0 && left.isEmpty, "\(offset): \(first)")
+                        continue
+                    }
+                    let second = await user.run("outbox", "send", environment: blind)
+                    if left.isEmpty {
+                        cuts.insert(.received)
+                        #expect(second.status == 3, "\(offset): \(second)")
+                    } else {
+                        cuts.insert(first.status == 14 ? .executed : .notSent)
+                        #expect([10, 14].contains(first.status), "\(offset): \(first)")
+                        #expect(left.map { $0["state"] } == [.text("waiting")], "\(offset): \(first)")
+                        #expect(second.status == 0 && !second.out.isEmpty, "\(offset): \(second)")
+                    }
+                    #expect(await user.run("outbox").status == 3, "\(offset)")
+                }
+                #expect(!isCut && cuts.isSuperset(of: [.executed, .notSent]), "\(cuts)")
+                let messages = try await user.run("messages", chat, "--all", "--json", environment: blind).json
+                let asked = messages.filter { $0["role"]?.string == "user" }
+                #expect(asked.map { $0["text"]?.string } == prompts)
+                #expect(messages.count == 2 * prompts.count, "each has one answer")
+            }
+        }
+    }
+
     @Test("A turn that a restart of the Mac has ended is exit code 14 at once, and the next prompt goes out")
     func restarted() async throws {
         let lost = FakeMacTurn(steps: [.frame(FakeMacTurn.text("half")), .hold("shown"), .reset])
@@ -91,7 +151,7 @@ import Testing
             mac.change { $0.isSignedIn = true }
             let next = await user.run("send", "c-login", "two")
             #expect(next.status == 0 && next.out == "You said: two\n", "\(next)")
-            #expect(prompts(mac) == 2)
+            #expect(mac.prompts == 2)
         }
     }
 

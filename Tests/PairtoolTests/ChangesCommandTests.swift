@@ -81,7 +81,7 @@ import Testing
             #expect(shown.status == 0 && shown.out.contains("unsaved   1 file\n"), "\(shown)")
             let refused = await user.run("sessions", "remove", chat, "--json")
             #expect(refused.status == 1 && refused.failed(with: "session.unsaved"), "\(refused)")
-            #expect(refused.err.contains("add --force"))
+            #expect(refused.err.contains("discard it with --force"))
             let removed = await user.run("sessions", "remove", chat, "--force")
             #expect(removed.status == 0 && removed.out.contains("Lost: 1 file."), "\(removed)")
             let left = try await host.shell("ls garden-worktrees garden").out

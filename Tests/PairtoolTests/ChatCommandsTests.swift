@@ -172,7 +172,7 @@ import Testing
         let failing = FakeMacTurn(steps: [.frame(#"{"type":"error","error":"no"}"#), .finish])
         try await chat("one", "/retry", "n", "/retry", "y", terminal: true, turns: [failing]) { result, mac, _ in
             #expect(result.err.contains("may run twice. Send it again? [y/N]"), "\(result)")
-            #expect(mac.requests.filter { $0.path.hasSuffix("/continue") }.count == 2)
+            #expect(mac.prompts == 2)
         }
     }
 
@@ -196,7 +196,7 @@ import Testing
     func copyAfterFailure() async throws {
         let failing = FakeMacTurn(steps: [.frame(#"{"type":"error","error":"no"}"#), .finish])
         try await chat("hi", "so?", "/copy", terminal: true, turns: [.answering("first"), failing]) { result, mac, _ in
-            #expect(mac.requests.filter { $0.path.hasSuffix("/continue") }.count == 2)
+            #expect(mac.prompts == 2)
             #expect(result.err.contains("\u{1B}]52;c;\(Base64.encode("first".utf8))\u{7}"), "\(result)")
         }
         // Whatever was said before in this chat: the host has another answer since.

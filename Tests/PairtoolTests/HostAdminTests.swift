@@ -65,6 +65,7 @@ import Testing
             ["pair", "--expires", "soon"], ["permissions", "x", "--read-only", "--set", "chat.send"],
             ["rules", "add", "allow"], ["rules", "add", "maybe", "--kind", "read"], ["rules", "remove", "x"],
             ["rules", "add", "deny", "--command", "rm; ls"], ["rules", "add", "deny", "--path", "/etc"],
+            ["rules", "add", "deny", "--command", "rm", "--path", "docs"],
             ["run", "--tls-port", "70000"], ["--read-only", "--permission", "chat.send"],
         ]
     )

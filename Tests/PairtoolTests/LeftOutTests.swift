@@ -15,8 +15,6 @@ import Testing
         }
     }
 
-    private func prompts(_ mac: FakeMac) -> Int { mac.requests.count { $0.path.hasSuffix("/continue") } }
-
     @Test("A new chat whose title the Mac cuts inside an emoji is found again, and goes on")
     func cutTitle() async throws {
         let letters = String(repeating: "a", count: 44)
@@ -89,10 +87,10 @@ import Testing
             #expect(result.status == 5, "\(result)")
             #expect(result.failed(with: "host.superseded"), "\(result.err)")
             #expect(result.err.contains("Tablet") && result.err.contains("pairtool pair"))
-            #expect(prompts(mac) == 0)
+            #expect(mac.prompts == 0)
             let chat = await user.run("chat", "c-login", stdin: "hello\n")
             #expect(chat.err.contains("Tablet"), "\(chat)")
-            #expect(prompts(mac) == 0)
+            #expect(mac.prompts == 0)
         }
     }
 

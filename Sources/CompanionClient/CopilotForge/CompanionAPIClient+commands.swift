@@ -69,7 +69,7 @@ extension CompanionAPIClient {
         guard hostTime > sent.expiresAt.addingTimeInterval(30) else {
             throw CompanionClientError(
                 .busy,
-                "Whether the host has the prompt from an earlier attempt is known in a minute.",
+                "It is not known yet whether the host got this prompt in an earlier attempt. Try again in a minute.",
                 delivery: .notSent
             )
         }

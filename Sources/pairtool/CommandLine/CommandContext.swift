@@ -1,4 +1,3 @@
-import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import Glibc
@@ -32,8 +31,6 @@ struct CommandContext: Sendable {
     var said = SaidOnce()
     /// Whether prompts that wait for a host are sent along the way, when it is reached.
     var sendsWaiting = true
-    /// Which base URL of a daemon with two to use; nil for the one that answers.
-    var place: JarvisPlace?
     /// The path of this program's executable, to start another process of it.
     var program = ownFile
 

@@ -2,11 +2,13 @@ import ArgumentParser
 import CompanionWire
 import Glibc
 
-/// The rule for names that the user gives to a device or host.
+/// The rules for names that the user gives.
 enum NameRule {
-    /// The most characters.
+    /// The most characters of a device's or host's name.
     static let longest = 64
 
+    /// Checks the name of a device, host or the like.
+    ///
     /// - Throws: `ValidationError` for a name that is empty, too long, or contains control characters.
     static func check(_ name: String) throws {
         guard !name.trimmingWhitespace().isEmpty else { throw ValidationError("The name is empty.") }
@@ -14,6 +16,15 @@ enum NameRule {
         guard !name.unicodeScalars.contains(where: TerminalText.isUnsafe) else {
             throw ValidationError("The name contains control characters.")
         }
+    }
+
+    /// Checks what was given as `--model`.
+    ///
+    /// - Throws: `ValidationError` for a name that is empty, too long, or not one line of text.
+    static func checkModel(_ name: String) throws {
+        guard (1...200).contains(name.utf8.count), name.isSame(as: TerminalText.line(name)),
+            !name.trimmingWhitespace().isEmpty
+        else { throw ValidationError("--model needs the name of a model, of at most 200 bytes.") }
     }
 }
 

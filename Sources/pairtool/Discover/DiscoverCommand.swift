@@ -138,7 +138,7 @@ struct DiscoverCommand: AsyncParsableCommand {
         for row in rows where row.probe?.state == .up {
             let family = row.family
             guard !row.paired else {
-                output.say(TerminalText.line("Next: \(family.behavior.firstCommand) --host \(row.id.prefix(8))"))
+                output.say(TerminalText.line("Next: \(family.behavior.firstCommand) --host \(row.id.shortID)"))
                 continue
             }
             guard let endpoint = row.localEndpoints.first else { continue }

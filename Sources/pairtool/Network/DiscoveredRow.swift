@@ -160,7 +160,7 @@ extension DiscoveredRow {
             TableColumn("FAMILY", rank: 5) { $0.family.displayName },
             TableColumn("PAIRED", rank: 2) { $0.conflicting ? "conflict" : $0.paired ? "yes" : "no" },
             TableColumn("TRUST", rank: 4) { $0.trust?.rawValue ?? "–" },
-            TableColumn("ID", rank: 0) { String($0.id.prefix(8)) },
+            TableColumn("ID", rank: 0) { $0.id.shortID },
         ]
         if rows.contains(where: { !$0.marks.isEmpty }) { columns.append(TableColumn("MARKS") { $0.markText }) }
         if probe { columns.append(TableColumn("HEALTH", shrinks: true) { $0.probe?.text ?? "–" }) }

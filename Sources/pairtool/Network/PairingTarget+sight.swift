@@ -48,6 +48,6 @@ extension PairingTarget {
 
     /// The text of the target in a list of choices.
     var text: String {
-        "\(name)  \(allEndpoints.map(\.description).joined(separator: " "))  (\(id.prefix(8)))"
+        "\(name)  \(allEndpoints.map(\.description).joined(separator: " "))  (\(id.shortID))"
     }
 }

@@ -12,7 +12,7 @@ struct AutoReport: Sendable {
         switch report {
         case .waiting(let hosts, let hasCode): wait(hosts, hasCode)
         case .waitingFor(let id):
-            let id = TerminalText.line(String(id.prefix(8)))
+            let id = TerminalText.line(id.shortID)
             output.say("There is a code for the host \(id), which is not in sight. Waiting for it.")
         case .expired:
             output.warn(
@@ -62,7 +62,7 @@ struct AutoReport: Sendable {
     }
 
     private func tellApart(_ hosts: [AutoPairing.Host]) {
-        let names = hosts.map { "\($0.name) (\($0.id.prefix(8)))" }.joined(separator: ", ")
+        let names = hosts.map { "\($0.name) (\($0.id.shortID))" }.joined(separator: ", ")
         output.warn(
             "auto.ambiguous",
             "The code does not name its host, and several are or were in sight: \(names). Nothing was sent",

@@ -84,7 +84,7 @@ struct AutoRun: Sendable {
             }
             let (sights, sighted) = AsyncStream.makeStream(of: Sight.self, bufferingPolicy: .bufferingNewest(64))
             group.addTask {
-                await HostDeliveries().run(sights, host: { try? await waitingHost($0) }, send: sendWaiting(to:))
+                await HostDeliveries().run(sights, host: waitingHost, send: sendWaiting(to:))
             }
             var state = State(
                 machine: AutoPairing(rules: rules),
@@ -134,11 +134,18 @@ struct AutoRun: Sendable {
     }
 
     /// The paired host in sight, if something waits for it.
-    private func waitingHost(_ sight: Sight) async throws -> PairedHost? {
-        try await BlockingCall.run { try waitingHost(sight) }
+    private func waitingHost(_ sight: Sight) async -> PairedHost? {
+        do {
+            return try await BlockingCall.run { try hostOfPrompts(sight) }
+        } catch {
+            let failure = CommandError(describing: error)
+            // Hosts come into sight again and again.
+            if !Task.isCancelled, output.context.said.insert(failure.message) { output.warn(failure) }
+            return nil
+        }
     }
 
-    private func waitingHost(_ sight: Sight) throws -> PairedHost? {
+    private func hostOfPrompts(_ sight: Sight) throws -> PairedHost? {
         let host: PairedHost?
         switch sight {
         case .paired(let paired): host = paired

@@ -23,7 +23,7 @@ struct PairingReport: Sendable {
                     "Commands still go to \(TerminalText.line(usual.name)). To change that: pairtool hosts default"
                 )
             }
-            output.say("Next: \(host.family.behavior.firstCommand) --host \(host.id.prefix(8))")
+            output.say("Next: \(host.family.behavior.firstCommand) --host \(host.id.shortID)")
         }
         for note in outcome.notes { output.say(note) }
     }

@@ -75,7 +75,7 @@ struct PairingTargetFinder: Sendable {
             found.hosts.first { $0.advertisedID == hostID }?.endpoints.filter(\.endpoint.address.isLocal) ?? []
         guard let host = found.hosts.first(where: { $0.advertisedID == hostID }), !endpoints.isEmpty else {
             let all = found.hosts.flatMap(PairingTarget.targets)
-            throw nothingFound("the host that the QR code names (\(hostID.prefix(8))) was not found", all)
+            throw nothingFound("the host that the QR code names (\(hostID.shortID)) was not found", all)
         }
         return PairingTarget(host, endpoints: endpoints, id: host.id)
     }
@@ -155,7 +155,7 @@ struct PairingTargetFinder: Sendable {
             .usage,
             "pairing.ambiguous",
             "several hosts are in sight, and the code goes to only one of them:",
-            next: "name one: pairtool pair \(targets[0].id.prefix(8))"
+            next: "name one: pairtool pair \(targets[0].id.shortID)"
         )
         error.details = targets.map(\.text)
         throw error

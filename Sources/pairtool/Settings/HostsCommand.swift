@@ -54,7 +54,7 @@ struct HostsListCommand: AsyncParsableCommand {
                 TableColumn("TRUST", rank: 2) { $0.trust.rawValue },
                 TableColumn("ADDRESS") { "\($0.endpoint)" },
                 TableColumn("PAIRED", rank: 4) { TimeText.ago($0.pairedAt, now: now) },
-                TableColumn("ID", rank: 0) { String($0.id.prefix(8)) },
+                TableColumn("ID", rank: 0) { $0.id.shortID },
             ],
             id: \.id
         )
@@ -137,8 +137,8 @@ struct HostsForgetCommand: AsyncParsableCommand {
         commandName: "forget",
         abstract: "Forget a host.",
         discussion: """
-            Removes the record on this machine, and prompts that wait for the host. The host still lists this device: revoke it first, if you want it \
-            gone there too.
+            Removes the record on this machine and the prompts that wait for the host. The host still lists this \
+            device: revoke it first, if you want it gone there too.
 
             Examples:
               pairtool hosts forget Studio

@@ -98,7 +98,7 @@ struct DevicesRevokeCommand: AsyncParsableCommand {
                 TerminalText.line("Revoked \(device.name) (\(device.id)) at \(session.host.name).")
             }
             if device.id == session.host.deviceID {
-                try session.host.family.behavior.outbox(of: session.host, context: session.context).removeAll()
+                try session.outbox.removeAll()
                 session.output.say("That was this device. To pair again: pairtool pair")
             }
         }

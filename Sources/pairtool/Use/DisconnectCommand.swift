@@ -52,7 +52,7 @@ struct DisconnectCommand: AsyncParsableCommand {
                 session.isVerified
                     ? "You are still paired: the next command opens a new session. To unpair: pairtool devices revoke "
                         + session.host.deviceID
-                    : "The record stays. To remove it: pairtool hosts forget \(session.host.id.prefix(8))"
+                    : "The record stays. To remove it: pairtool hosts forget \(session.host.id.shortID)"
             )
         }
     }

@@ -88,7 +88,7 @@ struct StatusCommand: AsyncParsableCommand {
                 TableColumn("FAMILY", rank: 3) { $0.family.displayName },
                 TableColumn("TRUST", rank: 2) { $0.trust.rawValue },
                 TableColumn("ADDRESS") { $0.address },
-                TableColumn("ID", rank: 4) { String($0.id.prefix(8)) },
+                TableColumn("ID", rank: 4) { $0.id.shortID },
             ],
             id: \.id
         )
@@ -205,7 +205,7 @@ struct HostStatusReport: Encodable, Equatable {
 
     var text: String {
         var lines = [
-            "host       \(name) (\(id.prefix(8))) at \(address)", "family     \(family.displayName)",
+            "host       \(name) (\(id.shortID)) at \(address)", "family     \(family.displayName)",
             "trust      \(trust.rawValue)\(howProven)",
             "reachable  " + (reachable ? "yes" : "no: \(problem ?? "")"),
         ]
@@ -234,7 +234,7 @@ struct HostStatusReport: Encodable, Equatable {
     var state: String {
         if !reachable { return "no answer" }
         if !connected { return "not connected" }
-        if problem != nil { return "not well" }
+        if problem != nil { return "has a problem" }
         return signedIn == false ? "no assistant" : "ready"
     }
 

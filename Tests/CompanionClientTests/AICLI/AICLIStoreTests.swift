@@ -112,6 +112,27 @@ import Testing
         }
     }
 
+    @Test("Files that a newer version wrote are refused with the way out, not called damaged, and left as they are")
+    func newer() async throws {
+        try await withTemporaryDirectory { folder in
+            let store = AICLIStore(data: folder, hostID: "abcd")
+            let content = Array(#"{"version":2,"prompts":{},"sessions":{}}"#.utf8)
+            let paths = ["outbox", "projects", "sessions"].map { "\(store.directory)/\($0).json" }
+            for path in paths { try content.withUnsafeBytes { try PrivateFile.write($0, to: path) } }
+            for use in [
+                { _ = try store.outbox() },
+                { try store.updateOutbox { _ = $0.add("why?", in: "/web", allowedTools: nil, at: noon) } },
+                { _ = try store.sessions() }, { try store.updateSessions { $0.started("a", in: "/web", at: noon) } },
+            ] as [() throws -> Void] {
+                let error = #expect(throws: PairedHostStoreError.self) { try use() }
+                #expect(error?.description.hasSuffix("was written by a newer version of pairtool") == true)
+                #expect(error?.remedy == "update pairtool" && error?.isDamage == false)
+            }
+            #expect(store.outboxStore.isWhole && store.damagedFiles().isEmpty)
+            for path in paths { #expect(try PrivateFile.read(path) == content) }
+        }
+    }
+
     @Test("A host's id leads nowhere but into its own folder")
     func pathTricks() {
         let store = AICLIStore(data: "/data", hostID: "../../etc/passwd")

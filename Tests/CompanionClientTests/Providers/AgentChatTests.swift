@@ -210,6 +210,25 @@ import Testing
         }
     }
 
+    @Test func keysOfANewerVersionAreRefusedAndLeftAsTheyAre() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = ProviderKeyStore(directory: directory)
+            let content = Array(#"{"version":2,"providers":[]}"#.utf8)
+            try content.withUnsafeBytes { try PrivateFile.write($0, to: store.path) }
+            let key = try madeKey()
+            for use in [
+                { _ = try store.key(of: .openai) }, { try store.keep(key, url: nil, for: .openai) },
+                { _ = try store.forget(.openai) },
+            ] as [() throws -> Void] {
+                let error = #expect(throws: ProviderKeyStoreError.self) { try use() }
+                #expect(error?.code == .newer && error?.remedy == "update pairtool")
+                #expect(error?.message == "\(store.path) was written by a newer version of pairtool")
+            }
+            try store.check()
+            #expect(try PrivateFile.read(store.path) == content)
+        }
+    }
+
     @Test(arguments: ["", "two words", "line\nend", "tab\t", "ключ"])
     func whatNoHeaderCarriesIsNoKey(text: String) throws {
         #expect(ProviderKey(text) == nil)

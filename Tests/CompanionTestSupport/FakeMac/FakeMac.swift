@@ -36,6 +36,9 @@ package struct FakeMac: Sendable {
         requests.filter { $0.method == method && $0.path == path }
     }
 
+    /// How often a prompt was sent.
+    package var prompts: Int { requests.count { $0.method == "POST" && $0.path.hasSuffix("/continue") } }
+
     /// Changes what the host has and does from now on.
     package func change(_ body: @Sendable (inout FakeMacScript) -> Void) {
         state.change(body)

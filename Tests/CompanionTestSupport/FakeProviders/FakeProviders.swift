@@ -1,5 +1,6 @@
 import FoundationEssentials
 import NIOConcurrencyHelpers
+import NIOCore
 
 /// Fake providers at one address: OpenAI (and Qwen), Anthropic, Gemini and Ollama, each at the paths of its interface,
 /// that stream as they do and can also fail as they do. What they were sent is on record.
@@ -24,6 +25,11 @@ package struct FakeProviders: Sendable {
     package func reply(_ replies: FakeProviderReply...) {
         state.contents.withLockedValue { $0.replies += replies }
     }
+
+    /// Waits until a connection has ended, the first one that does.
+    package func connectionEnded() async throws {
+        try await state.gates.pass("left")
+    }
 }
 
 /// What a key of a provider looks like, made for one test.
@@ -39,7 +45,14 @@ package func withFakeProviders<Result>(
     _ body: (FakeProviders) async throws -> Result
 ) async throws -> Result {
     let state = FakeProvidersState(key: key)
-    return try await withListener(port: port, accept: FakeMacConnection.init, serve: { await $0.serve(state) }) {
+    return try await withListener(
+        port: port,
+        accept: { channel -> FakeMacConnection in
+            channel.closeFuture.whenComplete { _ in state.gates.open("left") }
+            return try FakeMacConnection(channel: channel)
+        },
+        serve: { await $0.serve(state) }
+    ) {
         try await body(FakeProviders(port: $0, state: state))
     }
 }

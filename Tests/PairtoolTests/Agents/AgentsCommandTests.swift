@@ -245,4 +245,37 @@ import Testing
             #expect(store.damagedLocalFiles() == [store.directory + "/agents_here.json"])
         }
     }
+
+    @Test func aFileOfANewerVersionIsRefusedAndLeftAsItIs() async throws {
+        try await Sandbox.with { user in
+            let (store, sample) = try user.pullSample()
+            let path = store.directory + "/agents_here.json"
+            let content = Array(#"{"version":2,"agents":{}}"#.utf8)
+            try content.withUnsafeBytes { try PrivateFile.write($0, to: path) }
+            for arguments in [["lumi", "agents"], ["lumi", "agents", "delete", "Ada"]] {
+                let result = await user.run(arguments)
+                #expect(result.status == 1, "\(result.err)")
+                #expect(result.err.contains("\(path) was written by a newer version of pairtool"), "\(result.err)")
+                #expect(result.err.contains("next: update pairtool"), "\(result.err)")
+            }
+            #expect(try await user.run("lumi", "agents", "--json").errorCode == "store.newer")
+            #expect(throws: LumiStoreError.self) { try store.delete(sample.agent) }
+            #expect(try PrivateFile.read(path) == content)
+            #expect(store.damagedLocalFiles().isEmpty)
+        }
+    }
+
+    @Test func aCopyThatWasDeletedStaysSoWhenTheMacListsItsOriginalAgain() async throws {
+        try await Sandbox.with { user in
+            let (store, sample) = try user.pullSample()
+            #expect(await user.run("lumi", "agents", "edit", "Ada", "--model", "gpt-z").status == 0)
+            try store.replace(.agents, with: Array("[]".utf8))
+            #expect(await user.run("lumi", "agents", "-q").out == LumiStore.id(sample.agent) + "\n")
+            #expect(await user.run("lumi", "agents", "delete", "Ada").status == 0)
+            try store.replace(.agents, with: Array("[\(sample.agents())]".utf8))
+            #expect(await user.run("lumi", "agents").status == 3)
+            #expect(await user.run("lumi", "agents", "restore", "Ada").status == 0)
+            #expect(await user.run("lumi", "agents", "show", "Ada").out.contains("gpt-x"))
+        }
+    }
 }

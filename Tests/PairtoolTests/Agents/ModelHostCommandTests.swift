@@ -61,9 +61,12 @@ import Testing
         (["--model", "small"], "need --agent openai"),
         (["--agent", "builtin", "--url", "http://localhost"], "need --agent openai"),
         (["--agent", "openai", "--model", "a\u{1b}b"], "needs the name of a model"),
+        (["--agent", "openai", "--model", "small", "--model", " "], "needs the name of a model"),
         (["--agent", "openai", "--model", "a", "--context", "12"], "--context must be"),
         (["--agent", "openai", "--model", "a", "--url", "http://models.example.com/v1"], "needs https://"),
         (["--agent", "openai", "--model", "a", "--agent-env", "HOME"], "--agent-env"),
+        (["--agent", "openai", "--model", "a", "--worktree"], "--worktree needs an agent that changes files"),
+        (["--worktree"], "--worktree needs an agent that changes files"),
     ])
     func mistakesAreSaid(arguments: [String], words: String) async throws {
         try await Sandbox.with { host in

@@ -294,6 +294,63 @@ import Testing
         }
     }
 
+    /// A user whose prompt waits for a paired host that is off; the words start the host again.
+    private func withWaitingPrompt(
+        _ body: (_ host: Sandbox, _ words: [String], _ user: Sandbox, _ chat: String) async throws -> Void
+    ) async throws {
+        try await withProject { host, user in
+            let words = ["--name", Self.shed, "--project", host.directory + "/garden"]
+            let chat = try await withRunningHost(host, words) { events in
+                try await user.pair(try #require(try await events.first("challenge")["qrPayload"]?.string))
+                let made = await user.run("send", "--new", "--project", "garden", "one", "--json")
+                #expect(await user.run("chats").status == 0)
+                return try #require(made.json.last?["chatId"]?.string)
+            }
+            let queued = await user.run("send", chat, "two", "--queue", environment: ["PAIRTOOL_INTERFACE": "none0"])
+            #expect(queued.status == 0 && queued.err.contains("The prompt waits as"), "\(queued)")
+            #expect(try await user.run("outbox", "--json").json.map { $0["state"] } == [.text("waiting")])
+            try await body(host, words, user, chat)
+        }
+    }
+
+    @Test("What waits for a paired host goes out once, when the host is in sight again")
+    func waitingPrompt() async throws {
+        try await withWaitingPrompt { host, words, user, chat in
+            let result = try await attending(user, environment: ["PAIRTOOL_ENGINE": "embedded"]) { process in
+                try await withRunningHost(host, words) { _ in
+                    try await process.messages.has("has what was written")
+                    #expect(await user.run("outbox").status == 3)
+                    // The chat has one turn at a time.
+                    let sent = await user.run("send", chat, "three")
+                    #expect(sent.status == 0, "\(sent)")
+                    let messages = try await user.run("messages", chat, "--all", "--json").json
+                    let asked = messages.filter { $0["role"]?.string == "user" }
+                    #expect(asked.map { $0["text"]?.string } == ["one", "two", "three"])
+                }
+                try process.interrupt()
+            }
+            #expect(result.status == 130, "\(result)")
+        }
+    }
+
+    @Test("A damaged outbox of a host in sight is reported, and once")
+    func damagedOutbox() async throws {
+        try await withWaitingPrompt { host, words, user, _ in
+            let directory = user.data + "/outbox"
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory).filter { $0.hasSuffix("json") }
+            let name = try #require(names.first)
+            try Data("{bad".utf8).write(to: URL(filePath: "\(directory)/\(name)"))
+            let result = try await attending(user) { process in
+                try await withRunningHost(host, words) { _ in
+                    try await process.messages.has("\(name) is damaged")
+                }
+                try process.interrupt()
+            }
+            #expect(result.status == 130, "\(result)")
+            #expect(result.err.ranges(of: "\(name) is damaged").count == 1, "\(result)")
+        }
+    }
+
     @Test("A Mac that does not advertise itself is named by its address, and needs consent")
     func legacy() async throws {
         try await withFakeMac { mac in

@@ -45,7 +45,7 @@ struct CancelCommand: AsyncParsableCommand {
                     .nothingFound,
                     "turn.none",
                     "this machine knows of no turn that it started in that chat",
-                    next: "name the turn: pairtool cancel \(chatID.prefix(8)) TURN"
+                    next: "name the turn: pairtool cancel \(chatID.shortID) TURN"
                 )
             }
             let result = try await commands.cancelTurn(chatID: chatID, turnID: turnID)

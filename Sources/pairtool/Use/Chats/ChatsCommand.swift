@@ -66,7 +66,7 @@ struct ChatsCommand: AsyncParsableCommand {
             var columns: [TableColumn<ChatRow>] = [
                 TableColumn("TITLE", shrinks: true, rank: 0) { $0.title },
                 TableColumn("UPDATED") { TimeText.ago($0.lastUpdatedAt, now: now) },
-                TableColumn("ID", rank: 0) { String($0.id.prefix(8)) },
+                TableColumn("ID", rank: 0) { $0.id.shortID },
             ]
             if projects.count > 1 { columns.append(TableColumn("PROJECT", shrinks: true, rank: 2) { $0.projectName }) }
             session.output.list(chats.map(ChatRow.init), columns: columns, id: \.id)

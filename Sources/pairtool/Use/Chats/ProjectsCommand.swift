@@ -38,7 +38,7 @@ struct ProjectsCommand: AsyncParsableCommand {
                 columns: [
                     TableColumn("NAME", shrinks: true, rank: 0) { $0.name },
                     TableColumn("UPDATED", rank: 2) { TimeText.ago($0.lastUpdatedAt, now: now) },
-                    TableColumn("ID", rank: 0) { String($0.id.prefix(8)) },
+                    TableColumn("ID", rank: 0) { $0.id.shortID },
                     TableColumn("PATH", shrinks: true) { $0.localPath },
                 ],
                 id: \.id

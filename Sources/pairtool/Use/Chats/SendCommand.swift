@@ -111,7 +111,7 @@ struct SendCommand: AsyncParsableCommand {
                 let stopped =
                     session.offer.turns?.endsWithReader == true
                     ? "Stopped. See the answer so far" : "Stopped waiting. The host finishes the answer; see it"
-                session.output.say("\(stopped): pairtool messages \(conversation.chatID.prefix(8))")
+                session.output.say("\(stopped): pairtool messages \(conversation.chatID.shortID)")
                 throw error
             }
             if session.output.format == .quiet { session.output.data(TerminalText.block(conversation.lastAnswer)) }
@@ -130,8 +130,7 @@ struct SendCommand: AsyncParsableCommand {
                 allowedTools: tools.allowedTools
             )
             let waiting = try session.queue(prompt, in: conversation)
-            let store = session.host.family.behavior.outbox(of: session.host, context: session.context)
-            kept = QueuedPrompt(host: session.host, store: store, prompt: waiting)
+            kept = QueuedPrompt(host: session.host, store: session.outbox, prompt: waiting)
             return waiting
         }
         do {

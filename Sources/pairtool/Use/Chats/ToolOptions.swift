@@ -5,14 +5,17 @@ struct ToolOptions: ParsableArguments {
     @Option(
         name: .customLong("allow-tool"),
         help:
-            "Let the agent use this tool (repeatable). Default: no tools. Of an agent that asks: say yes, once, to what has this name or is of this kind, such as edit."
+            """
+            Let the agent use this tool (repeatable). Default: no tools. If the agent asks for permission, requests for \
+            this tool or kind of tool, such as edit, are allowed once.
+            """
     )
     var allowed: [String] = []
 
-    @Flag(help: "Let the agent use all its tools, and say yes, once, to all that it asks.")
+    @Flag(help: "Let the agent use all its tools, and allow each of its requests once.")
     var allowAllTools = false
 
-    @Flag(help: "Say no, once, to all else that the agent asks.")
+    @Flag(help: "Deny all other requests of the agent, once each.")
     var denyQuestions = false
 
     mutating func validate() throws {

@@ -112,7 +112,7 @@ struct LiveWriter: Sendable {
         } else if let project = event.projectId {
             words.append(await names.project(project, isChanged: event.type == .projectChanged))
         }
-        if let id = event.approvalId { words.append("\(id.prefix(8)): \(event.title ?? "")") }
+        if let id = event.approvalId { words.append("\(id.shortID): \(event.title ?? "")") }
         if let person = event.decidedBy, let state = event.state { words.append("\(state) by \(person)") }
         if event.decidedBy == nil, event.type == .approvalDecided, let state = event.state { words.append(state) }
         if let ok = event.ok { words.append(ok ? "ok" : "failed") }

@@ -21,12 +21,12 @@ actor WatchedNames {
     /// - Parameter isChanged: Whether it may have another title now.
     func chat(_ id: String, in projectID: String?, isChanged: Bool) async -> String {
         if isChanged || chats[id] == nil { await readChats(of: projectID) }
-        return chats[id] ?? "chat \(id.prefix(8))"
+        return chats[id] ?? "chat \(id.shortID)"
     }
 
     func project(_ id: String, isChanged: Bool) async -> String {
         if isChanged || named(id) == nil { await readProjects() }
-        return named(id).map { "project \($0.project.name)" } ?? "project \(id.prefix(8))"
+        return named(id).map { "project \($0.project.name)" } ?? "project \(id.shortID)"
     }
 
     /// The device's name. A device that was revoked is no longer listed, but may have been named before.
@@ -34,7 +34,7 @@ actor WatchedNames {
         guard let id = event.deviceId else { return event.deviceName }
         if let name = event.deviceName { devices[id] = name }
         if devices[id] == nil { await readDevices() }
-        return devices[id] ?? "device \(id.prefix(8))"
+        return devices[id] ?? "device \(id.shortID)"
     }
 
     // MARK: The host's lists. If the host does not tell them, events are shown with ids.

@@ -7,6 +7,8 @@ import Identity
 import PairingAgent
 
 extension CommandError {
+    private static let unsavedAdvice = "commit or save the work, or discard it with --force"
+
     static func client(_ error: CompanionClientError) -> CommandError {
         if error.code == .alreadyDecided {
             return CommandError(
@@ -45,7 +47,7 @@ extension CommandError {
                 )
             case .unsupportedVersion: (.versionMismatch, versionAdvice(error.hostVersions))
             case .badRequest where error.hostCode == .sessionUnsaved:
-                (.failed, "save or commit it; or lose it: add --force")
+                (.failed, unsavedAdvice)
             case .busy: (.failed, "wait for the answer, or cancel it: pairtool cancel CHAT")
             case .streamInterrupted: (.streamInterrupted, "check whether the answer arrived: pairtool messages CHAT")
             case .hostError: (.failed, nil)
@@ -209,7 +211,7 @@ extension CommandError {
             case .ruleUnknown?: (.nothingFound, "pairtool host rules")
             case .approvalUnknown?: (.nothingFound, "pairtool host approvals")
             case .changesUnavailable?: (.failed, "see where agents work: pairtool host sessions")
-            case .sessionUnsaved?: (.failed, "save or commit it; or lose it: add --force")
+            case .sessionUnsaved?: (.failed, unsavedAdvice)
             case .approvalDecided?: (.failed, "pairtool host approvals list --all")
             case .versionUnsupported?: (.versionMismatch, "end the host and start it with this pairtool")
             case .hostStorageFailed?: (.failed, "free some space on its disk, then run the command again")

@@ -119,7 +119,7 @@ extension HostFinder {
             "host.moved_legacy",
             "\(host.name) may now be at \(endpoint), but as a legacy host it cannot prove that; only a health request "
                 + "was sent there",
-            next: "accept it: pairtool status --host \(origin == .named ? "\(endpoint)" : "\(host.id.prefix(8))") "
+            next: "accept it: pairtool status --host \(origin == .named ? "\(endpoint)" : "\(host.id.shortID)") "
                 + "--allow-legacy"
         )
         guard output.context.canAsk else { throw error }

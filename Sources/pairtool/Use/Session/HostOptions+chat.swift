@@ -39,10 +39,13 @@ extension HostOptions {
             return naming(first.host, of: paired, output)
         }
         guard same.isEmpty else { return naming(try Self.match(word, in: same), of: paired, output) }
-        let (chats, failure) = try await ask(hosts, known: known, options)
+        let (chats, failures) = try await ask(hosts, known: known, options)
         // A host that did not answer may have the chat that has this very title.
-        let candidates = failure == nil ? chats : chats.filter { $0.isNamed(word) }
-        if let failure, candidates.isEmpty { throw failure }
+        let candidates = failures.isEmpty ? chats : chats.filter { $0.isNamed(word) }
+        let worst = failures.indices.max { failures[$0].status.rawValue < failures[$1].status.rawValue }
+        let thrown = candidates.isEmpty ? worst : nil
+        for index in failures.indices where index != thrown { output.warn(failures[index]) }
+        if let thrown { throw failures[thrown] }
         return naming(try Self.match(word, in: candidates), of: paired, output)
     }
 
@@ -85,7 +88,7 @@ extension HostOptions {
         _ hosts: [PairedHost],
         known: [FoundChat],
         _ options: OutputOptions
-    ) async throws -> ([FoundChat], CommandError?) {
+    ) async throws -> ([FoundChat], [CommandError]) {
         let results = try await ask(hosts, limit: AllHostsOptions.usualLimit) { one, _ in
             try await one.withSession(options) { session in
                 try await session.chats(in: try await session.projects.mergedProjects()).map {
@@ -99,11 +102,10 @@ extension HostOptions {
             case .success(let chats): found += chats
             case .failure(let error):
                 guard error.status != .nothingFound else { continue }
-                options.output.warn(error.naming(host))
                 failures.append(error.naming(host))
                 found += known.filter { $0.host.id == host.id }
             }
         }
-        return (found, failures.max { $0.status.rawValue < $1.status.rawValue })
+        return (found, failures)
     }
 }

@@ -188,6 +188,6 @@ enum PairedHostSelection {
     }
 
     private static func names(_ hosts: [PairedHost]) -> String {
-        hosts.map { "\($0.name) (\($0.id.prefix(8)))" }.joined(separator: ", ")
+        hosts.map { "\($0.name) (\($0.id.shortID))" }.joined(separator: ", ")
     }
 }

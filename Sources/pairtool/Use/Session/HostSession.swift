@@ -18,6 +18,8 @@ struct HostSession: Sendable {
     var context: CommandContext { output.context }
     /// Whether commands are signed and turns can be followed (protocol v2).
     var isVerified: Bool { host.trust == .verified }
+    /// The prompts that wait for the host.
+    var outbox: OutboxStore { host.family.behavior.outbox(of: host, context: context) }
 
     /// Runs a body with a session. Connection errors get the host's name in their messages.
     static func with<R>(
@@ -96,8 +98,7 @@ extension HostSession {
     var changes: any ChangeReporting {
         get throws {
             if let changes = offer.changes { return changes }
-            guard host.family.behavior.canBeVerified else { throw refusal("do not say what was changed") }
-            _ = try commands(to: "say what was changed")
+            if host.family.behavior.canBeVerified { _ = try commands(to: "say what was changed") }
             throw refusal("do not say what was changed")
         }
     }
@@ -136,7 +137,7 @@ extension HostSession {
             .failed,
             "host.cannot",
             "\(host.name) is a \(host.family.displayName) host, and such hosts \(what)",
-            next: "see what it can do: pairtool capabilities --host \(host.id.prefix(8))"
+            next: "see what it can do: pairtool capabilities --host \(host.id.shortID)"
         )
     }
 }

@@ -161,7 +161,7 @@ struct OutboxSendCommand: AsyncParsableCommand {
         guard output.context.canAsk else { return }
         for queued in try QueuedPrompt.all(host, output.context) where queued.prompt.state == .uncertain {
             let name = TerminalText.line(queued.host.name)
-            let question = "\(name) may have got this already: \(queued.excerpt)\nSend it again?"
+            let question = "\(name) may have got this already: \(queued.prompt.excerpt)\nSend it again?"
             if try await Question(context: output.context).confirm(question) {
                 try queued.store.update { $0.sendAgain(queued.prompt.id) }
             }

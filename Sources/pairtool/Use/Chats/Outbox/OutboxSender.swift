@@ -29,7 +29,7 @@ struct OutboxSender {
     init(_ session: HostSession, _ mode: Mode) {
         self.session = session
         self.mode = mode
-        store = session.host.family.behavior.outbox(of: session.host, context: session.context)
+        store = session.outbox
     }
 
     private var output: Output { session.output }
@@ -139,7 +139,7 @@ struct OutboxSender {
                 }
             }
         } catch is TurnLock.TurnLeft {
-            let (name, id) = (session.host.name, chatID.prefix(8))
+            let (name, id) = (session.host.name, chatID.shortID)
             let what = "\(name) has what was written \(age) ago: \(waiting.excerpt) (pairtool messages \(id))"
             output.say(TerminalText.line(what))
             return nil
@@ -228,7 +228,7 @@ extension HostSession {
     private func waitingCount(where isWanted: (WaitingPrompt) -> Bool = { _ in true }) -> Int {
         guard host.family.behavior.queuing != .none, offer.turns != nil else { return 0 }
         do {
-            let prompts = try host.family.behavior.outbox(of: host, context: context).load().prompts
+            let prompts = try outbox.load().prompts
             return prompts.count { $0.state == .waiting && isWanted($0) }
         } catch {
             output.warn(CommandError(describing: error))

@@ -57,12 +57,9 @@ struct QueuedPrompt: Sendable {
         output.result(WaitingRow(now), id: id) { "\(TerminalText.line(id)) \(what)." }
     }
 
-    /// The beginning of the prompt, for one line.
-    var excerpt: String { prompt.excerpt }
-
     /// Whether it waits still.
     var isWaiting: Bool {
-        get throws { try store.load().prompts.contains { $0.id.isSame(as: prompt.id) && $0.state == .waiting } }
+        get throws { try store.load().isWaiting(prompt.id) }
     }
 }
 
@@ -75,6 +72,7 @@ extension WaitingPrompt {
     /// What tells its chat from others; empty if that is not known.
     var chatKeys: [ByteText] { [chat, newChatID?.uuidString].compactMap(\.self).map(ByteText.init) }
 
+    /// The beginning of the prompt, for one line.
     var excerpt: String {
         let line = TerminalText.line(prompt.trimmingWhitespace())
         let start = line.scalars(atMost: 60)
@@ -117,7 +115,7 @@ extension HostSession {
     func queue(_ text: String, in conversation: Conversation) throws -> WaitingPrompt {
         try Self.requireQueue(of: host)
         let now = context.now()
-        let kept = try host.family.behavior.outbox(of: host, context: context).update { outbox -> WaitingPrompt? in
+        let kept = try outbox.update { outbox -> WaitingPrompt? in
             let added = outbox.add(
                 text,
                 in: conversation.projectPath ?? "",

@@ -34,7 +34,7 @@ struct QuestionPrompt {
                 }
                 guard let key = typed else {
                     context.stderr.write("\n")
-                    return session.output.say("To answer: pairtool approvals approve \(id.prefix(8))")
+                    return session.output.say("To answer: pairtool approvals approve \(id.shortID)")
                 }
                 if key == OptionKeys.view {
                     context.stderr.write("\n")
@@ -71,13 +71,14 @@ struct OptionKeys {
     private let keys: [(key: UInt8, option: AgentOption)]
 
     init(_ approval: Approval) {
-        let usual: [AgentOption.Kind: String] = [
-            .allowOnce: "y", .allowAlways: "a", .rejectOnce: "n", .rejectAlways: "N",
+        let usual: [AgentOption.Kind: UInt8] = [
+            .allowOnce: UInt8(ascii: "y"), .allowAlways: UInt8(ascii: "a"), .rejectOnce: UInt8(ascii: "n"),
+            .rejectAlways: UInt8(ascii: "N"),
         ]
         var free = Array("123456789bcdefghijklmopqrstuwxz".utf8)[...]
         var taken: Set<UInt8> = []
         keys = (approval.options ?? []).filter { approval.mayAlways || !$0.kind.mayLast }.compactMap { option in
-            if let key = usual[option.kind]?.utf8.first, taken.insert(key).inserted { return (key, option) }
+            if let key = usual[option.kind], taken.insert(key).inserted { return (key, option) }
             return free.popFirst().map { ($0, option) }
         }
     }

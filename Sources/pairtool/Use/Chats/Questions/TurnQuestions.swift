@@ -60,10 +60,6 @@ final class TurnQuestions: Sendable {
         open.withLockedValue { _ = $0.removeValue(forKey: notice.id) }
     }
 
-    private func isAsking(_ notice: QuestionNotice) -> Bool {
-        choice(notice) == nil && session.context.canAsk && session.output.format == .text
-    }
-
     /// The kinds of tools of the Agent Client Protocol.
     private static let kinds: Set<String> = [
         "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "other",
@@ -85,12 +81,12 @@ final class TurnQuestions: Sendable {
             if let choice = choice(notice) {
                 guard let approval = try await approvals.approval(id: notice.id), approval.isPending else { return }
                 _ = try await approvals.decide(approval, choice)
-            } else if isAsking(notice) {
+            } else if session.context.canAsk, session.output.format == .text {
                 try await QuestionPrompt(session: session, approvals: approvals).ask(notice.id)
             } else {
                 session.output.say(
                     "The agent waits for an answer: \(notice.title). To answer: "
-                        + "pairtool approvals approve \(notice.id.prefix(8)), or reject \(notice.id.prefix(8))"
+                        + "pairtool approvals approve \(notice.id.shortID), or reject \(notice.id.shortID)"
                 )
             }
         } catch let error as CompanionClientError where error.code == .alreadyDecided {

@@ -21,15 +21,18 @@ extension GitSessions {
                 }
                 try PrivateFile.makeDirectory(parent)
             }
-            for number in 1...99 {
-                let name = Self.shortName(chat) + (number == 1 ? "" : "-\(number)")
-                let (path, branch) = (parent + "/" + name, "pairtool/" + name)
-                guard FileStatus(path, followingLinks: false) == nil,
-                    try await !Self.hasBranch(branch, in: repository.root)
-                else { continue }
-                return (try await makeWorktree(of: repository, path: path, branch: branch), branch)
+            // Another chat may have the same short name.
+            return try await naming.runUnlessCancelled(repository.root) {
+                for number in 1...99 {
+                    let name = Self.shortName(chat) + (number == 1 ? "" : "-\(number)")
+                    let (path, branch) = (parent + "/" + name, "pairtool/" + name)
+                    guard FileStatus(path, followingLinks: false) == nil,
+                        try await !Self.hasBranch(branch, in: repository.root)
+                    else { continue }
+                    return (try await makeWorktree(of: repository, path: path, branch: branch), branch)
+                }
+                throw GitError(.tooMuch, "there are too many of this name in \(parent)")
             }
-            throw GitError(.tooMuch, "there are too many of this name in \(parent)")
         } catch {
             if error is CancellationError { throw error }
             let text = GitError.text(of: error) ?? "\(error)"
@@ -77,7 +80,8 @@ extension GitSessions {
             do {
                 if FileStatus(path, followingLinks: false) != nil {
                     let removed = try await GitProgram.run(
-                        ["worktree", "remove", "--force", "--", path],
+                        // Twice: git has locked one that was not finished.
+                        ["worktree", "remove", "--force", "--force", "--", path],
                         in: repository.root,
                         within: .seconds(60)
                     )

@@ -30,6 +30,8 @@ package final class GitSessions: Sendable {
     let lock = KeyedLock()
     /// For each working tree: devices ask as often as they like.
     let asking = KeyedLock()
+    /// One at a time looks for a free name of a working tree, by repository.
+    let naming = KeyedLock()
 
     init(
         database: HostDatabase,
@@ -74,25 +76,29 @@ package final class GitSessions: Sendable {
         }
     }
 
-    /// How many files the agent has changed in a turn that has ended; nil where it cannot be said.
+    /// How many files the agent has changed in a turn that has ended; nil where it cannot be said in ``countTime``.
     func count(since start: Start) async -> Int? {
         guard let old = start.snapshot else { return nil }
-        return await withTaskGroup(of: Int?.self) { group in
-            group.addTask { [snapshots] in
-                guard let repository = try? await GitRepository.open(old.repository.root),
-                    let new = try? await snapshots.take(repository, isKept: false, chat: start.chat)
-                else { return nil }
-                let count = try? await snapshots.count(from: old, to: new)
-                await new.remove()
-                return count
-            }
-            group.addTask {
-                try? await Task.sleep(for: Self.countTime)
-                return nil
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? nil
+        let (counts, continuation) = AsyncStream.makeStream(of: Int?.self)
+        // Tasks of their own: reading a slow disk heeds no cancellation, and the turn's end does not wait for it.
+        let counting = Task { [snapshots] in
+            defer { continuation.finish() }
+            guard let repository = try? await GitRepository.open(old.repository.root),
+                let new = try? await snapshots.take(repository, isKept: false, chat: start.chat)
+            else { return }
+            continuation.yield(try? await snapshots.count(from: old, to: new))
+            await new.remove()
         }
+        let limit = Task {
+            try? await Task.sleep(for: Self.countTime)
+            continuation.finish()
+        }
+        defer {
+            counting.cancel()
+            limit.cancel()
+        }
+        var results = counts.makeAsyncIterator()
+        return await results.next() ?? nil
     }
 
     /// The record of a chat that goes on where it has worked.

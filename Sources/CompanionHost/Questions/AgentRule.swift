@@ -150,7 +150,9 @@ struct ToolUse: Sendable {
     /// URL, is another one for each process, or has a link that leads nowhere yet.
     private func resolved(_ path: String) -> String? {
         let whole = path.begins(with: "/") ? path : "\(directory)/\(path)"
-        guard !path.isEmpty, !path.isSame(as: "/?"), !path.begins(with: "~"), !path.has(":/"),
+        // An absolute path is what it is.
+        let isPlain = path.begins(with: "/") || !path.begins(with: "~") && !path.has(":/")
+        guard !path.isEmpty, !path.isSame(as: "/?"), isPlain,
             let names = Self.names(String(whole.dropping(prefix: "/") ?? "")),
             names.first.map({ !$0.isSame(as: "proc") && !$0.isSame(as: "dev") }) ?? true
         else { return nil }

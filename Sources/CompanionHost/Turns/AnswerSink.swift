@@ -44,8 +44,9 @@ struct AnswerSink: Sendable {
                     state.text += text
                 }
                 if case .activity(let activity) = frame {
-                    state.reported += activity.size
-                    guard state.reported <= Self.maximumSize else { continue }
+                    let size = activity.size
+                    guard state.reported + size <= Self.maximumSize else { continue }
+                    state.reported += size
                 }
                 // Under the lock, so that frames and stored text have the same order.
                 publish(frame)

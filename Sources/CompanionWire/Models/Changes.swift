@@ -14,7 +14,8 @@ package struct ChangedFile: Codable, Sendable, Hashable {
         }
     }
 
-    /// Relative to `directory` of the answer. A name that is not plain UTF-8 text is in quotes, with escapes, as git writes it.
+    /// Relative to `directory` of the answer. A name that is not plain UTF-8 text is in quotes, with escapes, as git
+    /// writes it.
     package var path: String
     /// Where it was before it was renamed.
     package var oldPath: String?

@@ -106,15 +106,17 @@ package struct AgentMedia: Codable, Sendable, Hashable {
 }
 
 extension AgentActivity {
-    /// Bytes of its texts.
+    /// Bytes of its frame, about.
     package var size: Int {
+        /// What JSON has around a text.
+        let frame = 64
         switch self {
-        case .thought(let text): text.utf8.count
-        case .plan(let steps): steps.reduce(0) { $0 + $1.text.utf8.count }
+        case .thought(let text): return frame + text.utf8.count
+        case .plan(let steps): return steps.reduce(frame) { $0 + frame + $1.text.utf8.count }
         case .tool(let tool):
-            tool.locations.reduce(tool.title.utf8.count) { $0 + $1.path.utf8.count }
-                + tool.changes.reduce(0) { $0 + $1.path.utf8.count + $1.diff.utf8.count }
-        case .media(let media): media.data?.utf8.count ?? 0
+            let places = tool.locations.reduce(frame + tool.title.utf8.count) { $0 + frame + $1.path.utf8.count }
+            return tool.changes.reduce(places) { $0 + frame + $1.path.utf8.count + $1.diff.utf8.count }
+        case .media(let media): return frame + (media.data?.utf8.count ?? 0)
         }
     }
 

@@ -12,6 +12,10 @@ protocol InputSource: Sendable {
     /// - Parameter echo: Whether a terminal shows what is typed.
     /// - Throws: `CancellationError` when the user interrupts.
     func readLine(echo: Bool) throws -> String?
+    /// A line that answers a question.
+    ///
+    /// - Parameter question: Called once what is typed is for this line: the question is shown then.
+    func readAnswer(_ question: () -> Void) throws -> String?
     /// A key that is typed from now on, which a terminal gives without Enter and does not show; nil at the end of the
     /// input.
     ///
@@ -23,6 +27,11 @@ protocol InputSource: Sendable {
 }
 
 extension InputSource {
+    func readAnswer(_ question: () -> Void) throws -> String? {
+        question()
+        return try readLine(echo: true)
+    }
+
     /// Without a terminal, the first byte of a line.
     func readKey(ready: () -> Void) throws -> UInt8? {
         ready()

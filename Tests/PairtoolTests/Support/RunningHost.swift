@@ -10,6 +10,7 @@ import Testing
 func withRunningHost<R: Sendable>(
     _ host: Sandbox,
     _ arguments: [String],
+    environment: [String: String] = [:],
     _ body: @escaping @Sendable (HostEvents) async throws -> R
 ) async throws -> R {
     let outcome = try await Subprocess.run(
@@ -17,7 +18,7 @@ func withRunningHost<R: Sendable>(
         arguments: Arguments(
             ["host", "--json", "--show-secrets", "--port", "0", "--engine", "embedded"] + arguments
         ),
-        environment: host.processEnvironment([:]),
+        environment: host.processEnvironment(environment),
         input: .none,
         output: .sequence,
         error: .discarded

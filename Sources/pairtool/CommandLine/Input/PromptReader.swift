@@ -110,6 +110,10 @@ private struct ReleasedInput: InputSource {
         try released { try input.readLine(echo: echo) }
     }
 
+    func readAnswer(_ question: () -> Void) throws -> String? {
+        try released { try input.readAnswer(question) }
+    }
+
     func readKey(ready: () -> Void) throws -> UInt8? {
         try released { try input.readKey(ready: ready) }
     }

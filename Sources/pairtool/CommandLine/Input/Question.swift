@@ -8,15 +8,14 @@ struct Question {
     /// Asks a yes-or-no question; any answer but yes means no.
     func confirm(_ text: String) async throws -> Bool {
         let answer = try await context.drawing.pause {
-            context.stderr.write(TerminalText.block(text) + " [y/N] ")
-            return try await line()
+            try await line(TerminalText.block(text) + " [y/N] ")
         }
         return ["y", "yes"].contains((answer ?? "").trimmingWhitespace().lowercased())
     }
 
-    private func line() async throws -> String? {
-        let input = context.stdin
-        return try await BlockingCall.run { try input.readLine(echo: true) }
+    private func line(_ question: String) async throws -> String? {
+        let context = context
+        return try await BlockingCall.run { try context.stdin.readAnswer { context.stderr.write(question) } }
     }
 
     /// Lets the user choose by number.
@@ -32,8 +31,8 @@ struct Question {
             context.stderr.write("  \(index + 1)) \(TerminalText.line(choice))\n")
         }
         while true {
-            context.stderr.write("Number (empty to stop): ")
-            guard let answer = try await line()?.trimmingWhitespace(), !answer.isEmpty else { return nil }
+            let typed = try await line("Number (empty to stop): ")
+            guard let answer = typed?.trimmingWhitespace(), !answer.isEmpty else { return nil }
             if let number = Int(answer), choices.indices.contains(number - 1) { return number - 1 }
             context.stderr.write("\(TerminalText.line(answer)) is not in the list.\n")
         }

@@ -108,8 +108,10 @@ struct TurnWriter {
         }
     }
 
-    /// Rows of a tool's changes that are shown.
+    /// Rows of a tool's changes, and steps of a plan, that are shown.
     private static let mostRows = 20
+    /// Scalars of one of them.
+    private static let rowLength = 200
 
     private mutating func show(_ activity: AgentActivity, on screen: AnswerScreen) {
         switch activity {
@@ -120,11 +122,15 @@ struct TurnWriter {
             // How far it is stands in the line below the answer.
             guard !lastPlan.elementsEqual(texts, by: { $0.isSame(as: $1) }) else { return }
             lastPlan = texts
-            for step in steps { screen.note("\(step.status == .completed ? "☑" : "☐") \(step.text)") }
+            for step in steps.prefix(Self.mostRows) {
+                let mark = step.status == .completed ? "☑" : "☐"
+                screen.note("\(mark) \(step.text.scalars(atMost: Self.rowLength))")
+            }
+            if steps.count > Self.mostRows { screen.note("… \(steps.count - Self.mostRows) more steps") }
         case .tool(let tool):
             // The line of the tool names the files.
             let rows = tool.changes.flatMap { $0.diff.parts("\n").dropFirst(2) }
-            for row in rows.prefix(Self.mostRows) { screen.note("  \(row)") }
+            for row in rows.prefix(Self.mostRows) { screen.note("  \(row.scalars(atMost: Self.rowLength))") }
             if rows.count > Self.mostRows {
                 screen.note("  … \(rows.count - Self.mostRows) more lines: pairtool changes \(chatID.shortID)")
             }

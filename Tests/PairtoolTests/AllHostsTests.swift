@@ -71,7 +71,7 @@ import Testing
     func late() async throws {
         try await withTwoMacs { first, second, user in
             second.change { $0.faults = [FakeMacFault(.stall(gate: "never"))] }
-            let arguments = ["projects", "--all-hosts", "--timeout", "0.3", "--json"]
+            let arguments = ["projects", "--all-hosts", "--timeout", "3", "--json"]
             let some = await user.run(arguments)
             #expect(some.status == 0 && some.err.contains("host.timed_out"), "\(some.err)")
             #expect(try some.json.allSatisfy { $0["hostName"]?.string == first.endpointText })

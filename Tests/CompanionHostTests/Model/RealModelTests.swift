@@ -98,7 +98,9 @@ struct RealModelTests {
                 ]
                 let long = try await ModelBench.ask(launch, "Say hello.", after: earlier, tools: [], in: directory)
                 #expect(long.error == nil && !long.text.isEmpty, "\(long)")
-                #expect(long.statuses.last == "The model takes fewer than 1600 tokens: older messages are left out")
+                // It may end at the model's limit of tokens, which is said too.
+                let told = "The model takes fewer than 1600 tokens: older messages are left out"
+                #expect(long.statuses.contains(told), "\(long)")
             }
         }
     }

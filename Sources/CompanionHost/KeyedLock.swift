@@ -3,7 +3,8 @@ import NIOConcurrencyHelpers
 /// Runs work with the same key one after the other; work with other keys runs at the same time.
 final class KeyedLock: Sendable {
     private struct Waiter {
-        var number: Int
+        /// By which it is found when its task is cancelled; nil for one that waits to the end.
+        var number: Int?
         /// Takes whether it is its turn; false once its task was cancelled.
         var continuation: CheckedContinuation<Bool, Never>
     }
@@ -51,7 +52,6 @@ final class KeyedLock: Sendable {
         return try await body()
     }
 
-    /// - Parameter number: By which it is found when its task is cancelled; nil for one that waits to the end.
     private func wait(for key: String, _ continuation: CheckedContinuation<Bool, Never>, number: Int? = nil) {
         let outcome = state.withLockedValue { state -> Bool? in
             // Under the lock: whoever cancels the task later finds it.
@@ -60,7 +60,7 @@ final class KeyedLock: Sendable {
                 state.waiting[key] = []
                 return true
             }
-            state.waiting[key]?.append(Waiter(number: number ?? 0, continuation: continuation))
+            state.waiting[key]?.append(Waiter(number: number, continuation: continuation))
             return nil
         }
         if let outcome { continuation.resume(returning: outcome) }

@@ -13,19 +13,7 @@ package struct ProviderKey: Sendable, Hashable {
 
     /// A text of the provider without the key, which it may have repeated.
     func redacted(_ text: String) -> String {
-        let (bytes, key) = (Array(text.utf8), Array(value.utf8))
-        guard bytes.count >= key.count else { return text }
-        var (clean, index) = ([UInt8](), 0)
-        while index < bytes.count {
-            if bytes[index...].starts(with: key) {
-                clean += Array("[key]".utf8)
-                index += key.count
-            } else {
-                clean.append(bytes[index])
-                index += 1
-            }
-        }
-        return String(decoding: clean, as: UTF8.self)
+        String(decoding: Array(text.utf8).replacing(Array(value.utf8), with: Array("[key]".utf8)), as: UTF8.self)
     }
 }
 

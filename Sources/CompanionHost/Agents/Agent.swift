@@ -8,8 +8,8 @@ package struct AgentTurn: Sendable {
     package var prompt: String
     /// Where it works: absolute, symbolic links resolved, inside a listed project.
     package var directory: String
-    /// The path of the listed project, which stays when a working tree is removed; empty where none is known.
-    package var project: String = ""
+    /// The path of the listed project, which stays when a working tree is removed; nil where none is known.
+    package var project: String?
     /// Names of the tools that it may use; nil allows all. An agent that asks before it uses a tool is not bound by
     /// them: its question is.
     package var allowedTools: Set<String>?
@@ -25,7 +25,7 @@ package enum AgentEvent: Sendable, Hashable {
     case text(String)
     /// Something that people have to know of the conversation itself. It becomes a paragraph of the answer.
     case notice(String)
-    /// A picture or a sound of the answer. Its place in the text is told apart.
+    /// A picture or a sound of the answer. A text says where it stands.
     case media(AgentMedia)
     /// A piece of what it thinks before it answers.
     case thought(String)

@@ -8,11 +8,7 @@ extension SubprocessOutputSequence {
         do {
             for try await buffer in self { buffer.withUnsafeBytes { body($0) } }
         } catch {
-            logger.log(
-                level: Task.isCancelled ? .debug : .warning,
-                "\(name) broke off",
-                metadata: .failure(error)
-            )
+            logger.log(level: Task.isCancelled ? .debug : .warning, "\(name) broke off", metadata: .failure(error))
         }
     }
 }

@@ -85,7 +85,7 @@ package struct ACPAgent: Agent {
 
     package func answer(_ turn: AgentTurn, conversation: AgentConversation) async throws {
         // A working tree may be removed while the process runs.
-        let connection = try use(in: turn.project.isEmpty ? turn.directory : turn.project)
+        let connection = try use(in: turn.project ?? turn.directory)
         defer { connection.release() }
         do {
             if !connection.hasStarted { conversation.emit(.status("Starting \(launch.name)")) }

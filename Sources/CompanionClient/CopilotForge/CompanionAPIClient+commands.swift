@@ -212,7 +212,7 @@ extension CompanionClientError {
             return error
         }
         error.code = .streamInterrupted
-        error.message += " The prompt may have run: it was sent once, and its answer could not be had."
+        error.message += " The prompt may have run: it was sent once, and its answer did not come."
         return error
     }
 

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import CompanionWire
 import Logging
 import NIOConcurrencyHelpers
 

@@ -11,9 +11,18 @@ package struct RequestOutcome: Sendable, Hashable {
     package var duration: Duration
     package var kind: Kind
 
+    /// What takes outcomes. With a function itself as the task-local value, programs that Swift 6.3 has optimised crash.
+    package struct Report: Sendable {
+        let take: @Sendable (RequestOutcome) -> Void
+
+        package init(_ take: @escaping @Sendable (RequestOutcome) -> Void) {
+            self.take = take
+        }
+    }
+
     /// Takes the outcomes of a task's requests, also those of its child tasks; nil drops them. Streams are not
     /// requests.
-    @TaskLocal package static var report: (@Sendable (RequestOutcome) -> Void)?
+    @TaskLocal package static var report: Report?
 
     /// Runs a request.
     static func reporting<R>(
@@ -24,11 +33,11 @@ package struct RequestOutcome: Sendable, Hashable {
         let start = ContinuousClock.now
         do {
             let result = try await request()
-            report(RequestOutcome(duration: .now - start, kind: .answered))
+            report.take(RequestOutcome(duration: .now - start, kind: .answered))
             return result
         } catch let error as CompanionClientError {
             let isLost = [.unreachable, .timedOut, .streamInterrupted].contains(error.code)
-            report(RequestOutcome(duration: .now - start, kind: isLost ? .lost : .answered))
+            report.take(RequestOutcome(duration: .now - start, kind: isLost ? .lost : .answered))
             throw error
         }
     }

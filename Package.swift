@@ -77,7 +77,7 @@ let modules: [Target] = [
     .target(
         name: "Providers",
         dependencies: [
-            "CompanionWire", "Identity", "LocalState",
+            "CompanionWire", "LocalState",
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOCore", package: "swift-nio"),
@@ -235,7 +235,7 @@ let tests: [Target] = [
     .testTarget(
         name: "IdentityTests",
         dependencies: [
-            "CSodium", "CompanionWire", "Identity",
+            "CSodium", "CompanionWire", "Identity", "LocalState",
             .product(name: "Subprocess", package: "swift-subprocess"),
             .product(name: "SystemPackage", package: "swift-system"),
         ],

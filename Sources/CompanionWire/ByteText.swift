@@ -38,9 +38,20 @@ extension StringProtocol {
         return String(self[first..<scalars.index(after: last)])
     }
 
+    /// Whether a condition holds for every byte, without going from index to index where the bytes lie in a row.
+    func allBytes(_ condition: (UInt8) -> Bool) -> Bool {
+        utf8.withContiguousStorageIfAvailable { $0.allSatisfy(condition) } ?? utf8.allSatisfy(condition)
+    }
+
     /// The first scalars of the text. A `Character` has no limit of length.
     package func scalars(atMost count: Int) -> String {
-        String(String.UnicodeScalarView(unicodeScalars.prefix(count)))
+        String(self[..<(unicodeScalars.index(startIndex, offsetBy: count, limitedBy: endIndex) ?? endIndex)])
+    }
+
+    /// The first scalars of the text as one line, without white space at its ends.
+    package func oneLine(atMost count: Int) -> String {
+        let scalars = unicodeScalars.lazy.map { $0.properties.isWhitespace ? " " : $0 }
+        return String(String.UnicodeScalarView(scalars.prefix(count))).trimmingWhitespace()
     }
 
     /// The first 8 scalars of an id, to show to people.

@@ -19,11 +19,16 @@ package struct FileStatus: Sendable, Hashable {
     package let size: Int
     /// When its content was last changed.
     package let changedAt: Date
+    /// When its content, its name or its metadata were last changed. Programs cannot set this time.
+    package let statusChangedAt: Date
     /// Identifies the file among all files.
     private let identity: [UInt64]
 
     /// Whether both are the same file, under any name.
     package func isSameFile(as other: FileStatus) -> Bool { identity == other.identity }
+
+    /// Whether both are in the same file system.
+    package func isOnSameFileSystem(as other: FileStatus) -> Bool { identity[0] == other.identity[0] }
 
     /// The owning group's name; nil if the system does not know it.
     package var groupName: String? {
@@ -69,9 +74,11 @@ package struct FileStatus: Sendable, Hashable {
         owner = UInt32(status.st_uid)
         group = UInt32(status.st_gid)
         size = Int(status.st_size)
-        changedAt = Date(
-            timeIntervalSince1970: Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1_000_000_000
-        )
+        func date(_ time: timespec) -> Date {
+            Date(timeIntervalSince1970: Double(time.tv_sec) + Double(time.tv_nsec) / 1_000_000_000)
+        }
+        changedAt = date(status.st_mtim)
+        statusChangedAt = date(status.st_ctim)
         identity = [UInt64(status.st_dev), UInt64(status.st_ino)]
     }
 }

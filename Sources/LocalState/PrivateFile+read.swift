@@ -14,8 +14,12 @@ extension PrivateFile {
         return try content(of: descriptor, named: path, limit: limit)
     }
 
-    /// - Parameter limit: The largest size in bytes.
-    static func content(of descriptor: Int32, named path: String, limit: Int) throws(Failure) -> [UInt8] {
+    /// Reads the rest of an open file.
+    ///
+    /// - Parameters:
+    ///   - path: What errors call it.
+    ///   - limit: The largest size in bytes.
+    package static func content(of descriptor: Int32, named path: String, limit: Int) throws(Failure) -> [UInt8] {
         var content: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 64 << 10)
         while true {

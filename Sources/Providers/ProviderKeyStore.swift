@@ -1,4 +1,4 @@
-import Identity
+import CompanionWire
 import LocalState
 
 /// Keeps the keys of providers, and where they are, in a file of their own: `provider_keys.json` in the data directory
@@ -23,6 +23,8 @@ package struct ProviderKeyStore: Sendable {
         file = RecordFile(
             path: directory + "/provider_keys.json",
             lock: directory + "/provider_keys.lock",
+            decoder: CompanionJSON.decoder(),
+            encoder: CompanionJSON.encoder(sorted: true),
             empty: Content(),
             kind: "the keys",
             remedy: "move them away and set them anew"
@@ -88,7 +90,7 @@ package struct ProviderKeyStore: Sendable {
     private func converting<R>(_ body: () throws -> R) throws -> R {
         do {
             return try body()
-        } catch let error as PairedHostStoreError {
+        } catch let error as RecordFileError {
             throw ProviderKeyStoreError(
                 error.isDamage ? .damaged : .newer,
                 error.description,

@@ -1,6 +1,7 @@
 import CompanionWire
 import FoundationEssentials
 import Identity
+import LocalState
 import Testing
 
 @Suite struct PairedHostStoreTests {
@@ -57,21 +58,6 @@ import Testing
         #expect(hosts.matching(word).map(\.name) == names)
     }
 
-    @Test(
-        "Damaged or newer records are an error with a way out, and are left as they are",
-        arguments: ["", "{", #"{"version":2}"#]
-    )
-    func damaged(content: String) throws {
-        try withTemporaryDirectory { directory in
-            let store = PairedHostStore(directory: directory)
-            try Data(content.utf8).write(to: URL(filePath: store.path))
-            let error = #expect(throws: PairedHostStoreError.self) { try store.load() }
-            #expect(error?.remedy != nil)
-            #expect(throws: PairedHostStoreError.self) { try store.update { $0.forget("x") } }
-            #expect(try Data(contentsOf: URL(filePath: store.path)) == Data(content.utf8))
-        }
-    }
-
     @Test("Secrets and sessions that a newer version wrote are left as they are")
     func newer() throws {
         try withTemporaryDirectory { directory in
@@ -85,7 +71,7 @@ import Testing
                 { try sessions.keep(grant, hostID: "aaaa") }, { try sessions.forget(hostID: "aaaa") },
                 { _ = try sessions.token(hostID: "aaaa", now: .now) }, { try sessions.check() },
             ] as [() throws -> Void] {
-                #expect(throws: PairedHostStoreError.self) { try refused() }
+                #expect(throws: RecordFileError.self) { try refused() }
             }
             for path in [secrets.path, sessions.path] { #expect(try Data(contentsOf: URL(filePath: path)) == content) }
         }
@@ -96,24 +82,10 @@ import Testing
         try withTemporaryDirectory { directory in
             let (secrets, sessions) = (HostSecretStore(directory: directory), SessionTokenStore(directory: directory))
             for path in [secrets.path, sessions.path] { try Data("{".utf8).write(to: URL(filePath: path)) }
-            #expect(throws: PairedHostStoreError.self) { try secrets.keep("new", hostID: "aaaa") }
+            #expect(throws: RecordFileError.self) { try secrets.keep("new", hostID: "aaaa") }
             #expect(try sessions.token(hostID: "aaaa", now: .now) == nil)
             try sessions.keep(SessionGrant(token: "token", expiresAt: .distantFuture), hostID: "aaaa")
             #expect(try sessions.token(hostID: "aaaa", now: .now) == "token")
         }
-    }
-
-    @Test("Writers at the same time lose nothing of each other")
-    func concurrentWriters() async throws {
-        let directory = FileManager.default.temporaryDirectory.path + "/pairing-tests-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: directory) }
-        let hosts = try (0..<24).map { try host("\(1_000_000 + $0)", "host \($0)") }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for host in hosts {
-                group.addTask { try PairedHostStore(directory: directory).update { $0.record(host) } }
-            }
-            try await group.waitForAll()
-        }
-        #expect(try PairedHostStore(directory: directory).load().hosts.count == 24)
     }
 }

@@ -16,11 +16,6 @@ package struct JarvisApprovalID: Sendable, Hashable, CustomStringConvertible {
 
     /// The same id in upper case, as daemons write them.
     package var uppercased: JarvisApprovalID { JarvisApprovalID(description.uppercased()) ?? self }
-
-    /// Whether a word on a command line, in any case, is how this id begins.
-    package func begins(with word: String) -> Bool {
-        !word.isEmpty && description.lowercased().begins(with: word.lowercased())
-    }
 }
 
 extension JarvisApprovalID: Codable {

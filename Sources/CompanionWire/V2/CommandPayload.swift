@@ -10,17 +10,6 @@ package enum CommandPayload: Sendable, Hashable {
     case chatCancel(chatID: String, turnID: String)
     case approvalDecide(approvalID: String, optionID: String)
 
-    /// What the device has to be allowed to do.
-    package var permission: CompanionPermission {
-        switch self {
-        case .projectCreate: .projectCreate
-        case .sessionCreate: .sessionCreate
-        case .chatCreate: .chatCreate
-        case .chatSend, .chatCancel: .chatSend
-        case .approvalDecide: .approve
-        }
-    }
-
     /// The name of the command on the wire.
     package var type: String {
         switch self {

@@ -1,3 +1,5 @@
+import LocalState
+
 /// Stores the secrets that users got from hosts (such as the token of an AICLI server) in a file of their own,
 /// `secrets.json` in the data directory (mode 0600), by host id.
 package struct HostSecretStore: Sendable {
@@ -22,7 +24,7 @@ package struct HostSecretStore: Sendable {
 
     /// The secret for a host; nil if none is stored.
     ///
-    /// - Throws: ``PairedHostStoreError`` if the file is damaged, because a secret cannot be requested again;
+    /// - Throws: `RecordFileError` if the file is damaged, because a secret cannot be requested again;
     ///   `PrivateFile.Failure` if other users may have written it.
     package func load(hostID: String) throws -> String? {
         try file.load().secrets[hostID]
@@ -40,7 +42,7 @@ package struct HostSecretStore: Sendable {
 
     /// Checks that the file is not damaged. Ignores its permissions; a missing file is no error.
     ///
-    /// - Throws: ``PairedHostStoreError``.
+    /// - Throws: `RecordFileError`.
     package func check() throws {
         _ = try file.load(isChecked: false)
     }

@@ -1,20 +1,6 @@
 package import CompanionWire
-internal import LocalState
-
-/// Records, such as those of paired hosts, could not be read or written.
-package struct PairedHostStoreError: Error, Sendable, CustomStringConvertible {
-    package let description: String
-    /// The command to run, or what else to do, if something helps.
-    package let remedy: String?
-    /// Whether the file was read and makes no sense.
-    package let isDamage: Bool
-
-    package init(description: String, remedy: String?, isDamage: Bool = false) {
-        self.description = description
-        self.remedy = remedy
-        self.isDamage = isDamage
-    }
-}
+import FoundationEssentials
+package import LocalState
 
 /// Stores the records of paired hosts in one file, `hosts.json` in the data directory.
 package struct PairedHostStore: Sendable {
@@ -37,14 +23,14 @@ package struct PairedHostStore: Sendable {
     ///
     /// - Parameter isChecked: Whether to refuse a file that other users may have written. Default: true; false only to
     ///   check whether it is damaged.
-    /// - Throws: ``PairedHostStoreError`` when the file is damaged or refused; it is left as it is.
-    package func load(isChecked: Bool = true) throws(PairedHostStoreError) -> PairedHosts {
+    /// - Throws: `RecordFileError` when the file is damaged or refused; it is left as it is.
+    package func load(isChecked: Bool = true) throws(RecordFileError) -> PairedHosts {
         do {
             return try file.load(isChecked: isChecked)
-        } catch let error as PairedHostStoreError {
+        } catch let error as RecordFileError {
             throw error
         } catch {
-            throw PairedHostStoreError(
+            throw RecordFileError(
                 description: "the records of paired hosts cannot be read: \(error)",
                 remedy: (error as? PrivateFile.Failure)?.remedy
             )
@@ -66,5 +52,22 @@ package struct PairedHostStore: Sendable {
     /// Changes the records: reads, changes and writes them atomically, while no other process does the same.
     package func update<R>(_ change: (inout PairedHosts) throws -> R) throws -> R {
         try file.update(change)
+    }
+}
+
+extension RecordFile {
+    /// A file in the data directory, with its lock beside it.
+    init(directory: String, name: String, empty: Content, kind: String, remedy: String, isPretty: Bool = false) {
+        let encoder = CompanionJSON.encoder(sorted: true)
+        if isPretty { encoder.outputFormatting.insert(.prettyPrinted) }
+        self.init(
+            path: "\(directory)/\(name).json",
+            lock: "\(directory)/\(name).lock",
+            decoder: CompanionJSON.decoder(),
+            encoder: encoder,
+            empty: empty,
+            kind: kind,
+            remedy: remedy
+        )
     }
 }

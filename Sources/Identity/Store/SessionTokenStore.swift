@@ -1,5 +1,6 @@
 package import CompanionWire
 package import FoundationEssentials
+import LocalState
 
 /// Stores session tokens in a file of their own, `sessions.json` in the data directory (mode 0600).
 ///
@@ -27,13 +28,13 @@ package struct SessionTokenStore: Sendable {
 
     /// The token for a host; nil if there is none or it has expired.
     ///
-    /// - Throws: ``PairedHostStoreError`` if a newer version wrote the file; `PrivateFile.Failure` if other users may
+    /// - Throws: `RecordFileError` if a newer version wrote the file; `PrivateFile.Failure` if other users may
     ///   have written it.
     package func token(hostID: String, now: Date) throws -> String? {
         let content: Content
         do {
             content = try file.load()
-        } catch let error as PairedHostStoreError where error.isDamage {
+        } catch let error as RecordFileError where error.isDamage {
             return nil
         }
         guard let grant = content.sessions[hostID], grant.expiresAt > now else { return nil }
@@ -52,7 +53,7 @@ package struct SessionTokenStore: Sendable {
 
     /// Checks that the file is not damaged. Ignores its permissions; a missing file is no error.
     ///
-    /// - Throws: ``PairedHostStoreError``.
+    /// - Throws: `RecordFileError`.
     package func check() throws {
         _ = try file.load(isChecked: false)
     }

@@ -107,7 +107,7 @@ import Testing
             }
             #expect(FileStatus(store.directory)?.permissions == 0o700)
             try Data("{".utf8).write(to: URL(filePath: store.directory + "/outbox.json"))
-            #expect(throws: PairedHostStoreError.self) { try again.outbox() }
+            #expect(throws: RecordFileError.self) { try again.outbox() }
             #expect(try Data(contentsOf: URL(filePath: store.directory + "/outbox.json")) == Data("{".utf8))
         }
     }
@@ -124,7 +124,7 @@ import Testing
                 { try store.updateOutbox { _ = $0.add("why?", in: "/web", allowedTools: nil, at: noon) } },
                 { _ = try store.sessions() }, { try store.updateSessions { $0.started("a", in: "/web", at: noon) } },
             ] as [() throws -> Void] {
-                let error = #expect(throws: PairedHostStoreError.self) { try use() }
+                let error = #expect(throws: RecordFileError.self) { try use() }
                 #expect(error?.description.hasSuffix("was written by a newer version of pairtool") == true)
                 #expect(error?.remedy == "update pairtool" && error?.isDamage == false)
             }
@@ -161,7 +161,7 @@ import Testing
             }
             // One that is damaged is named, and stays.
             try Array("{".utf8).withUnsafeBytes { try PrivateFile.write($0, to: file) }
-            await #expect(throws: PairedHostStoreError.self) { try await peers.transcript() }
+            await #expect(throws: RecordFileError.self) { try await peers.transcript() }
             #expect(FileStatus(file) != nil)
         }
     }

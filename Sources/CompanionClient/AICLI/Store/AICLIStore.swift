@@ -114,7 +114,15 @@ package struct AICLIStore: Sendable {
     }
 
     private func file<Content: Decodable & Sendable>(_ name: String, empty: Content) -> RecordFile<Content> {
-        RecordFile(path: "\(directory)/\(name)", lock: lock, limit: 64 << 20, empty: empty, remedy: "move it away")
+        RecordFile(
+            path: "\(directory)/\(name)",
+            lock: lock,
+            limit: 64 << 20,
+            decoder: CompanionJSON.decoder(),
+            encoder: CompanionJSON.encoder(sorted: true),
+            empty: empty,
+            remedy: "move it away"
+        )
     }
 }
 
@@ -134,5 +142,18 @@ extension FamilyFiles {
     /// What ``AICLIStore`` keeps.
     package static let aicli = FamilyFiles(directory: "aicli") { data, host in
         AICLIStore(data: data, hostID: host).damagedFiles().map { Damage($0) }
+    }
+}
+
+/// The messages of a chat as earlier versions kept them, in a file of their own. They are moved to the history.
+struct AICLITranscript: Decodable, Sendable {
+    var messages: [CompanionMessage]
+}
+
+extension WaitingPrompt {
+    /// The chat as the host knows it; nil if it is created first.
+    package var chat: String? {
+        // AICLI's prompts name their chat by its directory.
+        chatID ?? (projectID == nil ? AICLISessionTable.chatID(for: workingDirectory) : nil)
     }
 }

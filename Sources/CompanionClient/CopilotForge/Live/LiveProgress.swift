@@ -68,7 +68,14 @@ extension CompanionAPIClient {
                     )
                 }
                 guard changed > time else { continue }
-                events.append(LiveEvent(.chatChanged, at: changed, projectId: project.id, chatId: chat.id))
+                let event = LiveEvent(
+                    .chatChanged,
+                    at: changed,
+                    projectId: project.id,
+                    chatId: chat.id,
+                    mode: chat.mode
+                )
+                events.append(event)
             }
             guard events.count == before, changed > time else { continue }
             events.append(LiveEvent(.projectChanged, at: changed, projectId: project.id))

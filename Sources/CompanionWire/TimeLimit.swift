@@ -1,5 +1,5 @@
 /// An operation took longer than it was given.
-struct TimeLimitExceeded: Error {}
+package struct TimeLimitExceeded: Error {}
 
 /// Runs a body with a time limit.
 ///
@@ -25,7 +25,10 @@ package func withTimeLimit<R: Sendable>(
 /// Runs a body within a time limit.
 ///
 /// - Throws: ``TimeLimitExceeded``, or what the body throws.
-func within<R: Sendable>(_ limit: Duration, _ body: @escaping @Sendable () async throws -> R) async throws -> R {
+package func within<R: Sendable>(
+    _ limit: Duration,
+    _ body: @escaping @Sendable () async throws -> R
+) async throws -> R {
     guard let result = try await withTimeLimit(limit, body) else { throw TimeLimitExceeded() }
     return result
 }

@@ -1,6 +1,19 @@
-internal import CompanionWire
-internal import FoundationEssentials
-internal import LocalState
+package import FoundationEssentials
+
+/// Records could not be read or written.
+package struct RecordFileError: Error, Sendable, CustomStringConvertible {
+    package let description: String
+    /// The command to run, or what else to do, if something helps.
+    package let remedy: String?
+    /// Whether the file was read and makes no sense.
+    package let isDamage: Bool
+
+    package init(description: String, remedy: String?, isDamage: Bool = false) {
+        self.description = description
+        self.remedy = remedy
+        self.isDamage = isDamage
+    }
+}
 
 /// A JSON file of records (mode 0600), with the version of its format.
 package struct RecordFile<Content: Decodable & Sendable>: Sendable {
@@ -8,11 +21,13 @@ package struct RecordFile<Content: Decodable & Sendable>: Sendable {
     /// The lock file that all writers of the file use.
     package let lock: String
     private let limit: Int
+    private let decoder: JSONDecoder
+    private let encoder: JSONEncoder
     /// Stands for a missing file.
     private let empty: Content
     private let kind: String?
     private let remedy: String
-    private let isPretty: Bool
+    private let isDurable: Bool
     private let reading: (@Sendable (_ path: String) throws -> [UInt8]?)?
 
     private struct Version: Decodable {
@@ -27,39 +42,30 @@ package struct RecordFile<Content: Decodable & Sendable>: Sendable {
     ///   - empty: Stands for a missing file.
     ///   - kind: What the file has, as its errors call it, in the plural. Default: they name the file alone.
     ///   - remedy: How to go on without a damaged file, before the command that moves it away.
-    ///   - isPretty: Whether the JSON is laid out for people. Default: false.
+    ///   - isDurable: Whether writers wait until the content is on the disk. Default: true.
     ///   - reading: Reads the file where more is checked, and returns nil if it does not exist. Default: it is refused
     ///     if other users may have written it.
     package init(
         path: String,
         lock: String,
         limit: Int = 16 << 20,
+        decoder: JSONDecoder,
+        encoder: JSONEncoder,
         empty: Content,
         kind: String? = nil,
         remedy: String,
-        isPretty: Bool = false,
+        isDurable: Bool = true,
         reading: (@Sendable (_ path: String) throws -> [UInt8]?)? = nil
     ) {
-        (self.path, self.lock, self.limit, self.empty) = (path, lock, limit, empty)
-        (self.kind, self.remedy, self.isPretty, self.reading) = (kind, remedy, isPretty, reading)
-    }
-
-    /// A file in the data directory, with its lock beside it.
-    init(directory: String, name: String, empty: Content, kind: String, remedy: String, isPretty: Bool = false) {
-        self.init(
-            path: "\(directory)/\(name).json",
-            lock: "\(directory)/\(name).lock",
-            empty: empty,
-            kind: kind,
-            remedy: remedy,
-            isPretty: isPretty
-        )
+        (self.path, self.lock, self.limit) = (path, lock, limit)
+        (self.decoder, self.encoder, self.empty) = (decoder, encoder, empty)
+        (self.kind, self.remedy, self.isDurable, self.reading) = (kind, remedy, isDurable, reading)
     }
 
     /// - Parameter isChecked: Whether to refuse a file that other users may have written. Default: true; false only to
     ///   check whether it is damaged.
-    /// - Throws: ``PairedHostStoreError`` if the file is damaged or was written by a newer version;
-    ///   `PrivateFile.Failure` if it cannot be read or is refused. It is left as it is.
+    /// - Throws: ``RecordFileError`` if the file is damaged or was written by a newer version; `PrivateFile.Failure` if
+    ///   it cannot be read or is refused. It is left as it is.
     package func load(isChecked: Bool = true) throws -> Content {
         try stored(isChecked: isChecked) ?? empty
     }
@@ -67,10 +73,10 @@ package struct RecordFile<Content: Decodable & Sendable>: Sendable {
     /// The same, or nil if the file does not exist.
     package func stored(isChecked: Bool = true) throws -> Content? {
         guard let bytes = try read(isChecked: isChecked) else { return nil }
-        let (decoder, data) = (CompanionJSON.decoder(), Data(bytes))
+        let data = Data(bytes)
         // The rest of a newer file may have another shape.
         if let version = try? decoder.decode(Version.self, from: data).version, version > Self.version {
-            throw PairedHostStoreError(
+            throw RecordFileError(
                 description: "\(path) was written by a newer version of pairtool",
                 remedy: "update pairtool"
             )
@@ -78,7 +84,7 @@ package struct RecordFile<Content: Decodable & Sendable>: Sendable {
         do {
             return try decoder.decode(Content.self, from: data)
         } catch {
-            throw PairedHostStoreError(
+            throw RecordFileError(
                 description: kind.map { "\($0) in \(path) are damaged" } ?? "\(path) is damaged",
                 remedy: "\(remedy): mv '\(path)' '\(path).damaged'",
                 isDamage: true
@@ -97,7 +103,7 @@ package struct RecordFile<Content: Decodable & Sendable>: Sendable {
         do {
             _ = try stored()
             return true
-        } catch let error as PairedHostStoreError {
+        } catch let error as RecordFileError {
             return !error.isDamage
         } catch {
             return (error as? PrivateFile.Failure)?.remedy != nil
@@ -106,24 +112,25 @@ package struct RecordFile<Content: Decodable & Sendable>: Sendable {
 }
 
 extension RecordFile where Content: Encodable & Equatable {
-    /// Changes the content: reads, changes and writes it atomically, while no other process does the same.
+    /// Changes the content: reads it, changes it and, if it has changed, writes it atomically, while no other process
+    /// does the same.
     ///
     /// - Parameter replacesDamaged: Whether a damaged file counts as a missing one. Default: false, it is an error.
     package func update<R>(replacesDamaged: Bool = false, _ change: (inout Content) throws -> R) throws -> R {
-        let encoder = CompanionJSON.encoder(sorted: true)
-        if isPretty { encoder.outputFormatting.insert(.prettyPrinted) }
-        return try PrivateFile.update(
-            path,
-            lock: lock,
-            encoder: encoder,
-            load: {
-                do {
-                    return try load()
-                } catch let error as PairedHostStoreError where replacesDamaged && error.isDamage {
-                    return empty
-                }
-            },
-            change
-        )
+        try FileLock.withBlocking(lock) {
+            let before: Content
+            do {
+                before = try load()
+            } catch let error as RecordFileError where replacesDamaged && error.isDamage {
+                before = empty
+            }
+            var content = before
+            let result = try change(&content)
+            if content != before {
+                let data = try encoder.encode(content)
+                try data.withUnsafeBytes { try PrivateFile.write($0, to: path, isDurable: isDurable) }
+            }
+            return result
+        }
     }
 }

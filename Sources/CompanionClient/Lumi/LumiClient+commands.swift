@@ -1,4 +1,4 @@
-import CompanionWire
+package import CompanionWire
 
 extension LumiClient {
     /// Asks whether the host is there, and measures how long it takes.
@@ -82,4 +82,10 @@ package struct LumiRoundTrips: Sendable, Hashable {
         let middle = sorted.count / 2
         return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
     }
+}
+
+/// A picture of a Mac's screen.
+package struct LumiScreenshot: Sendable, Hashable {
+    package let type: PictureType
+    package let bytes: [UInt8]
 }

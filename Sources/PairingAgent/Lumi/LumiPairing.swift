@@ -21,7 +21,7 @@ package struct LumiPairing: Sendable {
     /// - Parameters:
     ///   - accept: Waits until the host's user accepts the connection.
     ///   - paired: Gets the result and the accepted connection, which closes afterwards.
-    /// - Throws: ``PairingError``, `CompanionClientError`, `PairedHostStoreError`; what `accept` throws.
+    /// - Throws: ``PairingError``, `CompanionClientError`, `RecordFileError`; what `accept` throws.
     package func run(
         accept: (LumiClient) async throws -> LumiGeneration,
         paired: (PairingOutcome, LumiClient) async -> Void

@@ -26,8 +26,10 @@ extension HostOptions {
         let output = options.output
         let host = try paired(.lumi, for: matter, output.context)
         try await before(host)
-        let result = try await LumiSessions.withConnection(host, output: output) { client in
-            try await body(RemoteMac(client: client, host: host, output: output))
+        let result = try await host.naming {
+            try await LumiSessions.withConnection(host, output: output) { client in
+                try await body(RemoteMac(client: client, host: host, output: output))
+            }
         }
         try noteContact(with: host, output.context)
         return result

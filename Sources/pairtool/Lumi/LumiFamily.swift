@@ -1,5 +1,6 @@
 import CompanionClient
 import CompanionWire
+import History
 import Identity
 import LocalState
 import PairingAgent
@@ -16,7 +17,7 @@ struct LumiFamily: Family {
     let speaksHTTP = false
     let files: FamilyFiles? = .lumi
 
-    func clients(of host: PairedHost) -> [Any.Type] { [LumiStore.self, AgentChat.self] }
+    func clients(of host: PairedHost) -> [Any.Type] { [LumiConversations.self, AgentChat.self] }
 
     func capabilities(of host: PairedHost, health: HostHealth?) -> FamilyCapabilities {
         FamilyCapabilities(
@@ -91,16 +92,28 @@ struct LumiFamily: Family {
             store: ProviderKeyStore(directory: context.paths.data),
             synced: { [keys = try store.loadAPIKeys()] in keys?.key(of: $0) }
         )
-        return try await ProviderClient.withClient(logger: LoggingSetup.logger("providers", context: context)) {
-            client in
-            let turns = AgentChat(store: store, settings: settings, client: client, now: context.now)
-            return try await body(HostClient(projects: store, chats: store, turns: turns))
+        return try await output.withHistoryStore { history in
+            let conversations = LumiConversations(store, in: history, of: HistoryHost(host), now: context.now)
+            return try await ProviderClient.withClient(logger: LoggingSetup.logger("providers", context: context)) {
+                client in
+                let turns = AgentChat(
+                    store: store,
+                    conversations: conversations,
+                    settings: settings,
+                    client: client,
+                    now: context.now
+                )
+                return try await body(HostClient(projects: conversations, chats: conversations, turns: turns))
+            }
         }
     }
 
     func keepStored(of host: PairedHost, _ recorder: HistoryRecorder, context: CommandContext) async throws {
         let store = LumiStore(data: context.paths.data, hostID: host.id)
-        try await recorder.takeOver(store, changedAt: store.changedAt)
+        guard let conversations = await LumiConversations(store, recorder) else { return }
+        // Even if they cannot be listed.
+        try await conversations.move()
+        try await recorder.list(conversations)
     }
 
     func forget(_ host: PairedHost, context: CommandContext) throws {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CompanionClient
 import CompanionWire
+import History
 import Identity
 import LocalState
 
@@ -58,19 +59,43 @@ struct SyncCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        let items = try await host.withMac(options, for: "agents") { _ in
+        let (items, failure) = try await host.withMac(options, for: "agents") { _ in
             guard withKeys else { return }
             output.say("Keys and settings travel without encryption. Anyone on this network can read them.")
-        } _: { mac in
+        } _: { mac -> ([LumiSync.Item], (any Error)?) in
             let store = LumiStore(data: output.context.paths.data, hostID: mac.host.id)
-            return try await LumiSync(store: store, withKeys: withKeys).run(mac.client)
+            // Whatever is wrong with the history: everything can be pulled without it.
+            let mark = try? await moveConversations(store, of: mac.host, output)
+            let items = try await LumiSync(store: store, withKeys: withKeys, pulledMark: mark).run(mac.client)
+            do {
+                _ = try await moveConversations(store, of: mac.host, output)
+                return (items, nil)
+            } catch {
+                return (items, error)
+            }
         }
         output.list(
             items.map(Row.init),
             columns: [TableColumn("FILE") { $0.file }, TableColumn("STATE") { $0.text }],
             id: \.file
         )
+        if let failure { throw failure }
         try finish(items, output: output)
+    }
+
+    /// Moves pulled conversations to the history.
+    ///
+    /// - Returns: What was pulled of them last, as ``LumiConversations/pulledMark()`` tells it.
+    private func moveConversations(
+        _ store: LumiStore,
+        of host: PairedHost,
+        _ output: Output
+    ) async throws -> Int64? {
+        try await output.withHistoryStore { history in
+            let conversations = LumiConversations(store, in: history, of: HistoryHost(host), now: output.context.now)
+            try await conversations.move()
+            return try await conversations.pulledMark()
+        }
     }
 
     private func finish(_ items: [LumiSync.Item], output: Output) throws {

@@ -15,11 +15,12 @@ import Testing
         _ host: FakeLumi,
         into directory: String,
         withKeys: Bool = false,
+        pulledMark: Int64? = nil,
         limits: LumiConfiguration = .default
     ) async throws -> [LumiSyncFile: LumiSync.Outcome] {
         try await host.withConnection(limits) { client in
             _ = try await client.requestApproval(deviceName: "desk")
-            let sync = LumiSync(store: LumiStore(directory: directory), withKeys: withKeys)
+            let sync = LumiSync(store: LumiStore(directory: directory), withKeys: withKeys, pulledMark: pulledMark)
             let items = try await sync.run(client)
             return Dictionary(uniqueKeysWithValues: items.map { ($0.file, $0.outcome) })
         }
@@ -126,8 +127,16 @@ import Testing
         try await withFakeLumi { host in
             try await withTemporaryDirectory { directory in
                 _ = try await pull(host, into: directory)
-                let outcomes = try await pull(host, into: directory)
+                var outcomes = try await pull(host, into: directory)
                 #expect(outcomes[.agents] == .unchanged(bytes: host.script.files["agents.json"]?.count ?? 0))
+                // The conversations have been moved since.
+                let content = host.script.files["conversations.json"] ?? []
+                let store = LumiStore(directory: directory)
+                try FileManager.default.removeItem(atPath: store.path(of: .conversations))
+                outcomes = try await pull(host, into: directory, pulledMark: LumiStore.mark(of: content))
+                #expect(outcomes[.conversations] == .unchanged(bytes: content.count))
+                outcomes = try await pull(host, into: directory, pulledMark: 1)
+                #expect(outcomes[.conversations] == .stored(bytes: content.count))
             }
         }
     }

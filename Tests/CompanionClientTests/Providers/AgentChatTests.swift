@@ -11,7 +11,7 @@ import Testing
     private func withChat<R>(
         provider: String = "OpenAI",
         environment: [String: String] = [:],
-        _ body: (AgentChat, FakeProviders, LumiStore, LumiSample) async throws -> R
+        _ body: (AgentChat, FakeProviders, LumiChats, LumiSample) async throws -> R
     ) async throws -> R {
         let sample = LumiSample()
         return try await withTemporaryDirectory { directory in
@@ -19,16 +19,24 @@ import Testing
             let agents = sample.agents().replacing(#""provider":"OpenAI""#, with: #""provider":"\#(provider)""#)
             try store.replace(.agents, with: Array("[\(agents)]".utf8))
             try store.replace(.conversations, with: Array("[\(sample.conversations)]".utf8))
-            return try await withFakeProviders { fake in
-                var environment = environment
-                for provider in Provider.allCases { environment[provider.urlVariable] = fake.url }
-                if environment["OPENAI_API_KEY"] == nil { environment["OPENAI_API_KEY"] = madeKeyText() }
-                let settings = ProviderSettings(
-                    environment: environment,
-                    store: ProviderKeyStore(directory: directory)
-                )
-                return try await ProviderClient.withClient { client in
-                    try await body(AgentChat(store: store, settings: settings, client: client), fake, store, sample)
+            return try await withLumiChats(store, directory) { chats in
+                try await withFakeProviders { fake in
+                    var environment = environment
+                    for provider in Provider.allCases { environment[provider.urlVariable] = fake.url }
+                    if environment["OPENAI_API_KEY"] == nil { environment["OPENAI_API_KEY"] = madeKeyText() }
+                    let settings = ProviderSettings(
+                        environment: environment,
+                        store: ProviderKeyStore(directory: directory)
+                    )
+                    return try await ProviderClient.withClient { client in
+                        let chat = AgentChat(
+                            store: store,
+                            conversations: chats.conversations,
+                            settings: settings,
+                            client: client
+                        )
+                        return try await body(chat, fake, chats, sample)
+                    }
                 }
             }
         }
@@ -58,7 +66,7 @@ import Testing
             #expect(body.text("messages.1.content") == "Why?")
             #expect(body.text("messages.2.content") == "The moon.")
             #expect(body.text("messages.3.content") == "And how?")
-            let messages = try await store.lastMessages(chatID: id, count: 9)
+            let messages = try await store.conversations.lastMessages(chatID: id, count: 9)
             #expect(messages.map(\.text).suffix(2) == ["And how?", "It pulls."])
         }
     }
@@ -66,16 +74,18 @@ import Testing
     @Test func aNewChatIsKeptWithItsFirstAnswerAndGoesOn() async throws {
         try await withChat { chat, fake, store, sample in
             let id = try await chat.makeChat(projectID: LumiStore.id(sample.agent), title: "Waves")
-            #expect(try store.conversations().count == 1)
+            let before = try await store.conversations.chats(projectID: LumiStore.id(sample.agent))
+            #expect(before.count == 1)
             _ = try await run(chat, id, TurnRequest(prompt: "One"))
             _ = try await run(chat, id, TurnRequest(prompt: "Two"))
             #expect(try fake.lastBody.count("messages") == 4)
             let made = try #require(UUID(uuidString: id))
-            let conversation = try #require(try store.conversation(made))
+            let conversation = try #require(try await store.conversations.conversation(made))
             #expect(conversation.title == "Waves")
             #expect(conversation.messages.count == 4)
             #expect(conversation.messages.allSatisfy { !$0.isStreaming })
-            #expect(try await store.chats(projectID: LumiStore.id(sample.agent)).count == 2)
+            let chats = try await store.conversations.chats(projectID: LumiStore.id(sample.agent))
+            #expect(chats.count == 2)
         }
     }
 
@@ -87,8 +97,8 @@ import Testing
                 try await run(chat, id, TurnRequest(prompt: "And how?"))
             }
             #expect(error?.code == .rateLimited)
-            let local = try store.localConversation(sample.conversation)
-            #expect(local == nil)
+            let messages = try await store.conversations.lastMessages(chatID: id, count: 9)
+            #expect(messages.map(\.text) == ["Why?", "The moon. [picture]"])
         }
     }
 
@@ -98,7 +108,7 @@ import Testing
             fake.reply(reply)
             let id = LumiStore.id(sample.conversation)
             await #expect(throws: ProviderError.self) { try await run(chat, id, TurnRequest(prompt: "And how?")) }
-            let messages = try await store.lastMessages(chatID: id, count: 2)
+            let messages = try await store.conversations.lastMessages(chatID: id, count: 2)
             #expect(messages.map(\.text) == ["And how?", "It  [broken off]"])
         }
     }
@@ -117,7 +127,7 @@ import Testing
             reader.cancel()
             _ = await reader.result
             // By the time that the reader is back: the process may end now.
-            let messages = try await store.lastMessages(chatID: id, count: 2)
+            let messages = try await store.conversations.lastMessages(chatID: id, count: 2)
             #expect(messages.map(\.text) == ["And how?", "It  [broken off]"])
             #expect(fake.requests.count == 1)
         }
@@ -138,7 +148,8 @@ import Testing
             #expect(try fake.lastBody.count("messages.3.content") == 2)
             _ = try await run(chat, id, TurnRequest(prompt: "Sure?"))
             #expect(try fake.lastBody.count("messages.3.content") == 2)
-            #expect(try store.localConversation(sample.conversation)?.messages.first?.imageData == Data(smallPNG))
+            let kept = try await store.conversations.conversation(sample.conversation)
+            #expect(kept?.messages.contains { $0.isFromUser && $0.imageData == Data(smallPNG) } == true)
         }
     }
 
@@ -164,7 +175,7 @@ import Testing
 
     @Test func anAgentThatIsGoneIsSaid() async throws {
         try await withChat { chat, _, store, sample in
-            try store.replace(.agents, with: Array("[]".utf8))
+            try store.store.replace(.agents, with: Array("[]".utf8))
             let error = await #expect(throws: ProviderError.self) {
                 try await run(chat, LumiStore.id(sample.conversation), TurnRequest(prompt: "Go"))
             }

@@ -22,7 +22,10 @@ import Testing
             #expect(result.out.contains("agents.json"))
             #expect(result.out.contains("skipped: it may contain keys"))
             let kept = try FileManager.default.contentsOfDirectory(atPath: try user.pulled)
-            #expect(Set(kept) == ["agents.json", "conversations.json", "automations.json"])
+            // The conversations are in the history.
+            #expect(Set(kept) == ["agents.json", "automations.json", "lock"])
+            let status = try #require(try await user.run("history", "--json").json.first)
+            #expect(status["chats"] == .number(2))
             let again = await user.run("lumi", "sync", "--json")
             let states = try again.json.reduce(into: [:]) { $0[$1["file"]?.string ?? ""] = $1["state"]?.string }
             #expect(

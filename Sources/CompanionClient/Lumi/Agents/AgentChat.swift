@@ -4,12 +4,14 @@ import NIOConcurrencyHelpers
 package import Providers
 
 /// Chats with the agents of a Lumi host: this machine asks the agent's provider itself, as the phone's app does, with
-/// the agent's system prompt, model and temperature, and keeps what is said in the ``LumiStore``. The Mac is not asked.
+/// the agent's system prompt, model and temperature, and keeps what is said: ``LumiConversations``. The Mac is not
+/// asked.
 package struct AgentChat: TurnRunning {
     package let takesImages = true
     package let endsWithReader = true
 
     private let store: LumiStore
+    private let conversations: LumiConversations
     private let settings: ProviderSettings
     private let client: ProviderClient
     private let now: @Sendable () -> Date
@@ -19,11 +21,13 @@ package struct AgentChat: TurnRunning {
     /// - Parameter now: The clock that messages are stamped by.
     package init(
         store: LumiStore,
+        conversations: LumiConversations,
         settings: ProviderSettings,
         client: ProviderClient,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.store = store
+        self.conversations = conversations
         self.settings = settings
         self.client = client
         self.now = now
@@ -45,8 +49,8 @@ package struct AgentChat: TurnRunning {
 
     /// Asks the agent's provider, once. Ending the reading ends the answer; what came of it is kept.
     ///
-    /// Throws ``ProviderError``, ``LumiStoreError`` and ``ProviderKeyStoreError``. A prompt that got no answer is not
-    /// kept.
+    /// Throws ``ProviderError``, ``LumiStoreError``, `HistoryError` and ``ProviderKeyStoreError``. A prompt that got no
+    /// answer is not kept.
     package func turn(chatID: String, _ request: TurnRequest) -> TurnOutputs {
         TurnOutputs { emit in emit(.finished(try await run(chatID: chatID, request, emit))) }
     }
@@ -56,7 +60,7 @@ package struct AgentChat: TurnRunning {
         _ request: TurnRequest,
         _ show: (TurnOutput) -> Void
     ) async throws -> ChatTurnSummary {
-        let (conversation, agent) = try find(chatID, request.projectPath)
+        let (conversation, agent) = try await find(chatID, request.projectPath)
         guard let provider = Provider(named: agent.configuration.provider) else {
             throw ProviderError(
                 .unknownProvider,
@@ -100,7 +104,7 @@ package struct AgentChat: TurnRunning {
         } catch {
             // Best effort: another error is on its way to the user.
             if !record.answer.isEmpty {
-                try? store.append(record.messages(isWhole: false, at: now()), to: conversation)
+                try? await conversations.append(record.messages(isWhole: false, at: now()), to: conversation)
             }
             throw error
         }
@@ -108,7 +112,7 @@ package struct AgentChat: TurnRunning {
         if ending == .blocked, answer.isEmpty {
             throw ProviderError(.blocked, provider, "\(provider.displayName)'s filter let no answer through.")
         }
-        try store.append(record.messages(isWhole: true, at: now()), to: conversation)
+        try await conversations.append(record.messages(isWhole: true, at: now()), to: conversation)
         made.withLockedValue { $0[conversation.id] = nil }
         if let usage { show(.usage(usage)) }
         switch ending {
@@ -120,10 +124,11 @@ package struct AgentChat: TurnRunning {
     }
 
     /// The conversation, and the agent that answers in it: the first of its agents that is still there.
-    private func find(_ chatID: String, _ path: String?) throws -> (LumiConversation, LumiAgent) {
+    private func find(_ chatID: String, _ path: String?) async throws -> (LumiConversation, LumiAgent) {
         let agents = try store.loadAgents()?.items ?? []
         let id = UUID(uuidString: chatID)
-        let known = try id.flatMap { id in try store.conversation(id) ?? made.withLockedValue { $0[id] } }
+        var known: LumiConversation?
+        if let id { known = try await conversations.conversation(id) ?? made.withLockedValue { $0[id] } }
         for participant in known?.participantIds ?? [] {
             if let known, let agent = agents.first(where: { $0.id == participant }) { return (known, agent) }
         }
@@ -133,5 +138,13 @@ package struct AgentChat: TurnRunning {
         }
         let new = LumiConversation(id: id ?? UUID(), participantIds: [agent.id], createdAt: now())
         return (known ?? new, agent)
+    }
+}
+
+extension AgentChat: HistoryKeeping {
+    var keepsChats: Bool { true }
+
+    func keeping(in recorder: HistoryRecorder) -> HostClient {
+        HostClient(projects: conversations, chats: conversations, turns: self)
     }
 }

@@ -88,7 +88,6 @@ extension LumiStore {
             change(&own)
             try writeJSON(own, to: ownAgentsPath)
         }
-        forgetMemory()
     }
 
     /// Whether the file of what was done here holds what it should.

@@ -1,9 +1,8 @@
 import FoundationEssentials
 import LocalState
-import NIOConcurrencyHelpers
 
 /// What is known of one Lumi host: the files that were pulled from it, as they came, and beside them what was made
-/// here.
+/// here. Conversations are here only until they are moved to the history: ``LumiConversations``.
 ///
 /// Everything is in one directory of the host's own: files 0600, directory 0700, each written so that a crash or a full
 /// disk leaves the old or the new one.
@@ -13,8 +12,6 @@ package struct LumiStore: Sendable {
 
     /// The host's directory; made when something is first written.
     package let directory: String
-    /// What was read last, until something is written.
-    let memory = NIOLockedValueBox(Memory())
 
     package init(directory: String) {
         self.directory = directory
@@ -44,22 +41,11 @@ package struct LumiStore: Sendable {
             throw LumiStoreError(.malformed, "\(file.name) does not hold what it should; it was not taken.")
         }
         try write(bytes, to: path(of: file))
-        forgetMemory()
-    }
-
-    /// What was read is not what there is any more.
-    func forgetMemory() {
-        memory.withLockedValue { $0 = Memory() }
     }
 
     /// The agents as they were pulled; nil where they never were. ``loadAgents()`` has those made here too.
     func loadPulledAgents() throws(LumiStoreError) -> LumiItems<LumiAgent>? {
         try load(.agents)
-    }
-
-    /// The conversations as they were pulled; nil where they never were. ``conversations()`` has those made here too.
-    package func loadConversations() throws(LumiStoreError) -> LumiItems<LumiConversation>? {
-        try load(.conversations)
     }
 
     /// The automations; nil where they were never pulled.
@@ -122,6 +108,16 @@ extension LumiStore {
         newest: Int? = nil,
         remedy: String
     ) throws(LumiStoreError) -> Content? {
+        let read: (content: Content, bytes: [UInt8])? = try readWithBytes(path, newest: newest, remedy: remedy)
+        return read?.content
+    }
+
+    /// As ``read(_:newest:remedy:)``, with the bytes of the file.
+    func readWithBytes<Content: Decodable>(
+        _ path: String,
+        newest: Int? = nil,
+        remedy: String
+    ) throws(LumiStoreError) -> (content: Content, bytes: [UInt8])? {
         let bytes: [UInt8]?
         do {
             bytes = try PrivateFile.readRecord(path, limit: 64 << 20)
@@ -143,7 +139,7 @@ extension LumiStore {
             )
         }
         do {
-            return try decoder.decode(Content.self, from: data)
+            return (content: try decoder.decode(Content.self, from: data), bytes: bytes)
         } catch {
             throw LumiStoreError(.damaged, "\(path) is damaged", remedy: remedy)
         }
@@ -171,5 +167,9 @@ extension LumiStore {
     /// Runs a body while no other process changes what was made here.
     func withLock<R>(_ body: () throws -> R) throws -> R {
         try FileLock.withBlocking(directory + "/lock", body)
+    }
+
+    func lockAwaited<R>(_ body: () async throws -> R) async throws -> R {
+        try await FileLock.with(directory + "/lock", onWait: {}) { _ in try await body() }
     }
 }

@@ -29,11 +29,15 @@ package struct LumiSync: Sendable {
 
     private let store: LumiStore
     private let withKeys: Bool
+    private let pulledMark: Int64?
 
-    /// - Parameter withKeys: Whether files that hold secrets are pulled too, in clear text over the network.
-    package init(store: LumiStore, withKeys: Bool) {
+    /// - Parameters:
+    ///   - withKeys: Whether files that hold secrets are pulled too, in clear text over the network.
+    ///   - pulledMark: Of the conversations that were pulled last and have been moved; nil if they are not known.
+    package init(store: LumiStore, withKeys: Bool, pulledMark: Int64? = nil) {
         self.store = store
         self.withKeys = withKeys
+        self.pulledMark = pulledMark
     }
 
     /// Pulls the files one after the other: one that fails leaves the others, and what was there before, alone. Whether
@@ -75,7 +79,10 @@ package struct LumiSync: Sendable {
                 return (reason.ends(with: "not found") ? .missing : .failed(reason: reason), true)
             }
             guard let bytes = answer.data else { return (.failed(reason: "the host sent no data"), true) }
-            if (try? PrivateFile.read(store.path(of: file))) == bytes { return (.unchanged(bytes: bytes.count), true) }
+            let isKnown =
+                file == .conversations && pulledMark.map { $0 == LumiStore.mark(of: bytes) } == true
+                || (try? PrivateFile.read(store.path(of: file))) == bytes
+            if isKnown { return (.unchanged(bytes: bytes.count), true) }
             try store.replace(file, with: bytes)
             return (.stored(bytes: bytes.count), true)
         } catch let error as LumiStoreError {

@@ -41,6 +41,14 @@ package enum HistoryArchive {
         package var detail: String?
         package var success: Bool?
         package var at: Date?
+        /// The ids of those who take part in a chat.
+        package var participants: [String]?
+        /// The participant who wrote a message.
+        package var author: String?
+        /// Base64.
+        package var picture: String?
+        /// Whether a message is kept nowhere but in histories.
+        package var kept: Bool?
 
         package init(_ type: Kind) {
             self.type = type
@@ -57,6 +65,9 @@ package struct HistoryChat: Sendable, Hashable {
     /// How many messages are stored, and how many more the host is known to have.
     package var messages: Int
     package var unread: Int
+    /// The ids of those who take part, if the host tells.
+    package var participants: [String]
+    package var createdAt: Date?
     let key: Int64
 }
 
@@ -65,4 +76,12 @@ package struct HistoryMessage: Sendable, Hashable {
     package var number: Int
     package var message: CompanionMessage
     package var tools: [HistoryTool]
+    /// The id of the participant who wrote it, if the host tells.
+    package var author: String?
+    package var picture: [UInt8]?
+    /// Whether it is kept here alone.
+    package var isKept: Bool
+
+    /// The text, with the mark of a picture.
+    package var shownText: String { KeptChat.marked(message.text, picture: picture != nil) }
 }

@@ -1,4 +1,5 @@
-/// The history cannot be used. No command fails because of that: what it does for the host, it does without a history.
+/// The history cannot be used. What commands do for a host, they do without it; only chats that are kept here alone are
+/// nowhere else.
 package struct HistoryError: Error, Sendable, CustomStringConvertible {
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String {

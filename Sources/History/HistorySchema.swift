@@ -6,7 +6,7 @@ import GRDB
 /// Times are milliseconds since 1970.
 enum HistorySchema {
     /// Each step takes the database from one version to the next. A step that was released never changes.
-    static let steps: [String] = [first]
+    static let steps: [String] = [first, second]
 
     /// Brings the database to the newest version.
     ///
@@ -104,6 +104,23 @@ enum HistorySchema {
         \(index("message", ["text"]))
         \(index("tool", ["name", "detail"]))
         \(index("chat", ["title"]))
+        """
+
+    /// Chats that are kept here alone, with who takes part and pictures.
+    private static let second = """
+        -- The ids of those who take part, with spaces between them.
+        ALTER TABLE chat ADD COLUMN participants TEXT;
+        ALTER TABLE chat ADD COLUMN createdAt INTEGER;
+        -- 1: something in it is kept here alone, so no limit removes it.
+        ALTER TABLE chat ADD COLUMN isKept INTEGER NOT NULL DEFAULT 0;
+        -- The participant who wrote it.
+        ALTER TABLE message ADD COLUMN author TEXT;
+        -- 1: it is kept here alone.
+        ALTER TABLE message ADD COLUMN isKept INTEGER NOT NULL DEFAULT 0;
+        CREATE TABLE picture (
+            message INTEGER PRIMARY KEY REFERENCES message (key) ON DELETE CASCADE,
+            data BLOB NOT NULL
+        );
         """
 
     /// A full-text index over columns of a table, which keeps no copy of the texts, and triggers that keep it in step.

@@ -10,7 +10,8 @@ extension HistoryStore {
                 database,
                 sql: """
                     SELECT chat.key AS chatKey, chat.id AS chatID, chat.project AS chatProject, chat.title,
-                        chat.updatedAt AS chatUpdatedAt, chat.readAt, host.id AS hostID, host.name AS hostName,
+                        chat.updatedAt AS chatUpdatedAt, chat.readAt, chat.participants,
+                        chat.createdAt AS chatCreatedAt, host.id AS hostID, host.name AS hostName,
                         host.family, project.id AS projectID, project.name AS projectName, project.path,
                         project.updatedAt AS projectUpdatedAt,
                         (SELECT count(*) FROM message WHERE message.chat = chat.key) AS messages,
@@ -46,6 +47,8 @@ extension HistoryStore {
                     readAt: row.date("readAt"),
                     messages: row["messages"],
                     unread: max(0, (row["length"] as Int? ?? 0) - (row["messages"] as Int)),
+                    participants: KeptChat.participants(row["participants"]),
+                    createdAt: row.date("chatCreatedAt"),
                     key: row["chatKey"]
                 )
             }
@@ -83,7 +86,18 @@ extension HistoryStore {
                         at: tool.date("at") ?? .distantPast
                     )
                 }
-                return HistoryMessage(number: row["number"], message: Self.message(row), tools: tools)
+                let picture = try Data.fetchOne(
+                    database.cachedStatement(sql: "SELECT data FROM picture WHERE message = ?"),
+                    arguments: [row["key"] as Int64]
+                )
+                return HistoryMessage(
+                    number: row["number"],
+                    message: Self.message(row),
+                    tools: tools,
+                    author: row["author"],
+                    picture: picture.map { Array($0) },
+                    isKept: row["isKept"]
+                )
             }
         }
     }

@@ -76,7 +76,7 @@ private final class ArchiveReading: @unchecked Sendable {
                 ahead = line
                 break
             }
-            size += (line.text?.utf8.count ?? 0) + (line.detail?.utf8.count ?? 0)
+            size += [line.text, line.detail, line.picture].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
             portion.append(line)
         }
         return portion
@@ -214,12 +214,12 @@ private struct ArchiveImport: Sendable {
     private mutating func takeChat(_ line: HistoryArchive.Line, _ database: Database) throws -> Bool {
         try database.execute(
             sql: """
-                INSERT INTO chat (host, id, project, title, updatedAt, position)
-                VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                INSERT INTO chat (host, id, project, title, updatedAt, position, participants, createdAt)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
                 """,
             arguments: [
                 host, line.id, line.projectId ?? "", (line.title ?? "").storable, line.lastUpdatedAt?.milliseconds,
-                chats,
+                chats, line.participants.map(KeptChat.stored), line.createdAt?.milliseconds,
             ]
         )
         let isNew = database.changesCount > 0
@@ -230,6 +230,15 @@ private struct ArchiveImport: Sendable {
                 sql: "SELECT key FROM chat WHERE host = ? AND id = ?",
                 arguments: [host, line.id]
             ) ?? 0
+        if !isNew {
+            try database.execute(
+                sql: """
+                    UPDATE chat SET participants = ifnull(participants, ?), createdAt = ifnull(createdAt, ?)
+                    WHERE key = ?
+                    """,
+                arguments: [line.participants.map(KeptChat.stored), line.createdAt?.milliseconds, chat]
+            )
+        }
         // One that was listed here and never read is read with this.
         if let readAt = line.readAt { try setRead(readAt.milliseconds, database) }
         return isNew
@@ -244,13 +253,15 @@ private struct ArchiveImport: Sendable {
         let number = line.number ?? 0
         let insert = try database.cachedStatement(
             sql: """
-                INSERT INTO message (chat, number, id, role, text, createdAt, seenAt, interrupted)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                INSERT INTO message (
+                    chat, number, id, role, text, createdAt, seenAt, interrupted, author, isKept
+                ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
                 """
         )
         try insert.execute(arguments: [
             chat, min(max(number, -HistoryStore.places.upperBound), HistoryStore.places.upperBound), line.id,
             line.role?.storable, line.text?.storable, line.createdAt?.milliseconds, now, line.interrupted == true,
+            line.author?.storable, line.kept == true,
         ])
         let isNew = database.changesCount > 0
         if isNew { imported.messages += 1 } else { imported.known += 1 }
@@ -259,7 +270,17 @@ private struct ArchiveImport: Sendable {
             arguments: [chat, line.id]
         )
         message = (key ?? 0, isNew)
-        if isNew { try setRead(exportedAt, database) }
+        guard isNew else { return }
+        try setRead(exportedAt, database)
+        if let key, let picture = line.picture.flatMap(Base64.decode) {
+            try database.execute(
+                sql: "INSERT INTO picture (message, data) VALUES (?, ?)",
+                arguments: [key, Data(picture)]
+            )
+        }
+        if line.kept == true {
+            try database.execute(sql: "UPDATE chat SET isKept = 1, goneAt = NULL WHERE key = ?", arguments: [chat])
+        }
     }
 
     private func takeTool(_ line: HistoryArchive.Line, _ database: Database) throws {

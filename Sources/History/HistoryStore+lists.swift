@@ -32,9 +32,12 @@ extension HistoryStore {
     }
 
     /// Takes a host's list of a project's chats.
+    ///
+    /// - Parameter isWhole: Whether chats that it lacks are hidden. Default: true.
     package func keep(
         chats: [CompanionChat],
         projectID: String,
+        isWhole: Bool = true,
         of host: HistoryHost,
         at now: Date
     ) async throws(HistoryError) {
@@ -53,6 +56,7 @@ extension HistoryStore {
                 values: ["title": \.title.storable, "project": \.projectId],
                 updatedAt: \.lastUpdatedAt,
                 restricted: projectID,
+                isWhole: isWhole,
                 at: now,
                 database
             )
@@ -97,19 +101,6 @@ extension HistoryStore {
         }
     }
 
-    /// When everything that a family itself stores of a host was last taken over; nil if it never was.
-    package func takenOver(hostID: String) async throws(HistoryError) -> Date? {
-        try await read { database in
-            try Self.note("taken " + hostID, in: database).map(Date.init(milliseconds:))
-        }
-    }
-
-    package func setTakenOver(hostID: String, at now: Date) async throws(HistoryError) {
-        try await write { database in
-            try Self.setNote("taken " + hostID, now.milliseconds, in: database)
-        }
-    }
-
     /// A condition: whether a chat is in the host's list, and its project too.
     static let isListed = """
         (chat.goneAt IS NULL AND NOT EXISTS (
@@ -145,6 +136,7 @@ extension HistoryStore {
         values: KeyValuePairs<String, (Item) -> String>,
         updatedAt: (Item) -> Date?,
         restricted: String?,
+        isWhole: Bool = true,
         at now: Date,
         _ database: Database
     ) throws {
@@ -198,6 +190,7 @@ extension HistoryStore {
                 try place.execute(arguments: [position, updated, row[1] as Int64])
             }
         }
+        guard isWhole else { return }
         let hide = try database.cachedStatement(sql: "UPDATE \(table) SET goneAt = ? WHERE key = ?")
         for row in rows.values where row[4] as Int64? == nil {
             if let restricted, !(row["project"] as String).isSame(as: restricted) { continue }
@@ -291,5 +284,27 @@ extension Array {
     func unique(by id: (Element) -> String) -> [Element] {
         var seen: Set<ByteText> = []
         return filter { id($0).isStorable && seen.insert(ByteText(id($0))).inserted }
+    }
+}
+
+/// A chat that is known of a host.
+package struct KnownChat: Sendable, Hashable {
+    package var hostID: String
+    package var id: String
+    package var title: String
+}
+
+extension HistoryStore {
+    /// The chats of all hosts that are known and not gone, without their messages.
+    package func knownChats() async throws(HistoryError) -> [KnownChat] {
+        try await read { database in
+            let sql = """
+                SELECT host.id, chat.id, chat.title FROM chat JOIN host ON host.key = chat.host
+                WHERE \(Self.isListed)
+                """
+            return try Row.fetchAll(database, sql: sql).map { row in
+                KnownChat(hostID: row[0], id: row[1], title: row[2])
+            }
+        }
     }
 }

@@ -85,12 +85,15 @@ extension HistoryStore {
             guard let chat, let read = chat.date("readAt") else { return nil }
             let rows = try Row.fetchAll(
                 database,
-                sql: "SELECT * FROM message WHERE chat = ? ORDER BY number, key LIMIT ? OFFSET ?",
+                sql: """
+                    SELECT *, EXISTS (SELECT 1 FROM picture WHERE picture.message = message.key) AS hasPicture
+                    FROM message WHERE chat = ? ORDER BY number, key LIMIT ? OFFSET ?
+                    """,
                 arguments: [chat["key"] as Int64, limit + 1, cursor]
             )
             let page = CompanionMessagesPageResponse(
                 chatId: chatID,
-                messages: rows.prefix(limit).map(Self.message),
+                messages: rows.prefix(limit).map(Self.shownMessage),
                 nextCursor: rows.count > limit ? String(cursor + limit) : nil
             )
             return Known(value: page, asOf: read)
@@ -131,6 +134,15 @@ extension HistoryStore {
             // Messages that the host has removed move those after them, perhaps further than to the beginning.
             return ("\(max(0, oldest[0] as Int))", rows.reversed().map { $0[1] })
         }
+    }
+
+    /// A message of a participant says in its text that it has a picture, or was broken off.
+    private static func shownMessage(_ row: Row) -> CompanionMessage {
+        var message = message(row)
+        let isBrokenOff = row["author"] as String? != nil && message.interrupted == true
+        message.text = KeptChat.marked(message.text, picture: row["hasPicture"], brokenOff: isBrokenOff)
+        if isBrokenOff { message.interrupted = nil }
+        return message
     }
 
     static func message(_ row: Row) -> CompanionMessage {

@@ -58,20 +58,38 @@ extension HistoryStore {
             arguments: [expression]
         )
         guard let count, count > 0 else { return [] }
-        let isRanked = count <= mostRanked
         let (filter, values) = restriction(scope, kind)
-        // Those found last were stored last.
-        let sql = """
-            SELECT \(index).rowid AS key, \(isRanked ? "bm25(\(index))" : "0.0") AS score, \(time(kind)) AS time
+        func sql(_ score: String) -> String {
+            """
+            SELECT \(index).rowid AS key, \(score) AS score, \(time(kind)) AS time
             FROM \(index) \(joins(kind, "\(index).rowid")) WHERE \(index) MATCH ? \(filter)
             """
-        let whole =
-            isRanked
-            ? sql + " ORDER BY score, time DESC LIMIT ?"
-            : "SELECT * FROM (\(sql) ORDER BY \(index).rowid DESC LIMIT \(mostRanked)) ORDER BY time DESC LIMIT ?"
-        return try Row.fetchAll(database, sql: whole, arguments: [expression] + values + [scope.limit]).map {
-            Found(kind: kind, key: $0[0], score: $0[1], time: $0[2] ?? 0)
         }
+        func found(_ row: Row) -> Found { Found(kind: kind, key: row[0], score: row[1], time: row[2] ?? 0) }
+        if count <= mostRanked {
+            // The index sorts by itself, so that messages are read only as far as they are shown: the best, and all
+            // that are as good as the last one of them.
+            let rows = try Row.fetchCursor(
+                database,
+                sql: sql("\(index).rank") + " ORDER BY \(index).rank",
+                arguments: [expression] + values
+            )
+            var best: [Found] = []
+            while let next = try rows.next().map(found) {
+                if best.count >= scope.limit, next.score > best[scope.limit - 1].score { break }
+                best.append(next)
+            }
+            return best
+        }
+        // Those found last were stored last.
+        return try Row.fetchAll(
+            database,
+            sql: """
+                SELECT * FROM (\(sql("0.0")) ORDER BY \(index).rowid DESC LIMIT \(mostRanked))
+                ORDER BY time DESC LIMIT ?
+                """,
+            arguments: [expression] + values + [scope.limit]
+        ).map(found)
     }
 
     private static func hit(_ found: Found, _ expression: String, _ database: Database) throws -> SearchHit? {

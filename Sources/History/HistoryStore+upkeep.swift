@@ -25,6 +25,8 @@ package struct HistoryStatus: Sendable, Hashable {
     package var chats: Int
     package var messages: Int
     package var tools: Int
+    /// Those of the chats that are kept here alone.
+    package var keptChats: Int
     /// In bytes, with what waits in the log.
     package var size: Int
     /// The times of the oldest and the newest message.
@@ -50,6 +52,7 @@ extension HistoryStore {
                 chats: try count("chat WHERE \(Self.isListed)"),
                 messages: try count("message"),
                 tools: try count("tool"),
+                keptChats: try count("chat WHERE isKept = 1"),
                 size: size,
                 oldest: times?.date("oldest"),
                 newest: times?.date("newest")
@@ -61,8 +64,8 @@ extension HistoryStore {
     package func forget(hostID: String) async throws(HistoryError) {
         let isKnown = try await write { database in
             try database.execute(
-                sql: "DELETE FROM note WHERE name IN (?, ?)",
-                arguments: ["taken " + hostID, "cleared " + hostID]
+                sql: "DELETE FROM note WHERE name IN (?, ?, ?)",
+                arguments: ["taken " + hostID, "cleared " + hostID, "pulled " + hostID]
             )
             try database.execute(sql: "DELETE FROM host WHERE id = ?", arguments: [hostID])
             return database.changesCount > 0
@@ -70,15 +73,43 @@ extension HistoryStore {
         if isKnown { try await shrink() }
     }
 
-    /// Removes what is kept of some hosts. What a family stores of one of them itself is not taken over again.
-    package func clear(hostIDs: [String], at now: Date) async throws(HistoryError) {
-        try await write { database in
+    /// Removes what is kept of some hosts. What was pulled is taken again with the next pull.
+    ///
+    /// - Parameter keptChats: Whether chats that are kept here alone are removed too. Default: they stay.
+    /// - Returns: How many of those have stayed.
+    @discardableResult
+    package func clear(
+        hostIDs: [String],
+        keptChats: Bool = false,
+        at now: Date
+    ) async throws(HistoryError) -> Int {
+        let stayed = try await write { database in
+            var stayed: Set<Int64> = []
             for id in hostIDs {
-                try database.execute(sql: "DELETE FROM host WHERE id = ?", arguments: [id])
+                let kept = try Int64.fetchAll(
+                    database,
+                    sql: """
+                        SELECT chat.key FROM chat JOIN host ON host.key = chat.host
+                        WHERE host.id = ? AND chat.isKept > ?
+                        """,
+                    arguments: [id, keptChats]
+                )
+                if kept.isEmpty {
+                    try database.execute(sql: "DELETE FROM host WHERE id = ?", arguments: [id])
+                } else {
+                    try database.execute(
+                        sql: "DELETE FROM chat WHERE isKept = 0 AND host = (SELECT key FROM host WHERE id = ?)",
+                        arguments: [id]
+                    )
+                }
+                stayed.formUnion(kept)
                 try Self.setNote("cleared " + id, now.milliseconds, in: database)
+                try database.execute(sql: "DELETE FROM note WHERE name = ?", arguments: ["pulled " + id])
             }
+            return stayed.count
         }
         try await shrink()
+        return stayed
     }
 
     /// When the user removed what is kept of a host; nil if never.
@@ -86,6 +117,37 @@ extension HistoryStore {
         try await read { database in
             try Self.note("cleared " + hostID, in: database).map(Date.init(milliseconds:))
         }
+    }
+
+    /// Moves the files of a history that cannot be opened away, beside those that were moved before.
+    ///
+    /// - Returns: Where the database is now: its path with `.damaged`, `.damaged-2` and so on.
+    package static func moveFilesAway(_ path: String) throws(HistoryError) -> String {
+        var (moved, number) = (path + ".damaged", 1)
+        while true {
+            let descriptor = Glibc.open(moved, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            if descriptor >= 0 {
+                Glibc.close(descriptor)
+                break
+            }
+            guard errno == EEXIST else {
+                throw HistoryError(.unavailable, "\(moved) cannot be written: \(PrivateFile.systemMessage())")
+            }
+            number += 1
+            moved = "\(path).damaged-\(number)"
+        }
+        // The log first: beside a new database, it would be written into that.
+        for ending in ["-wal", "-shm", ""] {
+            guard rename(path + ending, moved + ending) != 0 else { continue }
+            guard errno == ENOENT else {
+                let reason = PrivateFile.systemMessage()
+                unlink(moved)
+                throw HistoryError(.unavailable, "\(path + ending) cannot be moved: \(reason)")
+            }
+            // Not of the database that is moved.
+            unlink(moved + ending)
+        }
+        return moved
     }
 
     /// Removes the files of a history that cannot be opened.
@@ -108,39 +170,45 @@ extension HistoryStore {
             guard let last = try Self.note("prunedAt", in: database),
                 abs(now.timeIntervalSince(Date(milliseconds: last))) < 3600
             else { return true }
-            return try Self.size(database) > limits.size
+            guard try Self.size(database) > limits.size else { return false }
+            let sql = "SELECT EXISTS (SELECT 1 FROM message WHERE \(Self.isLimited))"
+            return try Bool.fetchOne(database, sql: sql) ?? false
         }
         if isDue { _ = try await prune(limits, now: now) }
     }
 
+    /// A condition: whether the limits may remove a message. A chat that is kept here alone stays whole.
+    private static let isLimited = "chat NOT IN (SELECT chat.key FROM chat WHERE chat.isKept = 1)"
+
     /// Removes what is older than the limit, and what was deleted at the host; then the oldest messages until the
-    /// database is at most nine tenths of its largest size.
+    /// database is at most nine tenths of its largest size. Chats that are kept here alone stay.
     ///
     /// - Returns: The number of messages that were removed.
     package func prune(_ limits: HistoryLimits, now: Date) async throws(HistoryError) -> Int {
         let gone = now.addingTimeInterval(-Self.grace).milliseconds
+        // Chats that were pulled as a whole are the host's, whatever becomes of their projects here.
         let goneChats = """
-            SELECT key FROM chat WHERE goneAt < \(gone) OR EXISTS (
+            SELECT key FROM chat WHERE isKept = 0 AND (goneAt < \(gone) OR participants IS NULL AND EXISTS (
                 SELECT 1 FROM project WHERE project.host = chat.host AND project.id = chat.project
                 AND project.goneAt < \(gone)
-            )
+            ))
             """
         var removed = try await remove("chat IN (\(goneChats))", limit: -1)
         if let age = limits.age {
             let end = now.addingTimeInterval(-age).milliseconds
-            removed += try await remove("ifnull(createdAt, seenAt) < \(end)", limit: -1)
+            removed += try await remove("ifnull(createdAt, seenAt) < \(end) AND \(Self.isLimited)", limit: -1)
             // Chats that were last changed before, and whose messages are gone with that.
+            let emptyChats = """
+                SELECT key FROM chat WHERE updatedAt < \(end) AND isKept = 0
+                    AND NOT EXISTS (SELECT 1 FROM message WHERE message.chat = chat.key)
+                """
             try await write { database in
-                try database.execute(
-                    sql: """
-                        DELETE FROM chat WHERE updatedAt < ?
-                            AND NOT EXISTS (SELECT 1 FROM message WHERE message.chat = chat.key)
-                        """,
-                    arguments: [end]
-                )
+                try Self.removePulledMarks(ofChats: emptyChats, in: database)
+                try database.execute(sql: "DELETE FROM chat WHERE key IN (\(emptyChats))")
             }
         }
         try await write { database in
+            try Self.removePulledMarks(ofChats: goneChats, in: database)
             // The chats first: without its project, a chat counts as one whose project was never listed.
             try database.execute(
                 sql: "DELETE FROM chat WHERE key IN (\(goneChats)); DELETE FROM project WHERE goneAt < \(gone)"
@@ -149,16 +217,32 @@ extension HistoryStore {
         // The texts of a message say how much goes with it only roughly: removed in steps, a few at most.
         for _ in 0..<20 {
             let (size, count) = try await read { database in
-                (try Self.size(database), try Int.fetchOne(database, sql: "SELECT count(*) FROM message") ?? 0)
+                let sql = "SELECT count(*) FROM message WHERE \(Self.isLimited)"
+                return (try Self.size(database), try Int.fetchOne(database, sql: sql) ?? 0)
             }
             guard size > limits.size, count > 0 else { break }
             let excess = Double(size) - 0.9 * Double(limits.size)
-            removed += try await remove("1", limit: max(1, Int(Double(count) * min(1, excess / Double(size)))))
+            let part = max(1, Int(Double(count) * min(1, excess / Double(size))))
+            removed += try await remove(Self.isLimited, limit: part)
             try await release()
         }
         if removed > 0 { try await release() }
         try await write { database in try Self.setNote("prunedAt", now.milliseconds, in: database) }
         return removed
+    }
+
+    /// Before something of chats is removed: what was pulled of their hosts is not whole any more then, and the next
+    /// pull is taken, whatever it has.
+    ///
+    /// - Parameter chats: A query for their keys.
+    private static func removePulledMarks(ofChats chats: String, in database: Database) throws {
+        try database.execute(
+            sql: """
+                DELETE FROM note WHERE name IN (
+                    SELECT 'pulled ' || host.id FROM host JOIN chat ON chat.host = host.key WHERE chat.key IN (\(chats))
+                )
+                """
+        )
     }
 
     /// Removes the oldest of the messages that meet a condition, in short transactions.
@@ -172,6 +256,8 @@ extension HistoryStore {
         for start in stride(from: 0, to: keys.count, by: Self.chunk) {
             let part = keys[start..<min(start + Self.chunk, keys.count)].map(String.init).joined(separator: ",")
             try await write { database in
+                let chats = "SELECT message.chat FROM message WHERE message.key IN (\(part))"
+                try Self.removePulledMarks(ofChats: chats, in: database)
                 try database.execute(sql: "DELETE FROM message WHERE key IN (\(part))")
             }
         }

@@ -50,11 +50,11 @@ struct HistoryFileTests {
         }
         #expect(try await history.stored() == ["a"])
         try await history.store.writeWithoutTransaction { database in
-            try database.execute(sql: "PRAGMA user_version = 1")
+            try database.execute(sql: "PRAGMA user_version = \(HistorySchema.steps.count)")
             let steps = HistorySchema.steps + ["ALTER TABLE message ADD COLUMN mood TEXT"]
             try HistorySchema.migrate(database, steps: steps)
             try HistorySchema.migrate(database, steps: steps)
-            #expect(try Int.fetchOne(database, sql: "PRAGMA user_version") == 2)
+            #expect(try Int.fetchOne(database, sql: "PRAGMA user_version") == steps.count)
             #expect(try String.fetchOne(database, sql: "SELECT mood FROM message") == nil)
         }
     }
@@ -70,6 +70,26 @@ struct HistoryFileTests {
         try HistoryStore.removeFiles(history.path)
         let new = try HistoryStore(path: history.path)
         #expect(try await new.status().messages == 0)
+    }
+
+    @Test("Each damaged history is moved away beside those before, with its log")
+    func movedAway() throws {
+        let history = try TestHistory()
+        history.store.closeBlocking()
+        func write(_ text: String, _ path: String) throws { try Data(text.utf8).write(to: URL(filePath: path)) }
+        func text(_ path: String) throws -> String { try String(contentsOf: URL(filePath: path), encoding: .utf8) }
+        for (number, name) in ["history.db.damaged", "history.db.damaged-2", "history.db.damaged-3"].enumerated() {
+            try write("damage \(number)", history.path)
+            try write("log \(number)", history.path + "-wal")
+            #expect(try HistoryStore.moveFilesAway(history.path) == "\(history.directory)/\(name)")
+        }
+        for (number, ending) in ["", "-2", "-3"].enumerated() {
+            #expect(try text("\(history.path).damaged\(ending)") == "damage \(number)")
+            #expect(try text("\(history.path).damaged\(ending)-wal") == "log \(number)")
+        }
+        for ending in ["", "-wal", "-shm"] {
+            #expect(!FileManager.default.fileExists(atPath: history.path + ending))
+        }
     }
 
     @Test("The limits of age and size are kept, and the oldest messages go first")

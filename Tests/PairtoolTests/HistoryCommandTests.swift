@@ -158,17 +158,78 @@ import Testing
         }
     }
 
-    @Test("What the user cleared is not copied again from what was synced from a Lumi host, until it goes on")
+    @Test("What was synced from a Lumi host is cleared with the rest; what went on here stays until it is asked for")
     func clearedLumi() async throws {
         try await Sandbox.with { user in
-            let (store, sample) = try user.pullSample()
+            let (store, _) = try user.pullSample()
             #expect(await user.run("search", "moon").status == 0)
-            #expect(await user.run("history", "clear").status == 0)
+            #expect(await user.run("history", "clear").out == "The history is empty.\n")
             #expect(await user.run("search", "moon").status == 3)
-            let said = LumiMessage(id: UUID(), role: "user", content: "And the sun?", timestamp: Date())
-            let conversation = try #require(try store.conversation(sample.conversation))
-            try store.append([said], to: conversation)
+            try await withFakeProviders { fake in
+                fake.reply(.answer(["Light."]))
+                let sent = try await user.spawn(
+                    ["send", "--new", "--project", "Ada", "And the sun?"],
+                    environment: fake.environment(key: madeKeyText())
+                )
+                #expect(sent.status == 0, "\(sent.err)")
+            }
             #expect(await user.run("search", "sun").status == 0)
+            let status = await user.run("history")
+            #expect(status.out.contains("1, 1 only here"), "\(status.out)")
+            // Whatever config.toml says.
+            try choose("[history]\noff = true\n", user)
+            #expect(await user.run("chats", "Ada").out.contains("And the sun?"))
+            let copy = user.directory + "/copy.db"
+            #expect(await user.run("history", "backup", copy).status == 0)
+            let copied = try await user.shell("grep -q 'Light\\.' copy.db && echo there")
+            #expect(copied.out == "there\n", "\(copied)")
+            try choose("[history]\nkeep = \"1h\"\nmax = \"1 MB\"\n", user)
+            let pruned = await user.run("history", "prune", "--older-than", "1h", "--json")
+            #expect(try pruned.json.first?["removed"] == .number(0), "\(pruned)")
+            let cleared = await user.run("history", "clear")
+            #expect(cleared.out == "The history is cleared; 1 chat that is only here has stayed.\n", "\(cleared)")
+            #expect(cleared.err.contains("pairtool history clear --kept-chats"))
+            #expect(await user.run("search", "sun").status == 0)
+            let files = try FileManager.default.subpathsOfDirectory(atPath: store.directory)
+            #expect(!files.contains { $0.hasSuffix("conversations.json") || $0.hasPrefix("local/") }, "\(files)")
+            let all = await user.run("history", "clear", "--kept-chats", "--json")
+            #expect(try all.json.first?["keptChats"] == .number(0), "\(all)")
+            #expect(await user.run("search", "sun").status == 3)
+        }
+    }
+
+    @Test("Pictures, who answered and what broke off are there again after an export and an import")
+    func exportedLumi() async throws {
+        try await Sandbox.with { user in
+            _ = try user.pullSample()
+            let picture = try user.file("picture", [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 1])
+            try await withFakeProviders { fake in
+                fake.reply(.cut(["Gravity"], isReset: false))
+                let environment = fake.environment(key: madeKeyText())
+                let sent = try await user.spawn(["send", "Tides", "See", "--image", picture], environment: environment)
+                #expect(sent.status == 14, "\(sent.err)")
+            }
+            let before = await user.run("messages", "Tides", "--json").out
+            #expect(before.contains("See [picture]") && before.contains("Gravity [broken off]"), "\(before)")
+            let file = user.directory + "/chats.jsonl"
+            #expect(await user.run("export", "--all", "-o", file).status == 0)
+            #expect(await user.run("history", "clear", "--kept-chats").status == 0)
+            #expect(await user.run("messages", "Tides").status != 0)
+            for _ in 0..<2 { #expect(await user.run("import", file).status == 0) }
+            #expect(await user.run("messages", "Tides", "--json").out == before)
+            let after = await user.run("export", "--all", "--format", "json").out.split(separator: "\n").dropFirst()
+            let whole = try String(contentsOf: URL(filePath: file), encoding: .utf8).split(separator: "\n").dropFirst()
+            #expect(after == whole)
+            // They are kept here alone, as before.
+            #expect(try await user.run("history", "--json").json.first?["keptChats"] == .number(1))
+            try await withFakeProviders { fake in
+                let sent = try await user.spawn(
+                    ["send", "Tides", "Sure?"],
+                    environment: fake.environment(key: madeKeyText())
+                )
+                #expect(sent.status == 0, "\(sent.err)")
+                #expect(fake.requests.last?.text.contains("data:image/png;base64,") == true)
+            }
         }
     }
 

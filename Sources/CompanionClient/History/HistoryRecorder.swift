@@ -107,25 +107,9 @@ package struct HistoryRecorder: Sendable {
         await history.use(create: false) { store throws(HistoryError) in try await store.forget(hostID: host.id) }
     }
 
-    /// Takes over everything that the family itself stores of the host. Nothing is asked of the host.
-    ///
-    /// - Parameter changedAt: When that was last changed. What was taken over since then is not read again.
-    package func takeOver(_ host: some ProjectBrowsing & ChatBrowsing, changedAt: Date) async throws {
-        let id = self.host.id
-        let taken = await history.use { store throws(HistoryError) in try await store.takenOver(hostID: id) } ?? nil
-        if let taken, taken > changedAt { return }
-        let cleared = await history.use { store throws(HistoryError) in try await store.clearedAt(hostID: id) } ?? nil
-        let begin = now()
-        let (projects, chats) = (
-            RecordedProjects(base: host, recorder: self), RecordedChats(base: host, recorder: self)
-        )
-        for project in try await projects.projects() {
-            // What the user removed stays away, until something is added to it.
-            for chat in try await projects.chats(projectID: project.id)
-            where cleared == nil || chat.lastUpdatedAt.map({ $0 > cleared ?? .distantPast }) ?? false {
-                for try await _ in chats.messages(chatID: chat.id) {}
-            }
-        }
-        await history.use { store throws(HistoryError) in try await store.setTakenOver(hostID: id, at: begin) }
+    /// Writes down the projects and chats of a host whose messages are in the history already.
+    package func list(_ host: some ProjectBrowsing) async throws {
+        let projects = RecordedProjects(base: host, recorder: self, isWhole: false)
+        for project in try await projects.projects() { _ = try await projects.chats(projectID: project.id) }
     }
 }

@@ -10,7 +10,9 @@ extension HostClient {
     package func recorded(by recorder: HistoryRecorder, deviceID: String) -> HostClient {
         if let keeper = turns as? any HistoryKeeping {
             var host = keeper.keeping(in: recorder)
-            host.projects = host.projects.map { RecordedProjects(base: $0, recorder: recorder) }
+            host.projects = host.projects.map {
+                RecordedProjects(base: $0, recorder: recorder, isWhole: !keeper.keepsChats)
+            }
             return host
         }
         var host = self
@@ -27,12 +29,20 @@ extension HostClient {
 
 /// Turns that write down themselves what is said, as their host returns no messages.
 protocol HistoryKeeping: TurnRunning {
+    /// Whether the chats are in the history alone: no list of them hides another. Default: false.
+    var keepsChats: Bool { get }
     func keeping(in recorder: HistoryRecorder) -> HostClient
+}
+
+extension HistoryKeeping {
+    var keepsChats: Bool { false }
 }
 
 struct RecordedProjects: ProjectBrowsing {
     let base: any ProjectBrowsing
     let recorder: HistoryRecorder
+    /// Whether chats that a list lacks are hidden.
+    var isWhole = true
 
     func projects() async throws -> [CompanionProject] {
         let projects = try await base.projects()
@@ -45,7 +55,13 @@ struct RecordedProjects: ProjectBrowsing {
     func chats(projectID: String) async throws -> [CompanionChat] {
         let chats = try await base.chats(projectID: projectID)
         await recorder.history.use { store throws(HistoryError) in
-            try await store.keep(chats: chats, projectID: projectID, of: recorder.host, at: recorder.now())
+            try await store.keep(
+                chats: chats,
+                projectID: projectID,
+                isWhole: isWhole,
+                of: recorder.host,
+                at: recorder.now()
+            )
         }
         return chats
     }

@@ -38,13 +38,7 @@ struct StatusCommand: AsyncParsableCommand {
         guard !all.allHosts else { return try await (watch ? followAll() : showAll()) }
         guard watch else {
             let selected = try await host.selected(output)
-            let health: HostHealth
-            do {
-                health = try await selected.family.behavior.health(of: selected, output: output, timeouts: .init())
-                if let failure = health.standing?.failure { throw failure }
-            } catch let error as CompanionClientError {
-                throw error.naming(selected)
-            }
+            let health = try await health(of: selected)
             let report = HostStatusReport(selected, health)
             show(report)
             if let failure = report.failure(health) {
@@ -58,14 +52,25 @@ struct StatusCommand: AsyncParsableCommand {
         try await host.repeating { try await follow(try await host.selected(output)) }
     }
 
+    /// - Throws: `CompanionClientError` with the host's name, also if this device is no longer paired.
+    private func health(of host: PairedHost) async throws -> HostHealth {
+        do {
+            let health = try await host.family.behavior.health(of: host, output: options.output, timeouts: .init())
+            if let failure = health.standing?.failure { throw failure }
+            return health
+        } catch let error as CompanionClientError {
+            await LocalHistory.forget(host, ifRevokedBy: error, options.output)
+            throw error.naming(host)
+        }
+    }
+
     /// The state of all hosts: a row each, whether or not they answer.
     private func showAll() async throws {
         let output = options.output
         let hosts = try host.pairedHosts("its state", output.context) { _ in true }
         let results = try await host.ask(hosts, limit: all.limit) { one, _ in
             let selected = try await one.selected(output)
-            let health = try await selected.family.behavior.health(of: selected, output: output, timeouts: .init())
-            if let failure = health.standing?.failure { throw failure.naming(selected) }
+            let health = try await health(of: selected)
             try one.noteContact(with: selected, output.context)
             let report = HostStatusReport(selected, health)
             return (report: report, failure: report.failure(health))

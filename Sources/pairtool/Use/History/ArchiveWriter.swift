@@ -35,6 +35,8 @@ struct ArchiveWriter: ChatWriter {
         var line = HistoryArchive.Line(.chat)
         (line.id, line.projectId, line.title) = (chat.chat.id, chat.chat.projectId, chat.chat.title)
         (line.lastUpdatedAt, line.readAt) = (chat.chat.lastUpdatedAt, chat.readAt)
+        if !chat.participants.isEmpty { line.participants = chat.participants }
+        line.createdAt = chat.createdAt
         return lines + text(line)
     }
 
@@ -43,6 +45,8 @@ struct ArchiveWriter: ChatWriter {
         (line.id, line.number) = (message.message.id, message.number)
         (line.role, line.text) = (message.message.role.rawValue, message.message.text)
         (line.createdAt, line.interrupted) = (message.message.createdAt, message.message.interrupted)
+        (line.author, line.picture) = (message.author, message.picture.map { Base64.encode($0) })
+        if message.isKept { line.kept = true }
         return text(line)
             + message.tools.map { tool in
                 var line = HistoryArchive.Line(.tool)

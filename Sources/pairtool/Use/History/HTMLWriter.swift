@@ -31,7 +31,7 @@ struct HTMLWriter: ChatWriter {
 
     func text(_ message: HistoryMessage) -> String {
         var text = "<h2>\(Self.escaped(who(message)))</h2>\n"
-        text += "<div class=\"message\"><pre dir=\"auto\">\(Self.escaped(message.message.text, isBlock: true))</pre>"
+        text += "<div class=\"message\"><pre dir=\"auto\">\(Self.escaped(message.shownText, isBlock: true))</pre>"
         if !message.tools.isEmpty {
             let count = message.tools.count == 1 ? "1 tool" : "\(message.tools.count) tools"
             text += "\n<details><summary>\(count)</summary>\n<ul>\n"

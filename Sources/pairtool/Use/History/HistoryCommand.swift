@@ -1,4 +1,5 @@
 import ArgumentParser
+import CompanionClient
 import CompanionWire
 import FoundationEssentials
 import History
@@ -41,6 +42,8 @@ struct HistoryCommand: AsyncParsableCommand {
             var hosts: Int
             var projects: Int
             var chats: Int
+            /// Those of the chats that are kept here alone.
+            var keptChats: Int
             var messages: Int
             var tools: Int
             var oldest: Date?
@@ -60,6 +63,7 @@ struct HistoryCommand: AsyncParsableCommand {
                     hosts: status.hosts,
                     projects: status.projects,
                     chats: status.chats,
+                    keptChats: status.keptChats,
                     messages: status.messages,
                     tools: status.tools,
                     oldest: status.oldest,
@@ -75,7 +79,7 @@ struct HistoryCommand: AsyncParsableCommand {
                         size      \(Self.size(row.bytes))
                         hosts     \(row.hosts)
                         projects  \(row.projects)
-                        chats     \(row.chats)
+                        chats     \(row.chats)\(row.keptChats > 0 ? ", \(row.keptChats) only here" : "")
                         messages  \(row.messages), oldest \(TimeText.ago(row.oldest, now: now)), newest \
                         \(TimeText.ago(row.newest, now: now))
                         tools     \(row.tools)
@@ -147,55 +151,102 @@ struct HistoryCommand: AsyncParsableCommand {
             commandName: "clear",
             abstract: "Remove everything that is kept, or everything of one host.",
             discussion: """
-                Nothing is removed at the hosts. What was synced from a Lumi host stays. A damaged history is replaced \
-                by an empty one.
+                Nothing is removed at the hosts. Chats that exist only on this machine, such as those that you \
+                continued with agents of a Lumi host, are kept unless you add --kept-chats. A damaged history is \
+                replaced by an empty one; without --kept-chats, its file is moved away.
 
                 Examples:
                   pairtool history clear
                   pairtool history clear --host Studio
+                  pairtool history clear --kept-chats
                 """
         )
 
         @Option(help: "Only this host, by name or id prefix.", completion: .custom { _, _, _ in Completions.hosts() })
         var host: String?
 
+        @Flag(help: "Also remove chats that are only here.")
+        var keptChats = false
+
         @OptionGroup var options: OutputOptions
 
         private struct Row: Encodable {
             var host: String?
             var cleared = true
+            /// Chats that are only here, and have stayed.
+            var keptChats: Int
         }
 
         func run() async throws {
             let output = options.output
             let cleared: HistoryHost?
+            let stayed: Int
             do {
-                cleared = try await clear(output)
+                (cleared, stayed) = try await clear(output)
             } catch let error as HistoryError where error.code == .damaged && host == nil {
-                try HistoryStore.removeFiles(HistoryStore.path(state: output.context.paths.state))
-                cleared = try await clear(output)
+                let path = HistoryStore.path(state: output.context.paths.state)
+                if keptChats {
+                    try HistoryStore.removeFiles(path)
+                } else {
+                    let moved = try HistoryStore.moveFilesAway(path)
+                    let files = ["", "-wal", "-shm"].map { "'\(moved)\($0)'" }.joined(separator: " ")
+                    output.say("The damaged history is now \(moved). If you do not need it: rm -f \(files)")
+                }
+                (cleared, stayed) = try await clear(output)
             }
             let name = cleared.map { TerminalText.line($0.name) }
-            output.result(Row(host: cleared?.id), id: cleared?.id) {
-                name.map { "The history of \($0) is empty." } ?? "The history is empty."
+            output.result(Row(host: cleared?.id, keptChats: stayed), id: cleared?.id) {
+                guard stayed == 0 else {
+                    let chats = stayed == 1 ? "1 chat that is only here has" : "\(stayed) chats that are only here have"
+                    return "The history\(name.map { " of \($0)" } ?? "") is cleared; \(chats) stayed."
+                }
+                return name.map { "The history of \($0) is empty." } ?? "The history is empty."
+            }
+            if stayed > 0 {
+                let scope = cleared.map { " --host \($0.id.shortID)" } ?? ""
+                output.say("To remove them too: pairtool history clear\(scope) --kept-chats")
             }
         }
 
-        /// - Returns: The host that `--host` names.
-        private func clear(_ output: Output) async throws -> HistoryHost? {
+        /// - Returns: The host that `--host` names, and how many chats that are only here have stayed.
+        private func clear(_ output: Output) async throws -> (HistoryHost?, Int) {
             // Also those of which nothing was taken over yet.
-            let paired = try? PairedHostStore(directory: output.context.paths.data).load().hosts.map(\.id)
+            let paired = (try? PairedHostStore(directory: output.context.paths.data).load().hosts) ?? []
             return try await output.withHistoryStore { store in
+                await moveStored(of: paired, to: store, output)
                 guard let host else {
-                    try await store.clear(
-                        hostIDs: try await store.hosts().map(\.id) + (paired ?? []),
+                    let stayed = try await store.clear(
+                        hostIDs: try await store.hosts().map(\.id) + paired.map(\.id),
+                        keptChats: keptChats,
                         at: output.context.now()
                     )
-                    return nil
+                    return (nil, stayed)
                 }
                 let found = try await store.host(host)
-                try await store.clear(hostIDs: [found.id], at: output.context.now())
-                return found
+                let stayed = try await store.clear(
+                    hostIDs: [found.id],
+                    keptChats: keptChats,
+                    at: output.context.now()
+                )
+                return (found, stayed)
+            }
+        }
+
+        /// Moves what families still keep in files of their own, so that none of it comes back later.
+        private func moveStored(of paired: [PairedHost], to store: HistoryStore, _ output: Output) async {
+            let context = output.context
+            let history = LocalHistory(store, limits: HistoryLimits(size: .max)) {
+                output.warn(CommandError(describing: $0))
+            }
+            for paired in paired {
+                let recorder = HistoryRecorder(history, host: HistoryHost(paired), now: context.now)
+                do {
+                    try await paired.family.behavior.keepStored(of: paired, recorder, context: context)
+                } catch {
+                    // What cannot be moved stays where it is.
+                    let warning = CommandError(describing: error)
+                    if warning.status != .nothingFound { output.warn(warning) }
+                }
             }
         }
     }
@@ -225,7 +276,8 @@ struct HistoryCommand: AsyncParsableCommand {
 
         func run() async throws {
             let output = options.output
-            try await output.withHistory { history in try await history.store.backUp(to: file) }
+            // Chats that are only here are kept although the history is off.
+            try await output.withHistoryStore { try await $0.backUp(to: file) }
             output.result(Row(file: file, bytes: FileStatus(file)?.size), id: file) {
                 "Copied the history to \(TerminalText.line(file))."
             }

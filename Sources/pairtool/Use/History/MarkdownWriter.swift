@@ -9,7 +9,7 @@ struct MarkdownWriter: ChatWriter {
     }
 
     func text(_ message: HistoryMessage) -> String {
-        var text = "## \(Self.escaped(who(message)))\n\n\(Self.quoted(message.message.text))\n"
+        var text = "## \(Self.escaped(who(message)))\n\n\(Self.quoted(message.shownText))\n"
         if !message.tools.isEmpty {
             let count = message.tools.count == 1 ? "1 tool" : "\(message.tools.count) tools"
             text += "<details><summary>\(count)</summary>\n\n"

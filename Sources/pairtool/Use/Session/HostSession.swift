@@ -39,8 +39,7 @@ struct HostSession: Sendable {
                     }
                 }
             } catch let error as CompanionClientError {
-                // The host has ended the pairing: what it has shown is no longer this device's.
-                if error.code == .revoked { await recorder?.forget() }
+                await LocalHistory.forget(host, ifRevokedBy: error, output)
                 throw error.naming(host)
             }
         }
@@ -147,6 +146,18 @@ extension PairedHost {
     var title: String {
         let address = "\(endpoint)"
         return name.has(address) ? name : "\(name) (\(address))"
+    }
+
+    /// Runs a body whose errors call the host by its name.
+    func naming<R>(
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws -> R
+    ) async throws -> R {
+        do {
+            return try await body()
+        } catch let error as CompanionClientError {
+            throw error.naming(self)
+        }
     }
 }
 

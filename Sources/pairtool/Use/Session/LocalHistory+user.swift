@@ -31,6 +31,13 @@ extension LocalHistory {
         await HistoryRecorder(history, host: HistoryHost(host), now: output.context.now).forget()
         await history.finish(at: output.context.now())
     }
+
+    /// Removes a host's part if an error says that the host has ended the pairing: what it has shown is no longer this
+    /// device's.
+    static func forget(_ host: PairedHost, ifRevokedBy error: any Error, _ output: Output) async {
+        guard let error = error as? CompanionClientError, error.code == .revoked else { return }
+        await forget(host, output)
+    }
 }
 
 extension HistoryHost {

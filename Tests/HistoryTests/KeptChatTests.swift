@@ -1,0 +1,251 @@
+import CompanionWire
+import FoundationEssentials
+import GRDB
+import Testing
+
+@testable import History
+
+/// Chats that are kept here alone, and chats that are pulled as a whole.
+@Suite struct KeptChatTests {
+    private static let lumi = TestHistory.other
+
+    private func chat(_ id: String, _ messages: [KeptMessage]) -> KeptChat {
+        KeptChat(
+            id: id,
+            projectID: "agent",
+            title: "about \(id)",
+            participants: ["agent", "other"],
+            messages: messages,
+            updatedAt: TestHistory.now
+        )
+    }
+
+    private func message(
+        _ id: String,
+        at seconds: Double = 0,
+        interrupted: Bool = false,
+        picture: [UInt8]? = nil
+    ) -> KeptMessage {
+        KeptMessage(
+            id: id,
+            role: "assistant",
+            text: "text of \(id)",
+            author: "agent",
+            createdAt: TestHistory.now.addingTimeInterval(seconds),
+            interrupted: interrupted,
+            picture: picture
+        )
+    }
+
+    private func participants(_ chat: String, in history: TestHistory) async throws -> [String]? {
+        try await history.store.keptChat(id: chat, hostID: Self.lumi.id)?.participants
+    }
+
+    private func pull(_ chats: [KeptChat], into history: TestHistory) async throws {
+        try await history.store.take(pulled: chats, mark: 7, of: Self.lumi, at: TestHistory.now)
+    }
+
+    private func add(_ chat: KeptChat, to history: TestHistory, pictures: Int = 2) async throws {
+        try await history.store.add(own: chat, pictures: pictures, of: Self.lumi, at: TestHistory.now)
+    }
+
+    private func ids(_ chat: String, in history: TestHistory) async throws -> [String]? {
+        try await history.store.keptChat(id: chat, hostID: Self.lumi.id)?.messages.map(\.id)
+    }
+
+    @Test("What is kept here stays among what is pulled, by its time, and nothing is doubled")
+    func merged() async throws {
+        let history = try TestHistory()
+        for _ in 0..<2 {
+            try await pull([chat("c", [message("a"), message("d", at: 30)])], into: history)
+            try await add(chat("c", [message("b", at: 10), message("c", at: 20)]), to: history)
+            #expect(try await ids("c", in: history) == ["a", "b", "c", "d"])
+        }
+        // The host has removed a message and added another.
+        try await pull([chat("c", [message("a"), message("e", at: 40)])], into: history)
+        #expect(try await ids("c", in: history) == ["a", "b", "c", "e"])
+        let found = try await history.store.keptChat(id: "c", hostID: Self.lumi.id)
+        #expect(found?.participants == ["agent", "other"])
+        #expect(found?.title == "about c")
+        // And then the chat.
+        try await pull([], into: history)
+        #expect(try await ids("c", in: history) == ["b", "c"])
+        #expect(try await history.store.unreadCount(hostID: Self.lumi.id, chatID: "c") == 0)
+        #expect(try await history.store.pulledMark(hostID: Self.lumi.id) == 7)
+    }
+
+    @Test("Who takes part is what was pulled last; what is said here meanwhile does not change it")
+    func whoTakesPart() async throws {
+        let history = try TestHistory()
+        let before = chat("c", [message("a")])
+        var changed = before
+        changed.participants = ["third"]
+        try await pull([before], into: history)
+        try await pull([changed], into: history)
+        // The turn began before the second pull.
+        var turn = before
+        turn.messages = [message("b", at: 10)]
+        try await add(turn, to: history)
+        #expect(try await ids("c", in: history) == ["a", "b"])
+        #expect(try await participants("c", in: history) == ["third"])
+    }
+
+    @Test("What is kept here alone is shown again once it is imported, also in a chat that the host no longer has")
+    func imported() async throws {
+        let history = try TestHistory()
+        try await pull([chat("c", [message("a")])], into: history)
+        try await pull([], into: history)
+        #expect(try await ids("c", in: history) == nil)
+        try await importChat(into: history)
+        #expect(try await ids("c", in: history)?.last == "b")
+    }
+
+    @Test("A chat that was only listed has its participants once it is imported; others keep theirs")
+    func importedParticipants() async throws {
+        let history = try TestHistory()
+        let listed = CompanionChat(id: "c", projectId: "agent", title: "Damaged", lastUpdatedAt: nil)
+        try await history.store.keep(
+            chats: [listed],
+            projectID: "agent",
+            of: Self.lumi,
+            at: TestHistory.now
+        )
+        #expect(try await participants("c", in: history) == nil)
+        try await importChat(into: history)
+        #expect(try await participants("c", in: history) == ["agent"])
+        try await pull([chat("c", [message("a")])], into: history)
+        try await importChat(into: history)
+        #expect(try await participants("c", in: history) == ["agent", "other"])
+    }
+
+    /// Imports a chat with one message that is kept here alone.
+    private func importChat(into history: TestHistory) async throws {
+        let kinds: [HistoryArchive.Line.Kind] = [.archive, .host, .chat, .message]
+        let lines = kinds.map { kind -> HistoryArchive.Line in
+            var line = HistoryArchive.Line(kind)
+            switch kind {
+            case .archive: line.version = HistoryArchive.version
+            case .host: (line.id, line.name, line.family) = (Self.lumi.id, Self.lumi.name, Self.lumi.family)
+            case .chat: (line.id, line.participants) = ("c", ["agent"])
+            default: (line.id, line.role, line.text, line.number, line.kept) = ("b", "user", "text of b", 1, true)
+            }
+            return line
+        }
+        _ = try await history.store.importArchive(at: TestHistory.now) {
+            var rest = lines[...]
+            return { rest.popFirst() }
+        }
+    }
+
+    @Test("A pulled chat stays though its project is gone here; one of another host goes with its project")
+    func goneProject() async throws {
+        let history = try TestHistory()
+        let agent = CompanionProject(id: "agent", name: "Ada", localPath: "", lastUpdatedAt: nil)
+        try await pull([chat("c", [message("a")])], into: history)
+        try await history.list(projects: ["p"])
+        try await history.list(chats: ["x"])
+        try await history.page(["y"], chat: "x")
+        for projects in [[agent], []] {
+            try await history.store.keep(projects: projects, of: Self.lumi, at: TestHistory.now)
+        }
+        try await history.list(projects: [])
+        let later = TestHistory.now.addingTimeInterval(2 * 24 * 3600)
+        #expect(try await history.store.prune(HistoryLimits(), now: later) == 1)
+        #expect(try await ids("c", in: history) == ["a"])
+        // Nothing of what was pulled was removed.
+        #expect(try await history.store.pulledMark(hostID: Self.lumi.id) == 7)
+    }
+
+    @Test("What an earlier version had copied to the history is replaced, and its turns are not doubled")
+    func copies() async throws {
+        let history = try TestHistory()
+        try await history.store.keep(
+            messages: [CompanionMessage(id: "a", role: .assistant, text: "a [picture]", createdAt: nil)],
+            offset: 0,
+            isEnd: true,
+            chatID: "c",
+            of: Self.lumi,
+            at: TestHistory.now
+        )
+        _ = try await history.store.keepPrompt("text of b", chatID: "c", of: Self.lumi, at: TestHistory.now)
+        try await pull([chat("c", [message("a", picture: [1])])], into: history)
+        try await add(chat("c", [message("b", at: 10)]), to: history)
+        let page = try await history.store.messages(hostID: Self.lumi.id, chatID: "c", cursor: 0, limit: 9)
+        #expect(page?.value.messages.elements.map(\.text) == ["text of a [picture]", "text of b"])
+        #expect(try await history.found("text").sorted() == ["a", "b"])
+    }
+
+    @Test("No limit removes what is kept here alone; the limits hold for what can be pulled again")
+    func limits() async throws {
+        let history = try TestHistory()
+        try await pull([chat("pulled", [message("a")]), chat("mixed", [message("b")])], into: history)
+        try await add(chat("mixed", [message("c")]), to: history)
+        try await add(chat("own", [message("d", picture: [UInt8](repeating: 1, count: 100_000))]), to: history)
+        let year = TestHistory.now.addingTimeInterval(366 * 24 * 3600)
+        let removed = try await history.store.prune(HistoryLimits(age: 24 * 3600, size: 1), now: year)
+        #expect(removed == 1)
+        #expect(try await ids("pulled", in: history) == nil)
+        #expect(try await ids("mixed", in: history) == ["b", "c"])
+        #expect(try await ids("own", in: history) == ["d"])
+        // The next pull is taken, although it is the same.
+        #expect(try await history.store.pulledMark(hostID: Self.lumi.id) == nil)
+        // A chat that the host no longer lists.
+        try await pull([], into: history)
+        _ = try await history.store.prune(HistoryLimits(), now: year)
+        #expect(try await ids("mixed", in: history) == ["c"])
+    }
+
+    @Test("Clearing leaves what is kept here alone unless that is asked for; forgetting a host does not")
+    func cleared() async throws {
+        let history = try TestHistory()
+        try await history.page(["x"])
+        try await pull([chat("pulled", [message("a")])], into: history)
+        try await add(chat("own", [message("b")]), to: history)
+        #expect(try await history.store.status().keptChats == 1)
+        let hosts = [TestHistory.host.id, Self.lumi.id]
+        #expect(try await history.store.clear(hostIDs: hosts + hosts, at: TestHistory.now) == 1)
+        #expect(try await history.store.status().messages == 1)
+        #expect(try await history.found("text") == ["b"])
+        #expect(try await history.store.pulledMark(hostID: Self.lumi.id) == nil)
+        #expect(try await history.store.clear(hostIDs: hosts, keptChats: true, at: TestHistory.now) == 0)
+        #expect(try await history.store.status().messages == 0)
+        try await add(chat("own", [message("b")]), to: history)
+        try await history.store.forget(hostID: Self.lumi.id)
+        #expect(try await history.store.status().messages == 0)
+    }
+
+    @Test("Pictures and broken-off answers are kept, the last pictures of what was said here, and shown as marks")
+    func pictures() async throws {
+        let history = try TestHistory()
+        let messages = (1...3).map { message("\($0)", at: Double($0), picture: [UInt8($0)]) }
+        try await add(chat("c", messages + [message("4", at: 4, interrupted: true)]), to: history)
+        let found = try #require(try await history.store.keptChat(id: "c", hostID: Self.lumi.id))
+        #expect(found.messages.map(\.picture) == [nil, [2], [3], nil])
+        #expect(found.messages.map(\.interrupted) == [false, false, false, true])
+        let page = try await history.store.messages(hostID: Self.lumi.id, chatID: "c", cursor: 0, limit: 9)
+        let texts = page?.value.messages.elements.map(\.text)
+        #expect(
+            texts == ["text of 1", "text of 2 [picture]", "text of 3 [picture]", "text of 4 [broken off]"]
+        )
+    }
+
+    @Test("A database of the first version is brought up to date with what it has")
+    func firstVersion() async throws {
+        let queue = try DatabaseQueue()
+        try await queue.writeWithoutTransaction { database in
+            try HistorySchema.migrate(database, steps: [HistorySchema.steps[0]])
+            try database.execute(
+                sql: """
+                    INSERT INTO host (id, name, family) VALUES ('h', 'Lumi', 'lumi');
+                    INSERT INTO chat (host, id, project, title, position) VALUES (1, 'c', 'p', 'Tides', 0);
+                    INSERT INTO message (chat, number, id, role, text, seenAt) VALUES (1, 0, 'm', 'user', 'Why?', 0);
+                    """
+            )
+            try HistorySchema.migrate(database)
+            let row = try #require(try Row.fetchOne(database, sql: "SELECT * FROM message"))
+            #expect((row["text"] as String) == "Why?")
+            #expect(!(row["isKept"] as Bool))
+            #expect((row["author"] as String?) == nil)
+        }
+    }
+}

@@ -120,7 +120,7 @@ import Testing
     @Test("At a terminal of 40 columns nothing is wider, and the difference has colours", arguments: [40, 80])
     func narrow(columns: Int) async throws {
         let long = String(repeating: "beds/", count: 12) + "water.py"
-        let changes = ChatChangesResponse(
+        var changes = ChatChangesResponse(
             chatId: "c",
             startedAt: Date(timeIntervalSince1970: 0),
             baseCommit: "0123456789abcdef",
@@ -145,6 +145,8 @@ import Testing
                 """,
             truncated: true
         )
+        changes.firstTriedAt = Date(timeIntervalSince1970: -60)
+        changes.hidden = 2
         let sink = Written()
         var context = CommandContext.process
         context.stdout = sink
@@ -161,6 +163,10 @@ import Testing
         }
         #expect(!plain.unicodeScalars.contains { $0 != "\n" && TerminalText.isUnsafe($0) }, "\(plain)")
         #expect(!plain.contains("\ndiff --git x"))
+        let words = plain.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        let since = "Since 10 min ago, when the files could first be read (the session began 11 min ago), at commit"
+        #expect(words.hasPrefix(since), "\(words)")
+        #expect(words.contains("not shown: an untracked .gitignore from before the session ignores them."), "\(words)")
         for text in ["too large: 12", "binary", "repository", "5 files changed, +1 −1", "too long"] {
             #expect(plain.contains(text), "\(text)")
         }

@@ -52,8 +52,11 @@ package final class CompanionHostStore: Sendable {
         guard catalog.project(id: projectID) != nil else { return [] }
         return try await database.read { database in
             let statement = try database.cachedStatement(
-                sql:
-                    "SELECT id, project, title, updatedAt FROM chat WHERE project = ? ORDER BY updatedAt DESC, key DESC"
+                sql: """
+                    SELECT id, project, title, updatedAt, mode
+                    FROM chat LEFT JOIN agentSession ON agentSession.chat = chat.id
+                    WHERE project = ? ORDER BY updatedAt DESC, key DESC
+                    """
             )
             let rows = try Row.fetchCursor(statement, arguments: [projectID])
             var chats: [CompanionChat] = []
@@ -63,7 +66,8 @@ package final class CompanionHostStore: Sendable {
                         id: row[0],
                         projectId: row[1],
                         title: (row[2] as String).isEmpty ? Self.untitled : row[2],
-                        lastUpdatedAt: CompanionTimestamp.date(from: row[3])
+                        lastUpdatedAt: CompanionTimestamp.date(from: row[3]),
+                        mode: (row[4] as String?).flatMap { AgentMode($0) }
                     )
                 )
             }

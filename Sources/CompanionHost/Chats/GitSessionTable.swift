@@ -10,6 +10,8 @@ struct GitSessionRecord: Sendable, Hashable {
     var repository: String
     /// The top directory of the working tree that the agent works in.
     var directory: String
+    /// The project in there (``GitRepository/folder``).
+    var folder = ""
     var startedAt: Date
     var baseCommit: String?
     /// nil where ``problem`` says why.
@@ -17,12 +19,18 @@ struct GitSessionRecord: Sendable, Hashable {
     /// The branch of a working tree that the host made.
     var worktreeBranch: String?
     var problem: String?
+    /// When the session began, where the files could first be read at ``startedAt``.
+    var firstTriedAt: Date?
+
+    /// The project's directory in the working tree that the agent works in.
+    var projectDirectory: String { GitRepository.directory(directory, folder) }
 }
 
 /// The sessions of agents in projects under git, in the host's database.
 struct GitSessionTable: Sendable {
-    private static let columns =
-        "chat, project, repository, directory, startedAt, baseCommit, tree, worktreeBranch, problem"
+    private static let columns = """
+        chat, project, repository, directory, startedAt, baseCommit, tree, worktreeBranch, problem, firstTriedAt, folder
+        """
 
     let database: HostDatabase
 
@@ -43,21 +51,22 @@ struct GitSessionTable: Sendable {
                 database,
                 sql: """
                     SELECT gitSession.chat, gitSession.project, repository, directory, startedAt, baseCommit, tree,
-                        worktreeBranch, problem, title
+                        worktreeBranch, problem, firstTriedAt, folder, title
                     FROM gitSession LEFT JOIN chat ON chat.id = gitSession.chat ORDER BY startedAt DESC, gitSession.chat
                     """
-            ).map { (GitSessionRecord(row: $0), $0[9] ?? "") }
+            ).map { (GitSessionRecord(row: $0), $0[11] ?? "") }
         }
     }
 
     func keep(_ record: GitSessionRecord) async throws(CompanionHostError) {
         try await database.write { database in
             try database.execute(
-                sql: "INSERT OR REPLACE INTO gitSession (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                sql: "INSERT OR REPLACE INTO gitSession (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 arguments: [
                     record.chat, record.project, record.repository, record.directory,
                     CompanionTimestamp.string(from: record.startedAt), record.baseCommit, record.tree,
                     record.worktreeBranch, record.problem,
+                    record.firstTriedAt.map { CompanionTimestamp.string(from: $0) }, record.folder,
                 ]
             )
         }
@@ -107,5 +116,7 @@ extension GitSessionRecord {
         tree = row[6]
         worktreeBranch = row[7]
         problem = row[8]
+        firstTriedAt = (row[9] as String?).flatMap { CompanionTimestamp.date(from: $0) }
+        folder = row[10]
     }
 }

@@ -6,13 +6,21 @@ import LocalState
 import Logging
 
 extension GitSessions {
-    /// Makes a working tree beside the project for a chat, on a branch of its own that begins at what is checked out.
+    /// Makes a working tree beside the repository's top for a chat, on a branch of its own that begins at what is
+    /// checked out.
     func makeWorktree(
         of repository: GitRepository,
         chat: String
     ) async throws -> (repository: GitRepository, branch: String) {
         let parent = repository.root + "-worktrees"
         do {
+            guard try await repository.hasFolder() else {
+                let folder = GitPath(repository.folder.utf8).text
+                throw GitError(
+                    .unreadable,
+                    "the commit that is checked out does not have the project's folder \(folder). Commit it first"
+                )
+            }
             try await BlockingCall.run {
                 // A link would lead to a directory that the owner does not expect.
                 let status = FileStatus(parent, followingLinks: false)
@@ -57,9 +65,14 @@ extension GitSessions {
             await discardWorktree(path, branch: branch, of: repository)
             throw error
         }
-        guard added.isSuccess else { throw GitError(.unreadable, added.error) }
+        guard added.isSuccess else {
+            // Git makes the branch first, at HEAD: -d loses no commit.
+            let arguments = ["branch", "--quiet", "-d", "--", branch]
+            _ = try? await GitProgram.run(arguments, in: repository.root, within: GitRepository.time)
+            throw GitError(.unreadable, added.error)
+        }
         do {
-            let made = try await GitRepository.open(path)
+            let made = try await GitRepository.open(path, folder: repository.folder)
             try await snapshots.checkOut(made)
             // Its own index, for the agent and the owner.
             let indexed = try await GitProgram.run(["read-tree", "HEAD"], in: path, within: snapshots.limits.time)
@@ -242,7 +255,8 @@ extension GitSessions {
     }
 
     /// What would be lost with a working tree: files that are not as in a commit, and commits that are on no other
-    /// branch. Ignored files do not count, as with git. A submodule that has been filled counts.
+    /// branch. Files that are ignored now, and were when the session began, do not count. A submodule that has been
+    /// filled counts.
     private func unsaved(_ record: GitSessionRecord) async throws -> AgentPlace.Unsaved {
         var tips: [String] = []
         var directory = record.repository
@@ -251,18 +265,21 @@ extension GitSessions {
             let repository = try await GitRepository.open(record.directory)
             directory = record.directory
             if let commit = repository.commit { tips.append(commit) }
-            let now = try await snapshots.take(repository, isKept: false, chat: record.chat)
-            let changes: [GitSnapshots.Change]
-            do {
-                // A worktree of the host's has a commit, unless someone has taken it away.
-                guard let commit = repository.commit else { throw GitError(.unreadable, "The branch has no commit") }
-                changes = try await snapshots.changes(from: commit, to: now)
-            } catch {
+            // A worktree of the host's has a commit, unless someone has taken it away.
+            guard let commit = repository.commit else { throw GitError(.unreadable, "The branch has no commit") }
+            // With what was ignored when the session began, and with what is ignored now.
+            for chat in [record.chat, nil] {
+                let now = try await snapshots.take(repository, isKept: false, chat: chat)
+                let changes: [GitSnapshots.Change]
+                do {
+                    changes = try await snapshots.changes(from: commit, to: now)
+                } catch {
+                    await now.remove()
+                    throw error
+                }
                 await now.remove()
-                throw error
+                files.formUnion(changes.flatMap(\.paths))
             }
-            await now.remove()
-            files = Set(changes.flatMap(\.paths))
             // What was only staged.
             let staged = try await GitProgram.run(
                 ["diff-index", "--cached", "-z", "--raw", "--no-renames", "--ignore-submodules=dirty", "HEAD"],
@@ -329,7 +346,7 @@ extension AgentPlace {
             id: record.chat,
             title: title,
             projectId: record.project,
-            directory: record.directory,
+            directory: record.worktreeBranch == nil ? record.projectDirectory : record.directory,
             isWorktree: record.worktreeBranch != nil,
             branch: record.worktreeBranch,
             startedAt: record.startedAt,

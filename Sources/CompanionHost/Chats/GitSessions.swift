@@ -65,10 +65,10 @@ package final class GitSessions: Sendable {
                 let record = try await current(turn, project: project, forget: forget, say: say)
                 // Where the files could not be kept, they are tried again.
                 if let record, record.tree != nil || record.worktreeBranch != nil {
-                    let directory = Self.directory(of: turn, in: record)
+                    let directory = try Self.directory(of: turn, in: record)
                     return Start(directory: directory, chat: record.chat, snapshot: try await look(at: record))
                 }
-                return try await beginSession(turn, project: project, isNew: record == nil, say: say)
+                return try await beginSession(turn, project: project, after: record, say: say)
             }
         } catch let error as CompanionHostError {
             logger.error("session not read", metadata: .failure(error, ["chat": "\(turn.chatID)"]))
@@ -83,7 +83,7 @@ package final class GitSessions: Sendable {
         // Tasks of their own: reading a slow disk heeds no cancellation, and the turn's end does not wait for it.
         let counting = Task { [snapshots] in
             defer { continuation.finish() }
-            guard let repository = try? await GitRepository.open(old.repository.root),
+            guard let repository = try? await GitRepository.open(old.repository.root, folder: old.repository.folder),
                 let new = try? await snapshots.take(repository, isKept: false, chat: start.chat)
             else { return }
             continuation.yield(try? await snapshots.count(from: old, to: new))
@@ -110,6 +110,8 @@ package final class GitSessions: Sendable {
     ) async throws -> GitSessionRecord? {
         guard let record = try await table.record(ofChat: turn.chatID) else { return nil }
         if record.worktreeBranch == nil {
+            // The agent may have made a `.git` in the project.
+            if !record.folder.isEmpty { return record.projectDirectory.isSame(as: project.path) ? record : nil }
             // The device may have sent it to another directory.
             let root = GitRepository.root(around: turn.directory, inside: project.path)
             return root?.isSame(as: record.directory) == true ? record : nil
@@ -123,7 +125,7 @@ package final class GitSessions: Sendable {
 
     private func look(at record: GitSessionRecord) async throws -> GitSnapshot? {
         do {
-            let repository = try await GitRepository.open(record.directory)
+            let repository = try await GitRepository.open(record.directory, folder: record.folder)
             return try await snapshots.take(repository, isKept: false, chat: record.chat)
         } catch {
             guard Self.reason(of: error) != nil else { throw error }
@@ -139,31 +141,34 @@ package final class GitSessions: Sendable {
         return endsTurn || Task.isCancelled ? nil : "The host could not keep the files"
     }
 
-    /// - Parameter isNew: Whether the agent may have a working tree of its own: it has not worked in the project yet.
+    /// - Parameter earlier: The session whose files could not be kept; nil where the agent has not worked in the
+    ///   project yet, and may have a working tree of its own.
     private func beginSession(
         _ turn: AgentTurn,
         project: ProjectCatalog.Project,
-        isNew: Bool,
+        after earlier: GitSessionRecord?,
         say: @Sendable (String) -> Void
     ) async throws -> Start {
-        guard let root = GitRepository.root(around: turn.directory, inside: project.path) else {
+        guard let place = try await place(of: turn, project: project, after: earlier) else {
             if usesWorktrees { say("No git repository: the agent works in the project's own directory") }
             return Start(directory: turn.directory, chat: turn.chatID)
         }
         var needsWorktree = false
-        if usesWorktrees, isNew { needsWorktree = try await !table.hasAgentSession(chat: turn.chatID) }
+        if usesWorktrees, earlier == nil { needsWorktree = try await !table.hasAgentSession(chat: turn.chatID) }
         var record = GitSessionRecord(
             chat: turn.chatID,
             project: project.id,
-            repository: root,
-            directory: root,
+            repository: place.root,
+            directory: place.root,
+            folder: place.folder,
             startedAt: clock.now()
         )
+        record.firstTriedAt = earlier.map { $0.firstTriedAt ?? $0.startedAt }
         var start = Start(directory: turn.directory, chat: turn.chatID)
         var opened: GitRepository?
         do {
             do {
-                var repository = try await GitRepository.open(root)
+                var repository = try await GitRepository.open(place.root, folder: place.folder)
                 opened = repository
                 if needsWorktree, repository.commit == nil {
                     needsWorktree = false
@@ -172,8 +177,8 @@ package final class GitSessions: Sendable {
                     let made = try await makeWorktree(of: repository, chat: turn.chatID)
                     repository = made.repository
                     (record.directory, record.worktreeBranch) = (repository.root, made.branch)
-                    start.directory = Self.directory(of: turn, in: record)
-                    say("Works on the branch \(made.branch), in \(repository.root)")
+                    start.directory = try Self.directory(of: turn, in: record)
+                    say("Works on the branch \(made.branch), in \(repository.directory)")
                 }
                 record.baseCommit = repository.commit
                 start.snapshot = try await snapshots.take(repository, isKept: true, chat: turn.chatID)
@@ -197,11 +202,34 @@ package final class GitSessions: Sendable {
         return start
     }
 
+    /// The repository that a new session works in; nil without git.
+    private func place(
+        of turn: AgentTurn,
+        project: ProjectCatalog.Project,
+        after earlier: GitSessionRecord?
+    ) async throws -> GitRepository.Place? {
+        if let earlier { return GitRepository.Place(root: earlier.repository, folder: earlier.folder) }
+        guard let place = await GitRepository.place(around: turn.directory, inside: project.path) else { return nil }
+        // What a session was in is not forgotten because an agent has removed its `.git`.
+        if !place.folder.isEmpty, let record = try await table.record(ofChat: turn.chatID),
+            GitRepository.root(around: record.directory, inside: record.directory) == nil
+        {
+            return nil
+        }
+        return place
+    }
+
     /// Where a turn works: in the same directory of the working tree as it was asked for in the project.
-    private static func directory(of turn: AgentTurn, in record: GitSessionRecord) -> String {
+    private static func directory(
+        of turn: AgentTurn,
+        in record: GitSessionRecord
+    ) throws(AgentError) -> String {
         guard record.worktreeBranch != nil else { return turn.directory }
         let below = turn.directory.dropping(prefix: record.repository + "/").map { record.directory + "/" + $0 }
-        return below.flatMap { FileStatus($0)?.kind == .directory ? $0 : nil } ?? record.directory
+        for directory in [below, record.projectDirectory] {
+            if let directory, FileStatus(directory)?.kind == .directory { return directory }
+        }
+        throw AgentError(message: "The session's working tree no longer has \(record.projectDirectory)")
     }
 }
 
@@ -222,7 +250,7 @@ extension GitSessions {
         file: String?
     ) async throws -> ChatChangesResponse {
         guard let record = try await table.record(ofChat: chatID) else {
-            let isUnderGit = GitRepository.root(around: project.path, inside: project.path) != nil
+            let isUnderGit = await GitRepository.place(around: project.path, inside: project.path) != nil
             throw HostError(
                 .changesUnavailable,
                 isUnderGit
@@ -240,7 +268,7 @@ extension GitSessions {
                 throw GitError(.unreadable, "\(record.directory) is not a git repository any more")
             }
             return try await asking.runUnlessCancelled(record.directory) {
-                let repository = try await GitRepository.open(record.directory)
+                let repository = try await GitRepository.open(record.directory, folder: record.folder)
                 let now = try await snapshots.take(repository, isKept: false, chat: record.chat)
                 let answer: ChatChangesResponse
                 do {
@@ -276,12 +304,13 @@ extension GitSessions {
         // Git knows files that are in no commit yet.
         if changes.contains(where: \.file.isUntracked) {
             let tracked = try await GitProgram.run(
-                ["ls-files", "-z", "--cached"],
+                ["--literal-pathspecs", "ls-files", "-z", "--cached", "--"],
+                paths: repository.pathspecs,
                 in: repository.root,
                 limit: 32 << 20,
                 within: snapshots.limits.time
             )
-            let known = Set(tracked.output.split(separator: 0).map { GitPath($0) })
+            let known = Set(tracked.output.split(separator: 0).compactMap { GitPath($0).below(repository.folder) })
             for index in changes.indices where changes[index].paths.last.map(known.contains) == true {
                 changes[index].file.isUntracked = false
             }
@@ -295,16 +324,25 @@ extension GitSessions {
             )
         }
         let isShortened = wantsDifference && file != nil && changes.count > Self.compared
-        return ChatChangesResponse(
+        var answer = ChatChangesResponse(
             chatId: record.chat,
             startedAt: record.startedAt,
             baseCommit: record.baseCommit,
             commit: repository.commit,
             branch: repository.branch,
-            directory: repository.root,
+            directory: repository.directory,
             files: changes.prefix(Self.listed).map(\.file),
             diff: wantsDifference ? difference?.text ?? "" : nil,
             truncated: difference?.isCut == true || isShortened || changes.count > Self.listed
         )
+        answer.firstTriedAt = record.firstTriedAt
+        guard file == nil else { return answer }
+        do {
+            answer.hidden = try await snapshots.hiddenFiles(repository, chat: record.chat, since: record.startedAt)
+        } catch {
+            guard Self.reason(of: error) != nil else { throw error }
+            logger.notice("hidden files not counted", metadata: .failure(error))
+        }
+        return answer
     }
 }

@@ -36,6 +36,24 @@ struct GitPath: Sendable, Hashable {
         return quoted + "\""
     }
 
+    /// The path as a pattern for lists of files to ignore and `:(glob)`: on one line, where `[\t-\v]` stands for a line
+    /// end.
+    var pattern: [UInt8] {
+        bytes.flatMap { byte -> [UInt8] in
+            if byte == UInt8(ascii: "\n") { return Array("[\t-\u{B}]".utf8) }
+            return "*?[\\".utf8.contains(byte) ? [UInt8(ascii: "\\"), byte] : [byte]
+        }
+    }
+
+    /// The path below a directory; nil for one that is not in there.
+    ///
+    /// - Parameter directory: Empty for the top.
+    func below(_ directory: String) -> GitPath? {
+        guard !directory.isEmpty else { return self }
+        let above = Array(directory.utf8) + [UInt8(ascii: "/")]
+        return bytes.starts(with: above) && bytes.count > above.count ? GitPath(bytes.dropFirst(above.count)) : nil
+    }
+
     /// Whether a person means this file: by its text, or by a directory that it is in.
     func isMeant(by word: String) -> Bool {
         var word = Array(word.utf8)

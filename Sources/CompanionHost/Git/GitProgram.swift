@@ -52,19 +52,12 @@ enum GitProgram {
         limit: Int = 1 << 20,
         within time: Duration
     ) async throws -> Result {
-        try await withThrowingTaskGroup(of: Result?.self) { group in
-            group.addTask {
-                try await launch(arguments, paths, in: directory, environment, input: input, limit: limit)
-            }
-            group.addTask {
-                try await Task.sleep(for: time)
-                return nil
-            }
-            defer { group.cancelAll() }
-            guard let result = try await group.next() ?? nil else { throw Failure(reason: .tooSlow) }
-            try Task.checkCancellation()
-            return result
+        let result = try await withTimeLimit(time) {
+            try await launch(arguments, paths, in: directory, environment, input: input, limit: limit)
         }
+        guard let result else { throw Failure(reason: .tooSlow) }
+        try Task.checkCancellation()
+        return result
     }
 
     private static func launch(

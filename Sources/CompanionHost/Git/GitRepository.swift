@@ -1,10 +1,14 @@
 import CompanionWire
+import Glibc
 import LocalState
 
 /// A repository's working tree, and where git keeps what belongs to it.
 struct GitRepository: Sendable, Hashable {
     /// The top directory of the working tree: absolute, symbolic links resolved.
     var root: String
+    /// The only folder of it that is looked at, as that of a project: relative, without a slash at its ends; empty for
+    /// all.
+    var folder: String
     /// The directory that all working trees of the repository share.
     var common: String
     var objects: String
@@ -14,6 +18,11 @@ struct GitRepository: Sendable, Hashable {
     var commit: String?
     /// Its branch; nil for a detached `HEAD`.
     var branch: String?
+
+    /// The directory that is looked at.
+    var directory: String { Self.directory(root, folder) }
+    /// Limits git to the folder, with `--literal-pathspecs`.
+    var pathspecs: [[UInt8]] { folder.isEmpty ? [] : [Array(folder.utf8)] }
 
     /// Digits of an object's name.
     var digits: Int { format.isSame(as: "sha256") ? 64 : 40 }
@@ -36,9 +45,75 @@ struct GitRepository: Sendable, Hashable {
         return nil
     }
 
-    /// - Parameter root: A directory with a `.git` in it.
+    /// The top directory of a repository, and which folder of it a project is (``folder``).
+    struct Place: Sendable, Hashable {
+        var root: String
+        var folder: String
+    }
+
+    /// The repository that a directory is in: one in its project, or the one that the project is in, unless that
+    /// ignores the project.
+    static func place(around directory: String, inside project: String) async -> Place? {
+        if let top = root(around: directory, inside: project) { return Place(root: top, folder: "") }
+        guard let found = place(above: project), await !isIgnored(found) else { return nil }
+        return found
+    }
+
+    /// Looks upwards, below `/`, in one file system, and as long as directories and `.git` are the host's user's: git
+    /// does not read others either.
+    static func place(above project: String) -> Place? {
+        guard let status = FileStatus(project) else { return nil }
+        var rest = project[...]
+        while let above = rest.cut(atLast: "/")?.before, !above.isEmpty {
+            guard let found = FileStatus(String(above), followingLinks: false), found.kind == .directory,
+                found.owner == geteuid(), found.isOnSameFileSystem(as: status)
+            else { return nil }
+            let git = FileStatus("\(above)/.git", followingLinks: false)
+            if let git, git.kind == .directory || git.kind == .file {
+                guard git.owner == geteuid(), let folder = project.dropping(prefix: "\(above)/") else { return nil }
+                return Place(root: String(above), folder: String(folder))
+            }
+            rest = above
+        }
+        return nil
+    }
+
+    /// Whether git ignores the folder and has no file in it. Where git cannot say it, it does not.
+    private static func isIgnored(_ place: Place) async -> Bool {
+        let tracked = try? await GitProgram.run(
+            ["--literal-pathspecs", "ls-files", "-z", "--cached", "--"],
+            paths: [Array(place.folder.utf8)],
+            in: place.root,
+            limit: 1,
+            within: time
+        )
+        guard let tracked, tracked.isSuccess, tracked.output.isEmpty else { return false }
+        let user = getenv("HOME").map { ["-c", "core.excludesFile=" + String(cString: $0) + "/.config/git/ignore"] }
+        let ignored = try? await GitProgram.run(
+            // It takes no literal names; behind `./`, none is taken for more than a name.
+            (user ?? []) + ["check-ignore", "-q", "--no-index", "--", "./" + place.folder],
+            in: place.root,
+            within: time
+        )
+        return ignored?.isSuccess == true
+    }
+
+    static func directory(_ root: String, _ folder: String) -> String {
+        folder.isEmpty ? root : root + "/" + folder
+    }
+
+    /// Whether what is checked out has the folder.
+    func hasFolder() async throws -> Bool {
+        guard !folder.isEmpty, let commit else { return folder.isEmpty }
+        let type = try await GitProgram.run(["cat-file", "-t", "\(commit):\(folder)"], in: root, within: Self.time)
+        return type.lines.first?.isSame(as: "tree") == true
+    }
+
+    /// - Parameters:
+    ///   - root: A directory with a `.git` in it.
+    ///   - folder: The only one that is looked at.
     /// - Throws: ``GitError``, ``GitProgram/Failure``, `CancellationError`.
-    static func open(_ root: String) async throws -> GitRepository {
+    static func open(_ root: String, folder: String = "") async throws -> GitRepository {
         let questions = [
             "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir", "--git-path", "objects",
             "--show-object-format",
@@ -59,7 +134,13 @@ struct GitRepository: Sendable, Hashable {
             let reason = result.error.isEmpty ? "" : ": \(result.error)"
             throw GitError(.unreadable, "Git cannot read the repository" + reason)
         }
-        var repository = GitRepository(root: root, common: lines[1], objects: lines[2], format: lines[3])
+        var repository = GitRepository(
+            root: root,
+            folder: folder,
+            common: lines[1],
+            objects: lines[2],
+            format: lines[3]
+        )
         if let head {
             repository.commit = head.commit
             repository.branch = head.name.dropping(prefix: "refs/heads/").map(String.init)

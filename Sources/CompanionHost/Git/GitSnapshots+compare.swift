@@ -11,11 +11,19 @@ extension GitSnapshots {
     /// Renames are looked for among this many files.
     private static let renames = "-l300"
 
+    /// What git is told to compare: only in the folder, with names below it. Paths may follow.
+    private static func compare(_ options: [String], _ base: String, _ new: GitSnapshot) -> [String] {
+        let folder = new.repository.folder
+        let relative = folder.isEmpty ? [] : ["--relative=\(folder)/"]
+        return ["--literal-pathspecs", "diff-tree", "-r", "-M", renames] + options + relative + [base, new.tree, "--"]
+    }
+
     /// How many files are different in two snapshots of a working tree.
     func count(from old: GitSnapshot, to new: GitSnapshot) async throws -> Int {
         let result = try await git(
-            ["diff-tree", "-r", "-z", "--raw", "-M", Self.renames, old.tree, new.tree],
+            Self.compare(["-z", "--raw"], old.tree, new),
             new.repository,
+            paths: new.repository.pathspecs,
             objects: new.objects,
             borrowing: [old.objects],
             limit: 32 << 20
@@ -28,9 +36,9 @@ extension GitSnapshots {
     /// - Parameter base: The name of a tree that is kept.
     func changes(from base: String, to new: GitSnapshot) async throws -> [Change] {
         let result = try await git(
-            ["diff-tree", "-r", "-z", "--raw", "--numstat", "-M", Self.renames, "--no-ext-diff", "--no-textconv", base]
-                + [new.tree],
+            Self.compare(["-z", "--raw", "--numstat", "--no-ext-diff", "--no-textconv"], base, new),
             new.repository,
+            paths: new.repository.pathspecs,
             objects: new.objects,
             limit: 32 << 20
         )
@@ -55,13 +63,11 @@ extension GitSnapshots {
         to new: GitSnapshot,
         of changes: [Change]?
     ) async throws -> (text: String, isCut: Bool) {
-        var arguments = ["diff-tree", "-r", "-p", "-M", Self.renames, "--no-color", "--no-ext-diff", "--no-textconv"]
-        arguments += [base, new.tree]
-        if changes != nil { arguments.append("--") }
+        let above: [UInt8] = new.repository.folder.isEmpty ? [] : Array((new.repository.folder + "/").utf8)
         let result = try await git(
-            ["--literal-pathspecs"] + arguments,
+            Self.compare(["-p", "--no-color", "--no-ext-diff", "--no-textconv"], base, new),
             new.repository,
-            paths: changes?.flatMap { $0.paths.map(\.bytes) } ?? [],
+            paths: changes?.flatMap { $0.paths.map { above + $0.bytes } } ?? new.repository.pathspecs,
             objects: new.objects,
             limit: limits.difference
         )

@@ -5,16 +5,16 @@ import Glibc
 import LocalState
 import Subprocess
 
-/// What was in a working tree at a moment, as a tree object.
+/// What was in a working tree, or in a folder of it, at a moment, as a tree object.
 struct GitSnapshot: Sendable {
     let repository: GitRepository
-    /// The object's name.
+    /// The object's name. It is the tree of the top directory; what is not in the folder is as in the commit.
     let tree: String
     /// Where the objects are that the repository did not have.
     let objects: String
-    /// The files that are in no commit.
+    /// The files that are in no commit, below the folder.
     let others: Set<GitPath>
-    /// The files whose content is not in the tree.
+    /// The files whose content is not in the tree, below the folder.
     let leftOut: [GitPath: Int]
     /// To be removed when nobody needs the snapshot any more; nil for one that is kept.
     let temporary: String?
@@ -28,8 +28,8 @@ struct GitSnapshot: Sendable {
 /// Keeps what was in working trees, without a trace in their repositories.
 ///
 /// For each working tree the host has a git directory of its own: with its own configuration, index and objects, which
-/// borrows the objects of the repository. So no configuration of the repository is read where files are: no filter, hook,
-/// file system monitor or program for differences can run, whatever an agent writes there. What git does by itself
+/// borrows the objects of the repository. So no configuration of the repository is read where files are: no filter,
+/// hook, file system monitor or program for differences can run, whatever an agent writes there. What git does by itself
 /// (ends of lines, as `.gitattributes` says) is done.
 ///
 /// A file that is too large gets the entry of a submodule whose name is made of the file's size and time: a change is
@@ -46,6 +46,8 @@ struct GitSnapshots: Sendable {
         var difference = 1 << 20
         /// For each run of git.
         var time = Duration.seconds(12)
+        /// After a list of files that took longer, git notes which files it has read, and that they are as before.
+        var listing = Duration.seconds(1)
     }
 
     /// What the name of a file begins with that was left out, and that of another repository inside this one.
@@ -83,13 +85,15 @@ struct GitSnapshots: Sendable {
         let home = home(of: repository)
         let temporary = "\(directory)/tmp/\(UUID().uuidString)"
         let remove = { @Sendable in try FileManager.default.removeItem(atPath: temporary) }
-        let ignored = chat.map { "ignored-" + SHA256.hash(data: Data($0.utf8)).prefix(16).hexText }
+        let hash = chat.map { Self.hash(ofChat: $0) }
+        let list = hash.map { "\(home)/info/ignore-files-\($0)" }
         do {
             try await BlockingCall.run {
                 try Self.prepare(home, temporary, repository)
-                try Self.writeExclude(home, repository, keptIn: ignored, isNew: isKept)
+                try Self.writeExclude(home, repository, keptIn: hash.map { "ignored-" + $0 }, isNew: isKept)
+                if isKept, let list { unlink(list) }
             }
-            let snapshot = try await takeOnce(repository, isKept: isKept, home, temporary)
+            let snapshot = try await takeOnce(repository, isKept: isKept, home, temporary, list)
             if isKept { _ = try? await BlockingCall.run(remove) }
             return snapshot
         } catch {
@@ -102,28 +106,24 @@ struct GitSnapshots: Sendable {
         _ repository: GitRepository,
         isKept: Bool,
         _ home: String,
-        _ temporary: String
+        _ temporary: String,
+        _ list: String?
     ) async throws -> GitSnapshot {
         try await makeHome(of: repository)
-        try await readCommit(repository, home)
-        // Its own index remembers which files are as in the commit: they are read once.
-        _ = try await git(["update-index", "-q", "--refresh"], repository, index: home + "/index")
-        let listed = try await git(
-            ["ls-files", "-z", "-t", "--modified", "--deleted", "--others", "--exclude-standard"],
-            repository,
-            index: home + "/index",
-            limit: 32 << 20
-        )
+        let kept = list.flatMap { FileStatus($0) == nil ? nil : $0 }
+        let listed = try await listFiles(repository, home, ignoring: kept)
         // Git is ended when its output is cut.
         guard !listed.isCut else { throw GitError(.tooMuch, "Too many files are in no commit") }
         guard listed.isSuccess else { throw GitError(.unreadable, "Git cannot list the files: \(listed.error)") }
+        // The agent has not begun before it has ended.
+        async let keeping: Void = keepIgnoreFiles(repository, home, listed: listed.output, in: isKept ? list : nil)
         let index = temporary + "/index"
         let limits = limits
         let entries = try await BlockingCall.run {
             if FileStatus(home + "/index") != nil {
                 try FileManager.default.copyItem(atPath: home + "/index", toPath: index)
             }
-            return WorkingEntries(listed: listed.output, repository, limits)
+            return try WorkingEntries(listed: listed.output, repository, limits)
         }
         let objects = isKept ? home + "/objects" : temporary + "/objects"
         if !entries.placed.isEmpty {
@@ -150,12 +150,16 @@ struct GitSnapshots: Sendable {
         guard tree.isSuccess, let name = tree.lines.first else {
             throw GitError(.unreadable, "Git cannot write down the files: \(tree.error)")
         }
+        try await keeping
         return GitSnapshot(
             repository: repository,
             tree: String(name),
             objects: objects,
-            others: entries.others,
-            leftOut: entries.leftOut,
+            others: Set(entries.others.compactMap { $0.below(repository.folder) }),
+            leftOut: Dictionary(
+                entries.leftOut.compactMap { path, size in path.below(repository.folder).map { ($0, size) } },
+                uniquingKeysWith: { first, _ in first }
+            ),
             temporary: isKept ? nil : temporary
         )
     }
@@ -164,12 +168,17 @@ struct GitSnapshots: Sendable {
     private func makeHome(of repository: GitRepository) async throws {
         let home = home(of: repository)
         guard FileStatus(home + "/HEAD") == nil else { return }
-        let made = try await GitProgram.run(
-            ["init", "-q", "--bare", "--template=", "--object-format=\(repository.format)", home],
-            in: directory,
-            within: limits.time
-        )
-        guard made.isSuccess else { throw GitError(.unreadable, "Git can keep nothing in \(home): \(made.error)") }
+        let config =
+            repository.format.isSame(as: "sha1")
+            ? "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
+            : "[core]\n\trepositoryformatversion = 1\n\tbare = true\n"
+                + "[extensions]\n\tobjectformat = \(repository.format)\n"
+        try await BlockingCall.run {
+            for name in ["/objects", "/refs"] { try PrivateFile.makeDirectory(home + name) }
+            try Self.write(Array(config.utf8), to: home + "/config")
+            // Git takes the directory for its own once it has this.
+            try Self.write(Array("ref: refs/heads/main\n".utf8), to: home + "/HEAD")
+        }
     }
 
     /// Writes the files of a commit to a working tree that has none, without filters and hooks.
@@ -179,6 +188,7 @@ struct GitSnapshots: Sendable {
             let home = home(of: repository)
             try await BlockingCall.run { try PrivateFile.makeDirectory(home) }
             try await makeHome(of: repository)
+            unlink(home + "/commit")
             for arguments in [["read-tree", commit], ["checkout-index", "-a", "-q", "-u"]] {
                 let done = try await git(arguments, repository, index: home + "/index", within: .seconds(120))
                 guard done.isSuccess else { throw GitError(.unreadable, "Git cannot write the files: \(done.error)") }
@@ -192,18 +202,11 @@ struct GitSnapshots: Sendable {
         _ = try? await BlockingCall.run { try FileManager.default.removeItem(atPath: home) }
     }
 
-    /// Fills the index with the commit. What it knows of files that are as before stays.
-    private func readCommit(_ repository: GitRepository, _ home: String) async throws {
-        let seed = repository.commit.map { ["read-tree", "-m", $0] } ?? ["read-tree", "--empty"]
-        if try await git(seed, repository, index: home + "/index").isSuccess { return }
-        // An index that was damaged.
-        unlink(home + "/index")
-        unlink(home + "/index.lock")
-        let again = try await git(seed, repository, index: home + "/index")
-        guard again.isSuccess else { throw GitError(.unreadable, "Git cannot read the commit: \(again.error)") }
+    static func hash(ofChat chat: String) -> String {
+        SHA256.hash(data: Data(chat.utf8)).prefix(16).hexText
     }
 
-    private func home(of repository: GitRepository) -> String {
+    func home(of repository: GitRepository) -> String {
         let hash = SHA256.hash(data: Data(repository.root.utf8)).prefix(8)
         return "\(directory)/\(hash.hexText)-\(repository.format)"
     }
@@ -225,10 +228,10 @@ struct GitSnapshots: Sendable {
         keptIn name: String?,
         isNew: Bool
     ) throws {
-        let exclude = URL(filePath: home + "/info/exclude")
+        let exclude = home + "/info/exclude"
         let kept = name.map { home + "/info/" + $0 }
         if !isNew, let kept, let data = FileManager.default.contents(atPath: kept) {
-            return try data.write(to: exclude)
+            return try write(Array(data), to: exclude, isDurable: false)
         }
         let user = getenv("HOME").map { String(cString: $0) + "/.config/git/ignore" }
         var lines: [UInt8] = []
@@ -238,8 +241,12 @@ struct GitSnapshots: Sendable {
             else { continue }
             lines += Array(data) + [UInt8(ascii: "\n")]
         }
-        try Data(lines).write(to: exclude)
-        if isNew, let kept { try Data(lines).write(to: URL(filePath: kept)) }
+        try write(lines, to: exclude, isDurable: false)
+        if isNew, let kept { try write(lines, to: kept) }
+    }
+
+    static func write(_ bytes: [UInt8], to path: String, isDurable: Bool = true) throws {
+        try bytes.withUnsafeBytes { try PrivateFile.write($0, to: path, isDurable: isDurable) }
     }
 
     /// Runs git in the host's own directory for a working tree.
@@ -287,9 +294,10 @@ private struct WorkingEntries: Sendable {
     var leftOut: [GitPath: Int] = [:]
 
     /// - Parameter listed: By `ls-files -z -t`. Blocks.
-    init(listed: [UInt8], _ repository: GitRepository, _ limits: GitSnapshots.Limits) {
+    /// - Throws: ``GitError`` if the top cannot be opened: without its files, all of them would seem unchanged.
+    init(listed: [UInt8], _ repository: GitRepository, _ limits: GitSnapshots.Limits) throws {
         let root = open(repository.root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard root >= 0 else { return }
+        guard root >= 0 else { throw GitError(.unreadable, "\(repository.root) cannot be opened") }
         defer { close(root) }
         var deleted: Set<GitPath> = []
         var paths: [GitPath] = []

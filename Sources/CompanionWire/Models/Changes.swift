@@ -73,6 +73,14 @@ package struct ChatChangesResponse: Codable, Sendable, Hashable {
     package var diff: String?
     /// Whether the difference was too long and has no end, or files were left out of the list.
     package var truncated: Bool
+    /// When the session began, where the files could not be read before `startedAt`: what was changed between is not
+    /// known.
+    package var firstTriedAt: Date?
+    /// Files that have changed as well and are not listed: only lists ignore them that git did not track when the
+    /// session began.
+    package var hidden: Int?
+    /// The mode of the chat's agent; nil where that is not known.
+    package var mode: AgentMode?
 
     package init(
         chatId: String,
@@ -139,6 +147,8 @@ package struct AgentPlace: Codable, Sendable, Hashable, Identifiable {
     package var unsaved: Unsaved?
     /// Why it cannot be said what was changed.
     package var problem: String?
+    /// The mode of the chat's agent; nil where that is not known.
+    package var mode: AgentMode?
 
     package init(
         id: String,

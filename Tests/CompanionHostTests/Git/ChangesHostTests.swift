@@ -34,6 +34,37 @@ struct ChangesHostTests {
         }
     }
 
+    @Test("A project below the top of a repository stays in that, also once its agent has made another one there")
+    func folder() async throws {
+        let script = "mkdir -p apps/web other; echo one >apps/web/a; echo x >other/a; git add -A; git commit -qm one"
+        try await TestRepository.with(script) { repository in
+            let project = repository.root + "/apps/web"
+            try await withGitHost(repository, project: project) { (_: TestHost, device: TestDevice) async throws in
+                let (chat, turn) = try await device.startTurn("echo two >>a; echo b >b; echo y >>../../other/a")
+                #expect(try await device.events(chat: chat, turn: turn).frames.last == .doneWithChanges(files: 2))
+                let changes = try await device.changes(chat)
+                #expect(changes.files.elements.map(\.summary) == ["modified a +1 -0", "added b +1 -0 untracked"])
+                #expect(changes.directory == project && changes.branch == "main")
+                #expect(changes.diff?.contains("+two\n") == true && changes.diff?.contains("other") == false)
+                let one = try await device.changes(chat, "?file=b")
+                #expect(one.diff?.hasPrefix("diff --git a/b b/b\n") == true)
+
+                let planted = "git add b; git init -q .; echo c >c"
+                #expect(try await device.ask(planted, chat) == .doneWithChanges(files: 1))
+                let later = try await device.changes(chat)
+                #expect(
+                    later.files.elements.map(\.summary) == [
+                        "modified a +1 -0", "added b +1 -0", "added c +1 -0 untracked",
+                    ]
+                )
+                #expect(later.baseCommit == changes.baseCommit && later.baseCommit != nil)
+                let (other, next) = try await device.startTurn("true")
+                _ = try await device.events(chat: other, turn: next)
+                #expect(try await device.changes(other).baseCommit == nil, "a new session is in the new repository")
+            }
+        }
+    }
+
     @Test("One file or directory can be asked for, by whatever name it has")
     func oneFile() async throws {
         try await TestRepository.with("mkdir d; echo 1 >d/old; echo 2 >d/x; git add -A; git commit -qm one") {
@@ -168,6 +199,48 @@ struct ChangesHostTests {
         }
     }
 
+    @Test("A `.gitignore` that the agent writes hides nothing, and one of before hides what it did")
+    func hiddenByGitignore() async throws {
+        let before = "mkdir d v; echo 1 >d/a; printf '*.o\\n/x\\n' >d/.gitignore; git add -A; git commit -qm 1"
+        try await TestRepository.with(before) { repository in
+            try await repository.shell("echo '*' >v/.gitignore; echo 1 >v/old")
+            try await withGitHost(repository) { (_: TestHost, device: TestDevice) async throws in
+                let (chat, turn) = try await device.startTurn(
+                    """
+                    echo 2 >v/new; mkdir d/e; echo 1 >d/e/y.o; echo 1 >d/x; echo 1 >d/e/x; echo 1 >z.o
+                    mkdir w; echo '*' >w/.gitignore; echo 1 >w/b; echo '*' >.gitignore; echo '!y.o' >d/e/.gitignore
+                    """
+                )
+                let expected = [".gitignore", "d/e/.gitignore", "d/e/x", "w/.gitignore", "w/b", "z.o"]
+                #expect(try await device.events(chat: chat, turn: turn).frames.last == .doneWithChanges(files: 6))
+                let changes = try await device.changes(chat)
+                #expect(changes.files.elements.map(\.path) == expected && changes.hidden == 1, "v/new")
+                #expect(try await device.ask("echo c >c", chat) == .doneWithChanges(files: 1))
+            }
+        }
+    }
+
+    @Test("Changes since a second try to read the files say when the session began")
+    func triedAgain() async throws {
+        try await TestRepository.with { repository in
+            try await withGitHost(repository) { (_: TestHost, device: TestDevice) async throws in
+                try await repository.shell("mv .git/HEAD .git/HEAD-away")
+                let (chat, turn) = try await device.startTurn("echo b >b")
+                _ = try await device.events(chat: chat, turn: turn)
+                #expect(try await device.get("/companion/chats/\(chat)/changes").code == .changesUnavailable)
+                try await repository.shell("mv .git/HEAD-away .git/HEAD")
+                try await device.ask("echo c >c", chat)
+                let changes = try await device.changes(chat)
+                #expect(changes.files.elements.map(\.path) == ["c"])
+                let first = try #require(changes.firstTriedAt)
+                #expect(first <= changes.startedAt)
+                let (other, next) = try await device.startTurn("true")
+                _ = try await device.events(chat: other, turn: next)
+                #expect(try await device.changes(other).firstTriedAt == nil)
+            }
+        }
+    }
+
     @Test("A host whose agent only reads keeps nothing")
     func reading() async throws {
         try await TestRepository.with { repository in
@@ -204,15 +277,19 @@ struct ChangesHostTests {
 }
 
 /// Runs a host for a repository, and a device. The agent runs its prompts as shell scripts.
+///
+/// - Parameter project: Default: the repository.
 func withGitHost<R: Sendable>(
     _ repository: TestRepository,
     worktrees: Bool = false,
     agent: HostAgentKind = .command(["sh"]),
+    project: String? = nil,
     _ body: (TestHost, TestDevice) async throws -> R
 ) async throws -> R {
     try await withHostAndDevice(in: repository.root.cut(atLast: "/").map { String($0.before) }) {
         $0.agent = agent
         $0.usesWorktrees = worktrees
+        if let project { $0.projects = [project] }
     } _: { (host: TestHost, device: inout TestDevice) async throws in
         // After a restart it is another device.
         try await device.pair()

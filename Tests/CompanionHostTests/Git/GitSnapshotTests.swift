@@ -212,7 +212,139 @@ struct GitSnapshotTests {
         }
     }
 
-    @Test("A directory in a project is in its repository; one above the project is not looked at")
+    @Test(
+        "Of a project below the top, only its own changes are listed, by their paths there, whatever it is called",
+        arguments: ["apps/web", "a b/c*d", ":(top)x", "new [1]?/é"]
+    )
+    func folders(name: String) async throws {
+        let script = """
+            mkdir -p '\(name)/d' other cXd; echo one >'\(name)/a'; echo gone >'\(name)/gone'; echo 1 >'\(name)/d/old'
+            echo x >other/a; echo '*.log' >.gitignore; git add -A; git commit -qm one
+            """
+        try await TestRepository.with(script) { (repository: TestRepository) async throws in
+            let changes = try await repository.changes(
+                by: """
+                    echo y >>other/a; git commit -qam two; echo z >>other/a; echo n >n
+                    cd '\(name)'; echo two >>a; rm gone; echo u >u; mkdir e; mv d/old e/new; echo l >x.log
+                    head -c 9000000 /dev/zero >large
+                    """,
+                in: name
+            )
+            #expect(
+                changes.files.map(\.summary) == [
+                    "modified a +1 -0", "renamed d/old -> e/new +0 -0 untracked", "deleted gone +0 -1",
+                    "added large untracked left out 9000000", "added u +1 -0 untracked",
+                ]
+            )
+            #expect(changes.count == 5)
+            #expect(changes.difference.hasPrefix("diff --git a/a b/a\n") && !changes.difference.contains("other"))
+        }
+    }
+
+    @Test("A repository that is made in a project below the top, or above it, hides nothing", arguments: [true, false])
+    func plantedRepository(isTracked: Bool) async throws {
+        let script = "echo t >t; git add t; git commit -qm t; mkdir -p p/app; echo one >p/app/a"
+        try await TestRepository.with(script + (isTracked ? "; git add -A; git commit -qm one" : "")) { repository in
+            let changes = try await repository.changes(
+                by: "git init -q p; git init -q p/app; echo two >>p/app/a; echo b >p/app/b",
+                in: "p/app"
+            )
+            let first = "modified a +1 -0" + (isTracked ? "" : " untracked")
+            #expect(changes.files.map(\.summary) == [first, "added b +1 -0 untracked"])
+        }
+    }
+
+    @Test("Lists of files to ignore above a project count as they were when its session began")
+    func ignoredFromAbove() async throws {
+        let script = "echo '*.o' >.gitignore; mkdir -p p/app; echo 1 >p/app/a; git add -A; git commit -qm one"
+        try await TestRepository.with(script + "; echo x >p/.gitignore") { (repository: TestRepository) async throws in
+            let opened = try await GitRepository.open(repository.root, folder: "p/app")
+            let base = try await repository.snapshots.take(opened, isKept: true, chat: "c")
+            try await repository.shell(
+                "echo '*' >.gitignore; echo '*' >p/.gitignore; cd p/app; echo 1 >b.o; echo 1 >x; echo 1 >y"
+            )
+            let now = try await repository.snapshots.take(opened, isKept: false, chat: "c")
+            let changes = try await repository.snapshots.changes(from: base.tree, to: now)
+            #expect(changes.map(\.file.summary) == ["added y +1 -0 untracked"])
+            let hidden = try await repository.snapshots.hiddenFiles(opened, chat: "c", since: .distantPast)
+            #expect(hidden == 1, "x, by a list that was not tracked")
+            await now.remove()
+        }
+    }
+
+    @Test(
+        "A list of files to ignore hides the same once it is kept, whatever its directory is called",
+        arguments: [
+            "*\n!x\n", "!\nx\n", "/x\n", "a/b\n", "**\n", "a/**\n", "**/b\n", "a/\r\n", "x  \n", "e\\ \n", "\\ \n",
+            "\\!n\n", "\\#h\n", "x\r\n", "\u{FEFF}x\n", "[x]\n", "*?\n", "/*/\n!/a/\n", "#x\n/x",
+        ],
+        ["d[x", "new\nline"]
+    )
+    func keptLists(content: String, directory: String) async throws {
+        let script = """
+            for d in '\(directory)' dx new-line .; do mkdir -p "$d/a/b" "$d/s/a"; cd "$d"
+            for f in x '#h' '!n' ' ' 'e ' n a/b/x a/x s/x s/a/b; do echo 1 >"$f"; done; cd "$OLDPWD"; done
+            """
+        try await TestRepository.with(script) { (repository: TestRepository) async throws in
+            try write(content, to: "\(repository.root)/\(directory)/.gitignore")
+            let opened = try await GitRepository.open(repository.root)
+            _ = try await repository.snapshots.take(opened, isKept: true, chat: "c")
+            let home = repository.snapshots.home(of: opened)
+            let list = "\(home)/info/ignore-files-\(GitSnapshots.hash(ofChat: "c"))"
+            let all = try await repository.shell("git ls-files --others")
+            let shown = try await repository.shell("git ls-files --others --exclude-standard")
+            let kept = try await repository.shell("git ls-files --others --exclude-from='\(list)'")
+            #expect(kept == shown && shown != all)
+        }
+    }
+
+    @Test("Files that were only touched are read once")
+    func touched() async throws {
+        var limits = GitSnapshots.Limits()
+        limits.listing = .zero
+        try await TestRepository.with(Self.before, limits: limits) { (repository: TestRepository) async throws in
+            let changes = try await repository.changes(by: "touch -d 2001-01-01 a gone")
+            #expect(changes.files.isEmpty)
+            let home = repository.snapshots.home(of: try await GitRepository.open(repository.root))
+            let stale = try await repository.shell("GIT_INDEX_FILE='\(home)/index' git diff-files --name-only")
+            #expect(stale.isEmpty)
+        }
+    }
+
+    @Test("A repository whose objects have SHA-256 names, and a folder of one", arguments: ["", "d"])
+    func sha256(folder: String) async throws {
+        let script = "rm -rf .git; git init -q -b main --object-format=sha256 .; " + Self.before
+        try await TestRepository.with(script) { (repository: TestRepository) async throws in
+            let changes = try await repository.changes(
+                by: "echo 8 >>d/old; echo n >d/n; head -c 9000000 /dev/zero >d/large",
+                in: folder
+            )
+            let expected = ["large", "n", "old"].map { folder.isEmpty ? "d/" + $0 : $0 }
+            #expect(changes.files.map(\.path) == expected && changes.count == 3)
+        }
+    }
+
+    @Test("A project is in the repository above it, unless that ignores it or it has its own")
+    func places() async throws {
+        try await TestRepository.with(Self.before) { (repository: TestRepository) async throws in
+            let (root, folder) = (repository.root, repository.root + "/d")
+            func place() async -> GitRepository.Place? { await GitRepository.place(around: folder, inside: folder) }
+            let above = GitRepository.Place(root: root, folder: "d")
+            #expect(await place() == above)
+            try await repository.shell("echo d/ >.gitignore")
+            #expect(await place() == above, "it has files that are tracked")
+            try await repository.shell("git rm -rq --cached d")
+            #expect(await place() == nil)
+            try await repository.shell("echo >.gitignore")
+            #expect(await place() == above)
+            try await repository.shell("git init -q d")
+            #expect(await place() == GitRepository.Place(root: folder, folder: ""))
+            try await repository.shell("rm -rf d/.git; mv .git ../real; ln -s ../real .git")
+            #expect(await place() == nil)
+        }
+    }
+
+    @Test("A directory in a project is in its repository; one above the project is not in it")
     func roots() async throws {
         try await TestRepository.with(Self.before) { (repository: TestRepository) async throws in
             let root = repository.root

@@ -58,12 +58,15 @@ struct TestRepository: Sendable {
     }
 
     /// What a script changes.
+    ///
+    /// - Parameter folder: The only one that is looked at.
     func changes(
-        by script: String
+        by script: String,
+        in folder: String = ""
     ) async throws -> (files: [ChangedFile], difference: String, count: Int, isCut: Bool) {
-        let base = try await snapshots.take(try await GitRepository.open(root), isKept: true)
+        let base = try await snapshots.take(try await GitRepository.open(root, folder: folder), isKept: true)
         try await shell(script)
-        let now = try await snapshots.take(try await GitRepository.open(root), isKept: false)
+        let now = try await snapshots.take(try await GitRepository.open(root, folder: folder), isKept: false)
         let changes = try await snapshots.changes(from: base.tree, to: now)
         let difference = try await snapshots.difference(from: base.tree, to: now, of: nil)
         let count = try await snapshots.count(from: base, to: now)

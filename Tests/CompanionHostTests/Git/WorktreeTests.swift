@@ -88,6 +88,7 @@ struct WorktreeTests {
             ("git commit -q --allow-empty -m o; git checkout -q main~0; echo b >b", 1, 1),
             ("git commit -q --allow-empty -m o; git branch kept", 0, 0),
             ("git commit -q --allow-empty -m o; git tag kept", 0, 0),
+            ("mkdir w; echo '*' >w/.gitignore", 1, 0),
         ]
     )
     func unsaved(script: String, files: Int, commits: Int) async throws {
@@ -106,6 +107,20 @@ struct WorktreeTests {
                 }
                 #expect(try await remove(device, chat, force: files + commits > 0).status == 200)
                 #expect(!FileManager.default.fileExists(atPath: place.directory))
+            }
+        }
+    }
+
+    @Test("A file that was ignored at the start and is not ignored any more is unsaved")
+    func noLongerIgnored() async throws {
+        try await TestRepository.with { repository in
+            try await repository.shell("echo '*.log' >>.git/info/exclude")
+            try await withGitHost(repository, worktrees: true) { (_: TestHost, device: TestDevice) async throws in
+                let (chat, _) = try await begin(device, "echo wanted >x.log")
+                #expect(try await place(device, chat).unsaved?.files == 0)
+                try await repository.shell("echo >.git/info/exclude")
+                #expect(try await place(device, chat).unsaved?.files == 1)
+                #expect(try await remove(device, chat).code == .sessionUnsaved)
             }
         }
     }
@@ -157,6 +172,56 @@ struct WorktreeTests {
                 try await repository.shell("rm -rf .git")
                 let (_, other) = try await begin(device, "pwd")
                 #expect(other.answer == repository.root + "\n" && other.body.contains("No git repository"))
+            }
+        }
+    }
+
+    @Test(
+        "For a project below the top it is one of the whole repository, and the agent works in the same folder",
+        arguments: ["apps/web", "a b/c*d"]
+    )
+    func folder(name: String) async throws {
+        let script = "mkdir -p '\(name)'; echo one >'\(name)/a'; echo top >t; git add -A; git commit -qm one"
+        try await TestRepository.with(script) { repository in
+            let project = repository.root + "/" + name
+            try await withGitHost(repository, worktrees: true, project: project) {
+                (_: TestHost, device: TestDevice) async throws in
+                let (chat, reply) = try await begin(device, "pwd; cat ../../t; echo b >b; echo y >../../y")
+                let short = String(chat.prefix(8))
+                let directory = "\(repository.root)-worktrees/\(short)"
+                #expect(reply.answer == "\(directory)/\(name)\ntop\n")
+                let said = "Works on the branch pairtool/\(short), in \(directory)/\(name)"
+                #expect(reply.frames.contains(.status(label: said)))
+                #expect(reply.frames.last == .doneWithChanges(files: 1))
+                let changes = try await device.changes(chat)
+                #expect(changes.directory == "\(directory)/\(name)")
+                #expect(changes.files.elements.map(\.summary) == ["added b +1 -0 untracked"])
+                let place = try await place(device, chat)
+                #expect(place.directory == directory)
+                #expect(place.unsaved == AgentPlace.Unsaved(files: 2, commits: 0), "all of it would be lost")
+                #expect(try await remove(device, chat).code == .sessionUnsaved)
+                try await device.ask("cd ..; rm -r \"$OLDPWD\"", chat)
+                let gone = "The session's working tree no longer has \(directory)/\(name)"
+                #expect(try await device.ask("echo c >c", chat) == .error(gone))
+                #expect(try await remove(device, chat, force: true).status == 200)
+                #expect(!FileManager.default.fileExists(atPath: directory))
+            }
+        }
+    }
+
+    @Test("A project whose folder is in no commit gets none, and the agent does not work in the project instead")
+    func uncommittedFolder() async throws {
+        try await TestRepository.with("echo one >a; git add a; git commit -qm one; mkdir -p apps/new") { repository in
+            let project = repository.root + "/apps/new"
+            try await withGitHost(repository, worktrees: true, project: project) {
+                (_: TestHost, device: TestDevice) async throws in
+                let (_, reply) = try await begin(device, "echo b >b; pwd")
+                let text =
+                    "The session's working tree could not be made: the commit that is checked out does not have the "
+                    + "project's folder apps/new. Commit it first"
+                #expect(reply.answer.isEmpty && reply.frames.last == .error(text), "\(reply.body)")
+                #expect(!FileManager.default.fileExists(atPath: project + "/b"))
+                #expect(!FileManager.default.fileExists(atPath: repository.root + "-worktrees"))
             }
         }
     }

@@ -11,7 +11,8 @@ struct ChangesView {
         let changes: ChatChangesResponse
 
         private enum CodingKeys: String, CodingKey {
-            case chatId, startedAt, baseCommit, commit, branch, directory, files, diff, truncated
+            case chatId, startedAt, baseCommit, commit, branch, directory, files, diff, truncated, mode
+            case firstTriedAt, hidden
         }
 
         func encode(to encoder: any Encoder) throws {
@@ -25,6 +26,9 @@ struct ChangesView {
             try container.encode(changes.files.elements, forKey: .files)
             try container.encodeIfPresent(changes.diff, forKey: .diff)
             try container.encode(changes.truncated, forKey: .truncated)
+            try container.encodeIfPresent(changes.mode, forKey: .mode)
+            try container.encodeIfPresent(changes.firstTriedAt, forKey: .firstTriedAt)
+            try container.encodeIfPresent(changes.hidden, forKey: .hidden)
         }
     }
 
@@ -36,8 +40,8 @@ struct ChangesView {
             throw CommandError(
                 .nothingFound,
                 "changes.none",
-                (file.map { "“\($0)” has not changed" } ?? "nothing has changed") + " since the session began, "
-                    + TimeText.ago(changes.startedAt, now: output.context.now())
+                (file.map { "“\($0)” has not changed" } ?? "nothing has changed") + " since \(start)"
+                    + (hidden.map { ". " + $0 } ?? "")
             )
         }
         switch output.format {
@@ -52,12 +56,30 @@ struct ChangesView {
         }
     }
 
+    /// What the changes are since.
+    private var start: String {
+        let now = output.context.now()
+        let since = TimeText.ago(changes.startedAt, now: now)
+        guard let first = changes.firstTriedAt else { return "the session began, \(since)" }
+        return "\(since), when the files could first be read (the session began \(TimeText.ago(first, now: now)))"
+    }
+
+    /// What untracked ignore files hide; nil for nothing.
+    private var hidden: String? {
+        guard let count = changes.hidden, count > 0 else { return nil }
+        let files = count == 1 ? "1 new or changed file is" : "\(count) new or changed files are"
+        let all = count == 1 ? "it" : "them"
+        return "\(files) not shown: an untracked .gitignore from before the session ignores \(all)"
+    }
+
     private func writeList() {
         let files = changes.files.elements
         let base = changes.baseCommit.map { "commit \($0.shortID)" } ?? "no commit"
         let branch = changes.branch.map { ", now on \($0)" } ?? ""
-        let since = TimeText.ago(changes.startedAt, now: output.context.now())
-        output.data(output.fitted(output.faint("Since the session began, \(since), at \(base)\(branch)"), indent: 2))
+        output.data(output.fitted(output.faint("Since \(start), at \(base)\(branch)"), indent: 2))
+        if let mode = changes.mode {
+            output.data(output.fitted(output.faint(mode.text), indent: 2))
+        }
         output.list(
             files,
             columns: [
@@ -69,9 +91,17 @@ struct ChangesView {
             ],
             id: \.path
         )
-        let added = files.reduce(0) { $0 + ($1.added ?? 0) }
-        let removed = files.reduce(0) { $0 + ($1.removed ?? 0) }
+        // The host may say any numbers.
+        func total(_ counts: [Int]) -> Int {
+            counts.reduce(0) {
+                let (sum, isTooLarge) = $0.addingReportingOverflow(max($1, 0))
+                return isTooLarge ? .max : sum
+            }
+        }
+        let added = total(files.map { $0.added ?? 0 })
+        let removed = total(files.map { $0.removed ?? 0 })
         output.data("\(TurnProgress.changed(files.count)), +\(added) −\(removed)")
+        if let hidden { output.data(output.fitted(hidden + ".")) }
         let large = files.count { $0.leftOut != nil }
         if large > 0 {
             output.data(

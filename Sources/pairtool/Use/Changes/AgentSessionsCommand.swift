@@ -4,7 +4,7 @@ import CompanionWire
 import Identity
 
 /// Where the agents of a verified host work.
-struct PlacesCommand: AsyncParsableCommand {
+struct AgentSessionsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sessions",
         abstract: "List where the host's agents work in git repositories, and remove their worktrees.",
@@ -74,8 +74,8 @@ struct PlacesCommand: AsyncParsableCommand {
             abstract: "Remove a session's worktree and branch.",
             discussion: """
                 A worktree with files that are in no commit, or with commits that are on no other branch, stays, \
-                unless you say --force. Ignored files do not count. The chat's messages stay; its next prompt begins \
-                a new session.
+                unless you say --force. Files that git ignored when the session began, and still does, do not count. \
+                The chat's messages stay; its next prompt begins a new session.
 
                 Examples:
                   pairtool sessions remove "show beds"

@@ -2,7 +2,7 @@ import CompanionWire
 import FoundationEssentials
 
 /// A session of an agent, in JSON.
-struct PlaceRow: Encodable {
+struct AgentSessionRow: Encodable {
     var chatId: String
     var title: String
     var projectId: String
@@ -13,6 +13,7 @@ struct PlaceRow: Encodable {
     var baseCommit: String?
     var unsaved: AgentPlace.Unsaved?
     var problem: String?
+    var mode: AgentMode?
 
     init(_ place: AgentPlace) {
         chatId = place.id
@@ -25,6 +26,7 @@ struct PlaceRow: Encodable {
         baseCommit = place.baseCommit
         unsaved = place.unsaved
         problem = place.problem
+        mode = place.mode
     }
 
     private var loss: String {
@@ -34,13 +36,15 @@ struct PlaceRow: Encodable {
     }
 
     func text(now: Date) -> String {
-        [
+        var lines = [
             "chat      \(title.isEmpty ? "" : "\(title) ")(\(chatId))",
             "works in  \(directory)",
             "branch    \(branch ?? "the one that is checked out")",
             "began     \(TimeText.ago(startedAt, now: now)), at \(baseCommit.map { "commit \($0.shortID)" } ?? "no commit")",
             "unsaved   \(loss)",
-        ].map(TerminalText.line).joined(separator: "\n")
+        ]
+        if let mode { lines.append("mode      \(mode.name)") }
+        return lines.map(TerminalText.line).joined(separator: "\n")
     }
 }
 
@@ -51,27 +55,26 @@ extension Output {
             throw CommandError(.nothingFound, "session.none", "no agent has a session in a git repository \(place)")
         }
         let now = context.now()
-        list(
-            places.map(PlaceRow.init),
-            columns: [
-                TableColumn("ID", rank: 0) { $0.chatId.shortID },
-                TableColumn("CHAT", shrinks: true, rank: 0) { $0.title },
-                TableColumn("BRANCH", shrinks: true, rank: 1) { $0.branch ?? "–" },
-                TableColumn("BEGAN", rank: 2) { TimeText.ago($0.startedAt, now: now) },
-                TableColumn("DIRECTORY", shrinks: true, rank: 3) { $0.directory },
-            ],
-            id: \.chatId
-        )
+        let rows = places.map(AgentSessionRow.init)
+        var columns: [TableColumn<AgentSessionRow>] = [
+            TableColumn("ID", rank: 0) { $0.chatId.shortID },
+            TableColumn("CHAT", shrinks: true, rank: 0) { $0.title },
+            TableColumn("BRANCH", shrinks: true, rank: 1) { $0.branch ?? "–" },
+            TableColumn("BEGAN", rank: 2) { TimeText.ago($0.startedAt, now: now) },
+            TableColumn("DIRECTORY", shrinks: true, rank: 3) { $0.directory },
+        ]
+        columns += TableColumn.mode(rows) { $0.mode }
+        list(rows, columns: columns, id: \.chatId)
     }
 
     func show(_ place: AgentPlace) {
-        let row = PlaceRow(place)
+        let row = AgentSessionRow(place)
         result(row, id: row.chatId) { fitted(row.text(now: context.now()), indent: 10) }
     }
 
     /// - Parameter place: As it was before it was removed.
     func showRemoved(_ place: AgentPlace) {
-        let row = PlaceRow(place)
+        let row = AgentSessionRow(place)
         let unsaved = place.unsaved.flatMap { $0.isEmpty ? nil : $0 }
         result(row, id: row.chatId) {
             let lost = unsaved.map { " Lost: \($0.text)." } ?? ""

@@ -71,6 +71,7 @@ package final class CompanionBridgeServer: Service {
         database = try HostDatabase(path: configuration.databasePath)
         sink = HostEventSink(live: LiveEventBroadcaster(clock: clock))
         let stateDirectory = Self.directory(of: configuration.databasePath)
+        let agentSessions = AgentSessions(database: database)
         let agent: any Agent =
             switch configuration.agent {
             case .builtin: BuiltinAgent()
@@ -80,13 +81,15 @@ package final class CompanionBridgeServer: Service {
             case .acp(let launch):
                 try ACPAgent(
                     launch,
-                    sessions: AgentSessions(database: database),
+                    sessions: agentSessions,
                     clientVersion: configuration.version,
                     logPath: configuration.agentLogPath ?? stateDirectory + "/agent.log",
                     logger: logger,
                     report: { [sink] in sink.send(.agent(message: $0.message, lines: $0.lines, log: $0.log)) }
                 )
             }
+        let owner: String? = if case .acp(let launch) = configuration.agent { launch.sessionOwner } else { nil }
+        try agentSessions.forgetModes(exceptOf: owner)
         let questions = try AgentQuestions(
             database: database,
             clock: clock,

@@ -96,6 +96,6 @@ package enum HostErrorText {
         "The device is shut out, but that could not be stored: the host's disk may be full. The host keeps trying; "
         + "if it is restarted before, the device is let in again"
     package static let permissionsNotStored =
-        "What was taken away is taken away until the host restarts, but the change could not be stored: its disk may be full"
+        "The permissions are removed until the host restarts, but the change could not be stored: its disk may be full"
     package static let agentUnavailable = "The agent of this host is unavailable"
 }

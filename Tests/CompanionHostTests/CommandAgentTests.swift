@@ -152,6 +152,21 @@ struct CommandAgentTests {
         }
     }
 
+    @Test("What holds a command's output open does not hide its end, TERM or no TERM", arguments: [false, true])
+    func heldOutput(ignoresTerm: Bool) async throws {
+        let body = (ignoresTerm ? "trap : TERM; " : "") + "echo $$ >left.new; mv left.new left; "
+        let script = """
+            sh -c '\(body)while :; do sleep 1000; done' &
+            while ! [ -e left ]; do sleep 0.05; done
+            echo done
+            """
+        try await withAgent(script) { host, _ in
+            let reply = try await host.ask("go", model: "command")
+            #expect(reply.answer == "done\n" && reply.frames.last == .done)
+            #expect(try processes(host, "left").filter(isAlive) == [])
+        }
+    }
+
     @Test("What left the command's session ends with a turn that is ended, and another command's goes on")
     func escapedTimeout() async throws {
         let slow = Self.escape("away", ignoresTerm: true) + "echo ready; sleep 1000"

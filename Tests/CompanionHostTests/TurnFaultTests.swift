@@ -49,6 +49,28 @@ struct TurnFaultTests {
         }
     }
 
+    @Test("A mode is announced once it is stored, and never if it cannot be")
+    func modes() async throws {
+        try await HostParts.with { parts in
+            let log = parts.log
+            let device = try parts.deviceID
+            try await parts.database.write { try $0.execute(sql: Self.frameFault) }
+            let modes = try ["good", "poison"].map { try #require(AgentMode($0)) }
+            let announced = NIOLockedValueBox<[String]>([])
+            let gate = parts.database.holdWriter()
+            for mode in modes {
+                let feed = TurnFeed(id: mode.name, chatID: "c")
+                log.open(feed, device: device)
+                log.publish(.mode(mode), in: feed) { announced.withLockedValue { $0.append(mode.name) } }
+            }
+            let early = announced.withLockedValue { $0 }
+            gate.open()
+            await log.drain()
+            #expect(early.isEmpty)
+            #expect(announced.withLockedValue { $0 } == ["good"])
+        }
+    }
+
     @Test("Its agent is not asked, or ended, and its place is free again")
     func jobs() async throws {
         let (ends, end) = AsyncStream.makeStream(of: String.self)

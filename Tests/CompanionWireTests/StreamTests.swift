@@ -129,11 +129,12 @@ import Testing
             locations: [AgentLocation(path: "a", line: 3), AgentLocation(path: "b")],
             changes: [AgentToolReport.Change(path: "a", diff: "--- a\n+++ a\n")]
         )
+        let mode = try #require(AgentMode("a\"b"))
         let events: [ContinueChatEvent] = [
             .status(label: "a\nb\"c\\"), .text("ü 🚀 \u{0} \u{2028}"), .toolStart(toolName: "t", toolCallID: nil),
             .toolComplete(toolName: "t", toolCallID: nil, success: true, details: nil), .done, .error("e"),
             .usage(ContinueChatUsage(inputTokens: 1, outputTokens: 2, totalTokens: 3, model: "m")),
-            .mode("a\"b"), .doneWithChanges(files: 3), .errorWithChanges("e", files: 2),
+            .mode(mode), .doneWithChanges(files: 3), .errorWithChanges("e", files: 2),
             .activity(.thought("hm\n")), .activity(.plan([AgentPlanStep(text: "\"", status: .inProgress)])),
             .activity(.tool(tool)), .activity(.media(AgentMedia(mimeType: "image/png", size: 3, data: "AAAA"))),
             .activity(.media(AgentMedia(mimeType: "", size: 9, data: nil))),

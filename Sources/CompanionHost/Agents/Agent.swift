@@ -15,6 +15,8 @@ package struct AgentTurn: Sendable {
     package var allowedTools: Set<String>?
     /// The id of one of the agent's models; empty for the first.
     package var model: String = ""
+    /// How freely the agent works, as it said last in this turn.
+    package var mode: AgentMode?
 }
 
 /// What an agent says.

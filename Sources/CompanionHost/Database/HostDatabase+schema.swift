@@ -71,6 +71,23 @@ extension HostDatabase {
             )
         }
         migrator.registerMigration("changes") { database in try database.execute(sql: changes) }
+        migrator.registerMigration("modes") { database in
+            try database.execute(
+                sql: """
+                    -- How freely the agent works in the session, as it said last. Of a question: when it asked.
+                    ALTER TABLE agentSession ADD COLUMN mode TEXT;
+                    ALTER TABLE agentQuestion ADD COLUMN mode TEXT;
+                    """
+            )
+        }
+        migrator.registerMigration("retries") { database in
+            // NULL: the files could be read when the session began.
+            try database.execute(sql: "ALTER TABLE gitSession ADD COLUMN firstTriedAt TEXT")
+        }
+        migrator.registerMigration("folders") { database in
+            // The project in its repository: empty for the top.
+            try database.execute(sql: "ALTER TABLE gitSession ADD COLUMN folder TEXT NOT NULL DEFAULT ''")
+        }
         return migrator
     }
 

@@ -39,7 +39,10 @@ package enum HostEvent: Sendable, Hashable {
     case chatCreated(CompanionChat, device: String)
     /// A device may have nothing more stored for now; `what` says of which there was too much.
     case quotaReached(CompanionDevice, what: String)
-    case turnStarted(chatID: String, turnID: String)
+    /// `mode`: what the chat's agent said last of how it works; nil where that is not known.
+    case turnStarted(chatID: String, turnID: String, mode: AgentMode?)
+    /// The chat's agent works in another mode, or in the first that is known.
+    case modeChanged(chatID: String, projectID: String, mode: AgentMode)
     case turnFinished(chatID: String, turnID: String, ok: Bool)
     /// Something about the agent: what happened, and the way out; what it wrote to standard error last; the file with
     /// all of that.

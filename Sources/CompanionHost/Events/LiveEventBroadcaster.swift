@@ -80,8 +80,10 @@ extension LiveEventBroadcaster {
         case .revoked(let id): publish(LiveEvent(.deviceRevoked, at: now, deviceId: id))
         case .wrongCode(let address, let triesLeft):
             publish(LiveEvent(.pairingFailed, at: now, triesLeft: triesLeft, address: address))
-        case .turnStarted(let chatID, let turnID):
-            publish(LiveEvent(.turnStarted, at: now, chatId: chatID, turnId: turnID))
+        case .turnStarted(let chatID, let turnID, let mode):
+            publish(LiveEvent(.turnStarted, at: now, chatId: chatID, turnId: turnID, mode: mode))
+        case .modeChanged(let chatID, let projectID, let mode):
+            publish(LiveEvent(.chatChanged, at: now, projectId: projectID, chatId: chatID, mode: mode))
         case .turnFinished(let chatID, let turnID, let ok):
             publish(LiveEvent(.turnFinished, at: now, chatId: chatID, turnId: turnID, ok: ok))
         case .projectCreated(let project, _):
@@ -105,7 +107,8 @@ extension LiveEventBroadcaster {
             approvalId: question.id,
             title: question.title,
             state: question.state.rawValue,
-            decidedBy: question.decidedBy
+            decidedBy: question.decidedBy,
+            mode: kind == .approvalAsked ? question.mode : nil
         )
     }
 }

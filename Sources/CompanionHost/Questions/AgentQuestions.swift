@@ -67,7 +67,8 @@ package final class AgentQuestions: Sendable {
             arguments: asked.arguments,
             options: asked.options,
             askedAt: now,
-            expiresAt: now.addingTimeInterval(timeout)
+            expiresAt: now.addingTimeInterval(timeout),
+            mode: turn.mode
         )
         let (answers, answer) = AsyncStream.makeStream(of: HostQuestion.self, bufferingPolicy: .bufferingOldest(1))
         waiting.withLockedValue { $0[question.id] = answer }

@@ -17,12 +17,14 @@ extension HostQuestion {
     func insert(in database: Database) throws {
         try database.execute(
             sql: """
-                INSERT INTO agentQuestion (id, chat, turn, title, kind, arguments, options, askedAt, expiresAt, state)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO agentQuestion
+                    (id, chat, turn, title, kind, arguments, options, askedAt, expiresAt, state, mode)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 id, chatId, turnId, title, kind, Data((arguments ?? "").utf8), try JSONEncoder().encode(options),
                 CompanionTimestamp.string(from: askedAt), CompanionTimestamp.string(from: expiresAt), state.rawValue,
+                mode?.name,
             ]
         )
         try database.execute(
@@ -85,7 +87,7 @@ extension HostQuestion {
             database,
             sql: """
                 SELECT id, chat, turn, title, kind, \(hasArguments ? "arguments" : "NULL"), options, askedAt, expiresAt,
-                    state, option, decidedBy, decidedAt FROM agentQuestion \(condition)
+                    state, option, decidedBy, decidedAt, mode FROM agentQuestion \(condition)
                 """,
             arguments: arguments
         ).map { row in
@@ -102,7 +104,8 @@ extension HostQuestion {
                 state: State(rawValue: row[9]) ?? .interrupted,
                 option: row[10],
                 decidedBy: row[11],
-                decidedAt: (row[12] as String?).flatMap(CompanionTimestamp.date(from:))
+                decidedAt: (row[12] as String?).flatMap(CompanionTimestamp.date(from:)),
+                mode: (row[13] as String?).flatMap { AgentMode($0) }
             )
         }
     }

@@ -9,16 +9,25 @@ struct AgentFrames: Sendable {
     private var reports: [ByteText: AgentToolReport] = [:]
     private var ended: Set<ByteText> = []
     private var lastLabel: String?
-    private var mode: String?
+    private(set) var mode: AgentMode?
     /// Whether the answer's text has a line to be ended.
     private var isInLine = false
     /// Questions that were answered since the agent said anything.
     private var answered: [HostQuestion] = []
 
     mutating func take(_ event: AgentEvent) -> [ContinueChatEvent] {
-        if case .question(let question) = event { return self.question(question) }
+        switch event {
+        case .question(let question): self.question(question)
+        // Neither a count nor a sign of life is work: they also come at the end of a turn that failed.
+        case .usage, .signOfLife: said(event)
+        default: finish() + said(event)
+        }
+    }
+
+    /// What there is to say at the end of a turn that ended well.
+    mutating func finish() -> [ContinueChatEvent] {
         defer { answered = [] }
-        return answered.map { .question(QuestionNotice(.continued, $0)) } + said(event)
+        return answered.map { .question(QuestionNotice(.continued, $0)) }
     }
 
     private mutating func said(_ event: AgentEvent) -> [ContinueChatEvent] {
@@ -37,9 +46,9 @@ struct AgentFrames: Sendable {
         case .plan(let steps): return plan(steps) + [.activity(.plan(steps))]
         case .tool(let call): return tool(call)
         case .mode(let name):
-            guard mode?.isSame(as: name) != true else { return [] }
-            mode = name
-            return status("Mode: \(name)") + [.mode(name)]
+            guard let named = AgentMode(name), mode?.name.isSame(as: named.name) != true else { return [] }
+            mode = named
+            return status("Mode: \(named.name)") + [.mode(named)]
         case .usage(let usage): return [.usage(usage)]
         }
     }

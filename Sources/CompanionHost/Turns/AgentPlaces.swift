@@ -14,21 +14,30 @@ struct AgentPlaces: Sendable {
         guard turns.agent.changesFiles else {
             throw HostError(.changesUnavailable, "The agent of this host only reads: it changes no files")
         }
-        return try await sessions.changes(
+        var changes = try await sessions.changes(
             chatID: chatID,
             project: project,
             wantsDifference: wantsDifference,
             file: file
         )
+        changes.mode = try await store.mode(ofChat: chatID)
+        return changes
     }
 
     /// - Parameter isOwner: Whether the owner asks, who also sees the sessions in projects that are not listed any more.
     func all(isOwner: Bool) async throws -> [AgentPlace] {
-        try await sessions.places(in: isOwner ? nil : store.catalog)
+        let modes = try await store.modes()
+        return try await sessions.places(in: isOwner ? nil : store.catalog).map { place in
+            var place = place
+            place.mode = modes[ByteText(place.id)]
+            return place
+        }
     }
 
     func place(ofChat chat: String, isOwner: Bool) async throws -> AgentPlace {
-        try await sessions.place(ofChat: chat, in: isOwner ? nil : store.catalog)
+        var place = try await sessions.place(ofChat: chat, in: isOwner ? nil : store.catalog)
+        place.mode = try await store.mode(ofChat: chat)
+        return place
     }
 
     /// - Parameter device: Who asks; nil for the owner.

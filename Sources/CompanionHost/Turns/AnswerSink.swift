@@ -56,6 +56,9 @@ struct AnswerSink: Sendable {
         if isTooLong { overflow() }
     }
 
+    /// The mode that the agent named last in this turn.
+    var mode: AgentMode? { state.withLockedValue { $0.frames.mode } }
+
     /// How long the agent has been silent. While it waits for a person or for the host, it is not.
     var silence: Duration {
         state.withLockedValue { $0.waits > 0 ? .zero : .now - $0.lastActivity }
@@ -75,9 +78,11 @@ struct AnswerSink: Sendable {
 
     /// Ends the answer.
     ///
+    /// - Parameter isComplete: Whether the agent ended it well.
     /// - Returns: Its text.
-    func close() -> String {
+    func close(isComplete: Bool) -> String {
         state.withLockedValue { state in
+            if isComplete, !state.isClosed { state.frames.finish().forEach(publish) }
             state.isClosed = true
             return state.text
         }

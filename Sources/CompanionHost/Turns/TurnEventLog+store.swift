@@ -50,6 +50,7 @@ extension TurnEventLog {
                 sql: "INSERT INTO turnEvent (turn, number, frame) VALUES (?, ?, ?)"
             )
             try statement.execute(arguments: [feed.id, frame.number, Data(frame.data.readableBytesView)])
+        case .mode(let mode, _): try AgentSessions.keep(mode: mode, ofChat: feed.chatID, in: database)
         case .end(let state, let time, let answer):
             if let answer {
                 project = try CompanionHostStore.insert(answer.message, in: database)

@@ -22,6 +22,8 @@ package final class TurnEventLog: Sendable {
     enum Change: Sendable {
         case open(device: String, at: Date)
         case frame(TurnFrame)
+        /// The chat's agent works in another mode from now on. `announce` is called when that is stored.
+        case mode(AgentMode, announce: @Sendable () -> Void)
         /// With the answer that the chat gets, if there is one, and the device that it is counted for.
         case end(TurnState, at: Date, answer: Answer?)
     }
@@ -75,8 +77,18 @@ package final class TurnEventLog: Sendable {
     }
 
     /// Adds a frame.
-    func publish(_ event: ContinueChatEvent, in feed: TurnFeed) {
-        feed.publish { note([.frame(TurnFrame(number: $0, event: event))], of: feed) }
+    ///
+    /// - Parameter announce: Called when a frame of a mode is stored, and the mode with it.
+    func publish(
+        _ event: ContinueChatEvent,
+        in feed: TurnFeed,
+        announce: @escaping @Sendable () -> Void = {}
+    ) {
+        feed.publish { number in
+            var changes = [Change.frame(TurnFrame(number: number, event: event))]
+            if case .mode(let mode) = event { changes.append(.mode(mode, announce: announce)) }
+            note(changes, of: feed)
+        }
     }
 
     /// Ends a turn with its last frame: readers see its end once all of it is stored. No crash comes between the frame,
@@ -173,6 +185,7 @@ package final class TurnEventLog: Sendable {
         for change in part.changes {
             switch change {
             case .open: feed.opened()
+            case .mode(_, let announce): announce()
             case .frame(let frame): frames.append(frame)
             case .end(let state, _, let answer):
                 outcome = state

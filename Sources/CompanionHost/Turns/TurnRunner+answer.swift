@@ -82,15 +82,18 @@ extension TurnRunner {
                 ["chat": "\(chatID)"]
             )
         )
-        events.send(.turnStarted(chatID: chatID, turnID: job.feed.id))
-        let ok = await work(job)
+        let mode = try? await store.mode(ofChat: chatID)
+        events.send(.turnStarted(chatID: chatID, turnID: job.feed.id, mode: mode))
+        let ok = await work(job, mode: mode)
         events.send(.turnFinished(chatID: chatID, turnID: job.feed.id, ok: ok))
     }
 
     /// Lets the agent answer where the chat works.
-    private func work(_ job: Job) async -> Bool {
+    ///
+    /// - Parameter mode: The chat's, as far as it is known.
+    private func work(_ job: Job, mode: AgentMode?) async -> Bool {
         let start = NIOLockedValueBox<GitSessions.Start?>(nil)
-        let ok = await answer(job, noting: start)
+        let ok = await answer(job, mode: mode, noting: start)
         await start.withLockedValue { $0 }?.snapshot?.remove()
         return ok
     }
@@ -116,15 +119,29 @@ extension TurnRunner {
     }
 
     /// Runs the agent, watches it, stores what it said. Returns when the agent has ended.
-    private func answer(_ job: Job, noting start: NIOLockedValueBox<GitSessions.Start?>) async -> Bool {
+    private func answer(
+        _ job: Job,
+        mode: AgentMode?,
+        noting start: NIOLockedValueBox<GitSessions.Start?>
+    ) async -> Bool {
         let (overflows, overflow) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let sink = AnswerSink(publish: { [log] in log.publish($0, in: job.feed) }, overflow: { overflow.yield() })
+        let told = NIOLockedValueBox(mode)
+        let sink = AnswerSink(
+            publish: { [log] frame in
+                log.publish(frame, in: job.feed) {
+                    if case .mode(let mode) = frame { self.tell(mode, of: job, after: told) }
+                }
+            },
+            overflow: { overflow.yield() }
+        )
         return await withTaskGroup(of: Ending.self) { group in
             group.addTask { [agent, ask] in
                 do {
                     let turn = try await self.begin(job, sink, noting: start)
                     let conversation = AgentConversation(emit: sink.emit) { question in
-                        await sink.waiting { await ask(question, turn, sink.emit) }
+                        var asking = turn
+                        asking.mode = sink.mode
+                        return await sink.waiting { [asking] in await ask(question, asking, sink.emit) }
                     }
                     try await agent.answer(turn, conversation: conversation)
                     return .finished
@@ -151,7 +168,7 @@ extension TurnRunner {
             }
             let ending = await group.next() ?? .shuttingDown
             group.cancelAll()
-            let text = sink.close()
+            let text = sink.close(isComplete: ending == .finished)
             let changed = await self.count(ending, since: start.withLockedValue { $0 })
             // The readers and the history get the end soon; the agent may need seconds to exit.
             self.end(job, as: ending, text: text, changed: changed)
@@ -159,6 +176,16 @@ extension TurnRunner {
             let isStored = (try? await job.feed.waitForEnd()) != nil
             return isStored && ending == .finished
         }
+    }
+
+    /// Tells of a mode that differs from the one that was told of before.
+    private func tell(_ mode: AgentMode, of job: Job, after told: NIOLockedValueBox<AgentMode?>) {
+        let isNew = told.withLockedValue { last in
+            defer { last = mode }
+            return last?.name.isSame(as: mode.name) != true
+        }
+        guard isNew else { return }
+        events.send(.modeChanged(chatID: job.turn.chatID, projectID: job.project.id, mode: mode))
     }
 
     /// How many files a turn has changed so far, unless nobody is to wait for that.

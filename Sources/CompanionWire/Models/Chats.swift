@@ -6,12 +6,15 @@ package struct CompanionChat: Codable, Sendable, Hashable, Identifiable {
     package var projectId: String
     package var title: String
     package var lastUpdatedAt: Date?
+    /// What the agent said last of how it works in this chat; nil where that is not known.
+    package var mode: AgentMode?
 
-    package init(id: String, projectId: String, title: String, lastUpdatedAt: Date?) {
+    package init(id: String, projectId: String, title: String, lastUpdatedAt: Date?, mode: AgentMode? = nil) {
         self.id = id
         self.projectId = projectId
         self.title = title
         self.lastUpdatedAt = lastUpdatedAt
+        self.mode = mode
     }
 
     package init(from decoder: any Decoder) throws {
@@ -20,6 +23,7 @@ package struct CompanionChat: Codable, Sendable, Hashable, Identifiable {
         projectId = try container.decodeIfPresent(String.self, forKey: .projectId) ?? ""
         title = try container.decodeIfPresent(String.self, forKey: .title) ?? ""
         lastUpdatedAt = try? container.decodeIfPresent(Date.self, forKey: .lastUpdatedAt)
+        mode = try container.decodeIfPresent(AgentMode.self, forKey: .mode)
     }
 }
 

@@ -30,6 +30,8 @@ package struct HostQuestion: Codable, Sendable, Hashable, Identifiable {
     /// Who answered, for people; nil where nobody did.
     package var decidedBy: String?
     package var decidedAt: Date?
+    /// The agent's mode when it asked; nil where that is not known.
+    package var mode: AgentMode?
 
     package init(
         id: String,
@@ -44,7 +46,8 @@ package struct HostQuestion: Codable, Sendable, Hashable, Identifiable {
         state: State = .open,
         option: String? = nil,
         decidedBy: String? = nil,
-        decidedAt: Date? = nil
+        decidedAt: Date? = nil,
+        mode: AgentMode? = nil
     ) {
         self.id = id
         self.chatId = chatId
@@ -59,6 +62,7 @@ package struct HostQuestion: Codable, Sendable, Hashable, Identifiable {
         self.option = option
         self.decidedBy = decidedBy
         self.decidedAt = decidedAt
+        self.mode = mode
     }
 
     /// The chosen answer, in the agent's words; nil without one.
@@ -134,6 +138,8 @@ package struct QuestionNotice: Sendable, Hashable {
     /// Who answered; nil where nobody did.
     package var decidedBy: String?
     package var expiresAt: Date?
+    /// The agent's mode when it asked; nil where that is not known, and once the question is decided.
+    package var mode: AgentMode?
 
     package init(_ phase: Phase, _ question: HostQuestion) {
         self.phase = phase
@@ -144,6 +150,7 @@ package struct QuestionNotice: Sendable, Hashable {
         answer = question.chosen
         decidedBy = question.decidedBy
         expiresAt = phase == .asked ? question.expiresAt : nil
+        mode = phase == .asked ? question.mode : nil
     }
 
     package init(
@@ -154,7 +161,8 @@ package struct QuestionNotice: Sendable, Hashable {
         state: HostQuestion.State,
         answer: String? = nil,
         decidedBy: String? = nil,
-        expiresAt: Date? = nil
+        expiresAt: Date? = nil,
+        mode: AgentMode? = nil
     ) {
         self.phase = phase
         self.id = id
@@ -164,6 +172,7 @@ package struct QuestionNotice: Sendable, Hashable {
         self.answer = answer
         self.decidedBy = decidedBy
         self.expiresAt = expiresAt
+        self.mode = mode
     }
 }
 

@@ -34,7 +34,7 @@ package enum ContinueChatEvent: Sendable, Hashable {
     case toolComplete(toolName: String, toolCallID: String?, success: Bool, details: String?)
     case usage(ContinueChatUsage)
     /// How freely the agent works from now on, in its words. Readers of before ignore it.
-    case mode(String)
+    case mode(AgentMode)
     /// A question of the agent was asked or decided, or the agent went on after it. Readers of before ignore it.
     case question(QuestionNotice)
     /// What the agent tells of its work. Readers of before ignore it.
@@ -55,7 +55,7 @@ extension ContinueChatEvent: Decodable {
     private enum CodingKeys: String, CodingKey {
         case type, label, text, toolName, toolCallID, success, details
         case inputTokens, outputTokens, totalTokens, model, error, filesChanged, name
-        case approvalId, title, kind, state, answer, decidedBy, expiresAt, steps
+        case approvalId, title, kind, state, answer, decidedBy, expiresAt, steps, mode
     }
 
     package init(from decoder: any Decoder) throws {
@@ -83,7 +83,7 @@ extension ContinueChatEvent: Decodable {
                     model: string(.model)
                 )
             )
-        case "agent_mode": self = .mode(string(.name) ?? "")
+        case "agent_mode": self = string(.name).flatMap { AgentMode($0) }.map(Self.mode) ?? .unknown(type: "agent_mode")
         case "agent_thought": self = .activity(.thought(string(.text) ?? ""))
         case "agent_plan": self = try .activity(.plan(container.decode([AgentPlanStep].self, forKey: .steps)))
         case "agent_tool": self = try .activity(.tool(AgentToolReport(from: decoder)))
@@ -103,7 +103,8 @@ extension ContinueChatEvent: Decodable {
                         ?? (phase == .asked ? .open : .interrupted),
                     answer: string(.answer),
                     decidedBy: string(.decidedBy),
-                    expiresAt: string(.expiresAt).flatMap(CompanionTimestamp.date)
+                    expiresAt: string(.expiresAt).flatMap(CompanionTimestamp.date),
+                    mode: string(.mode).flatMap { AgentMode($0) }
                 )
                 self = .question(notice)
                 return

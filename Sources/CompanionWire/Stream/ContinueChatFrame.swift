@@ -34,7 +34,7 @@ package enum ContinueChatFrame {
                     ("model", usage.model.map(quoted)), ("raw", "{}"),
                 ]
             )
-        case .mode(let name): frame("agent_mode", [("name", quoted(name))])
+        case .mode(let mode): frame("agent_mode", [("name", quoted(mode))])
         case .question(let notice):
             frame(
                 notice.phase.rawValue,
@@ -43,6 +43,7 @@ package enum ContinueChatFrame {
                     ("state", quoted(notice.state.rawValue)), ("answer", notice.answer.map(quoted)),
                     ("decidedBy", notice.decidedBy.map(quoted)),
                     ("expiresAt", notice.expiresAt.map { quoted(CompanionTimestamp.string(from: $0)) }),
+                    ("mode", notice.mode.map(quoted)),
                 ]
             )
         case .activity(.thought(let text)): frame("agent_thought", [("text", quoted(text))])

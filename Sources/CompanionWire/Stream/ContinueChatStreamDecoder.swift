@@ -93,7 +93,7 @@ extension ContinueChatEvent {
             .toolComplete(toolName: plain(name), toolCallID: id, success: success, details: details.map(plain))
         case .error(let text): .error(plain(text))
         case .errorWithChanges(let text, let files): .errorWithChanges(plain(text), files: files)
-        case .mode(let name): .mode(plain(name))
+        case .mode(let mode): AgentMode(plain(mode.name)).map(Self.mode) ?? self
         case .question(let notice): .question(notice.mappingTexts(plain))
         case .activity(let activity): .activity(activity.mappingTexts(plain))
         case .text, .usage, .done, .doneWithChanges, .unknown: self
@@ -105,8 +105,10 @@ extension QuestionNotice {
     fileprivate func mappingTexts(_ change: (String) -> String) -> QuestionNotice {
         var notice = self
         notice.title = change(title)
+        notice.kind = change(kind)
         notice.answer = answer.map(change)
         notice.decidedBy = decidedBy.map(change)
+        notice.mode = mode.flatMap { AgentMode(change($0.name)) }
         return notice
     }
 }

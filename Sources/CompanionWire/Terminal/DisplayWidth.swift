@@ -2,7 +2,7 @@
 package enum DisplayWidth {
     package static func of(_ text: String) -> Int {
         // Lists of thousands of rows are mostly ASCII. There, only CR and LF together are one character.
-        if text.utf8.allSatisfy({ $0 < 0x80 && $0 != 0x0D }) { return text.utf8.count }
+        if text.allBytes({ $0 < 0x80 && $0 != 0x0D }) { return text.utf8.count }
         return text.reduce(0) { $0 + of($1) }
     }
 

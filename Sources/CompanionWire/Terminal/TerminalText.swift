@@ -45,7 +45,7 @@ package enum TerminalText {
     /// Whether a text contains an unsafe character.
     package static func isUnsafe(_ text: String) -> Bool {
         // Without decoding characters, for lists of thousands of rows: what is printable in ASCII is safe.
-        guard text.utf8.contains(where: { !(0x20..<0x7F).contains($0) }) else { return false }
+        if text.allBytes({ (0x20..<0x7F).contains($0) }) { return false }
         return text.unicodeScalars.contains(where: isUnsafe)
     }
 

@@ -50,6 +50,8 @@ package struct LiveEvent: Codable, Sendable, Hashable {
     package var state: String?
     /// Who answered a question.
     package var decidedBy: String?
+    /// The mode of the chat's agent; nil where that is not known.
+    package var mode: AgentMode?
 
     package init(
         _ type: Kind,
@@ -67,7 +69,8 @@ package struct LiveEvent: Codable, Sendable, Hashable {
         approvalId: String? = nil,
         title: String? = nil,
         state: String? = nil,
-        decidedBy: String? = nil
+        decidedBy: String? = nil,
+        mode: AgentMode? = nil
     ) {
         self.type = type
         self.at = at
@@ -85,5 +88,6 @@ package struct LiveEvent: Codable, Sendable, Hashable {
         self.title = title
         self.state = state
         self.decidedBy = decidedBy
+        self.mode = mode
     }
 }

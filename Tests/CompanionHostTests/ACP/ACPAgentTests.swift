@@ -369,7 +369,8 @@ struct ACPAgentTests {
             #expect(await bench.failure("flood").hasPrefix("Fake sent a message of over 32 MiB"))
             #expect(await bench.failure("updates") == "The agent sent updates without end: the turn was ended")
             #expect(try await bench.send("say fine") == "fine")
-            #expect(bench.reports.withLockedValue { $0.count } == 2)
+            // The owner is told once the process is gone.
+            try await eventually { bench.reports.withLockedValue { $0.count } == 2 }
         }
     }
 
@@ -428,6 +429,7 @@ struct ACPAgentTests {
                 await bench.failure("go-yolo")
                     == "Fake is in the mode “YOLO”, in which it asks nothing. Its host does not allow that"
             )
+            #expect(bench.events.withLockedValue { $0.contains(.mode("YOLO (asks nothing)")) })
             #expect(try await bench.send("say two") == "two", "it asks again")
         }
         try await withAgent("yolo", allowsBypass: true) { (bench: Bench) async throws in

@@ -313,5 +313,14 @@ struct ACPClientTests {
         let newer = try #require(ACPModes(option))
         #expect(newer.setter == .option("m") && newer.asksNothing(in: newer.current, more: []))
         #expect(newer.askingMode(more: []) == nil)
+        let endless = String(repeating: "x", count: 500)
+        #expect(ACPModes(current: endless).name(of: endless).unicodeScalars.count == 100)
+        let blank = String(repeating: " ", count: 100)
+        let names: [ACPValue] = [.null, "", " \n", .string(blank + "Plan")]
+        for name in names {
+            let list: ACPValue = .array([["id": "plan", "name": name]])
+            let unnamed = try #require(ACPModes(["modes": ["currentModeId": "plan", "availableModes": list]]))
+            #expect(unnamed.name(of: "plan") == "plan")
+        }
     }
 }

@@ -9,6 +9,7 @@ import Testing
 @Suite("Questions that devices answer", .timeLimit(.minutes(5)))
 struct ApprovalRouteTests {
     private func withQuestion<R: Sendable>(
+        _ prompt: String = "ask",
         clock: HostClock = .system,
         always: Bool = false,
         permissions: [CompanionPermission] = CompanionPermission.all,
@@ -24,7 +25,7 @@ struct ApprovalRouteTests {
             } _: { host, device in
                 device.name = "Asker"
                 try await device.pair(permissions: permissions)
-                _ = try await device.startTurn("ask", model: "fake")
+                _ = try await device.startTurn(prompt, model: "fake")
                 let question = try await host.event { event in
                     if case .questionAsked(let question) = event { question } else { nil }
                 }
@@ -38,6 +39,17 @@ struct ApprovalRouteTests {
     {
         let payload = CommandPayload.approvalDecide(approvalID: question.id, optionID: option)
         return try await device.command(payload, now: clock?.now ?? Date())
+    }
+
+    /// All that the turn of a question tells.
+    private func frames(of question: HostQuestion, _ device: TestDevice) async throws -> [ContinueChatEvent] {
+        let reply = try await device.events(chat: question.chatId, turn: question.turnId)
+        var decoder = ContinueChatStreamDecoder(isNumbered: true)
+        return try decoder.feed(reply.body.utf8).compactMap { if case .event(let event) = $0 { event } else { nil } }
+    }
+
+    private func notices(in frames: [ContinueChatEvent]) -> [QuestionNotice] {
+        frames.compactMap { if case .question(let notice) = $0 { notice } else { nil } }
     }
 
     @Test(
@@ -56,12 +68,8 @@ struct ApprovalRouteTests {
                 #expect(whole.approval.arguments?.hasPrefix("rm -r build\n") == true && !whole.mayAlways)
                 let decided: HostQuestion = try await reply(other, question, "y", clock).result()
                 #expect(decided.state == .approved && decided.decidedBy == "Laptop" && decided.arguments == nil)
-                let path = "/companion/chats/\(question.chatId)/turns/\(question.turnId)/events"
-                var decoder = ContinueChatStreamDecoder(isNumbered: true)
-                let frames = try decoder.feed(try await other.get(path).body.utf8).compactMap { output in
-                    if case .event(let event) = output { event } else { nil }
-                }
-                let notices = frames.compactMap { if case .question(let notice) = $0 { notice } else { nil } }
+                let frames = try await frames(of: question, other)
+                let notices = notices(in: frames)
                 #expect(notices.map(\.phase) == [.asked, .decided, .continued])
                 #expect(notices.allSatisfy { $0.id == question.id && $0.title == "Run it" && $0.kind == "execute" })
                 #expect(notices[1].decidedBy == "Laptop" && notices[1].answer == "Yes" && notices[1].state == .approved)
@@ -71,6 +79,49 @@ struct ApprovalRouteTests {
                 let rows = try await host.server.administration.audit.rows()
                 #expect(rows.last?.kind == "question.decided" && rows.last?.device == other.id)
             }
+        }
+    }
+
+    @Test(
+        "An agent that ends its turn well after an answer went on, also silently; one that does not has not",
+        arguments: [
+            ("end_turn", true), ("max_tokens", true), ("cancelled", false), ("refusal", false), ("die", false),
+        ]
+    )
+    func silentEnd(_ ending: String, wentOn: Bool) async throws {
+        try await withQuestion("ask-then \(ending)") { host, asker, question in
+            _ = try await reply(asker, question, "y").outcome()
+            let frames = try await frames(of: question, asker)
+            let phases: [QuestionNotice.Phase] = [.asked, .decided] + (wentOn ? [.continued] : [])
+            #expect(notices(in: frames).map(\.phase) == phases)
+            let last = try #require(frames.last)
+            #expect((last == .done) == wentOn, "\(last)")
+        }
+    }
+
+    @Test("An answer that comes after the turn was cancelled is refused, and the agent gets no second one")
+    func late() async throws {
+        try await withQuestion("wait-asking") { host, asker, question in
+            let cancelled = try await asker.execute(.chatCancel(chatID: question.chatId, turnID: question.turnId))
+            #expect(cancelled.result["state"]?.string == "cancelled")
+            let ended = try await host.event { if case .questionEnded(let question) = $0 { question } else { nil } }
+            #expect(ended.id == question.id && ended.state == .cancelled)
+            let late = try await reply(asker, question, "y")
+            #expect(late.status == 409 && late.code == .approvalDecided)
+            let told = try await frames(of: question, asker)
+            #expect(notices(in: told).allSatisfy { $0.phase != .continued })
+            #expect(told.last == .error(TurnRunner.cancelledText))
+            // The same process reads on: what it got before this prompt, it has noted.
+            let sent = try await asker.execute(
+                .chatSend(chatID: question.chatId, prompt: "recall", model: "fake", allowedTools: nil)
+            )
+            var next = question
+            next.turnId = try #require(sent.result["turnId"]?.string)
+            let recalled = try await frames(of: next, asker)
+            #expect(recalled.contains(.text("wait-asking")))
+            let text = try String(contentsOfFile: host.project + "/../answers", encoding: .utf8)
+            let answers = text.split(separator: "\n")
+            #expect(answers.count == 1 && answers[0].contains(#""outcome":"cancelled""#))
         }
     }
 

@@ -68,7 +68,8 @@ struct RealAgentTests {
                 #expect(Self.runs(bench) == (kind.isRefusal ? 0 : 1))
                 let question = try #require(bench.questions.withLockedValue { $0.first })
                 #expect(question.arguments.contains("path"))
-                #expect(Set(question.options.map(\.kind)).isSuperset(of: [.allowOnce, .rejectOnce]))
+                let offered = Set(question.options.map(\.kind))
+                #expect(offered == [.allowOnce, .allowAlways, .rejectOnce, .rejectAlways])
                 // Its model calls a tool once in a conversation: it remembers.
                 _ = try await bench.send("again", ask: decide(kind))
                 #expect(bench.questions.withLockedValue { $0.count } == 1)

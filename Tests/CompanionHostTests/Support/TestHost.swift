@@ -249,7 +249,7 @@ func shell(_ script: String) async throws {
 
 /// Waits for a condition that another process brings about.
 func eventually(_ condition: () -> Bool) async throws {
-    let end = ContinuousClock.now + .seconds(10)
+    let end = ContinuousClock.now + .seconds(60)
     while !condition() {
         guard .now < end else { throw TestFailure("it did not come about") }
         await Task.yield()

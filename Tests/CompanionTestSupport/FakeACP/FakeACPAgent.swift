@@ -12,6 +12,37 @@ package enum FakeACPAgent {
         return ["/usr/bin/env", "python3", path, directory] + options
     }
 
+    /// Writes a program that plays a recorded session whenever it is started, beside a child that would stay. The ids of
+    /// both are in the file `processes`. A number in the file `death` ends the next process, once it is through with so
+    /// many lines, with status 10 and as many.
+    ///
+    /// - Parameter lines: What the agent writes; for an empty one it reads a line.
+    /// - Returns: How it is started.
+    package static func playing(_ lines: [String], in directory: String) throws -> [String] {
+        let path = directory + "/recorded-agent.sh"
+        try Data(player.utf8).write(to: URL(filePath: path))
+        try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: URL(filePath: directory + "/session"))
+        return ["/bin/sh", path, directory]
+    }
+
+    private static let player = #"""
+        tail -f /dev/null </dev/null &
+        echo "$$ $!" >>"$1/processes"
+        death=none
+        if [ -e "$1/death" ]; then read -r death <"$1/death"; rm "$1/death"; fi
+        count=0
+        step() {
+            if [ "$count" = "$death" ]; then exit $((10 + count)); fi
+            count=$((count + 1))
+        }
+        step
+        while IFS= read -r line <&3; do
+            if [ -n "$line" ]; then printf '%s\n' "$line"; else read -r heard || exit 0; fi
+            step
+        done 3<"$1/session"
+        while read -r heard; do :; done
+        """#
+
     /// Options: `load`, `resume`, `string-ids`, `sign-in`, `modes`, `yolo`, `stuck-yolo`, `greets`, `silent`, `version-2`,
     /// `no-start`, `gibberish`, `no-session`, `deaf-yolo`.
     private static let source = #"""
@@ -67,6 +98,14 @@ package enum FakeACPAgent {
                 chosen = outcome.get("optionId", outcome["outcome"])
                 update(session, "tool_call_update", toolCallId="t", status="completed" if chosen in "yY" else "failed")
                 say(session, "chosen: " + chosen)
+            elif word == "ask-then":
+                ask(session, {"toolCallId": "t", "title": "Run it"}); reason = rest
+                update(session, "usage_update", used=1, size=2)
+                if rest == "die": os._exit(3)
+                if rest == "end_turn": return send({"id": id, "result": {"stopReason": rest}})
+            elif word == "ask-edit":
+                change = {"type": "diff", "path": "a.txt", "oldText": "one\ntwo\n", "newText": "one\n2\n" + "more\n" * int(rest)}
+                say(session, "chosen: " + ask(session, {"toolCallId": "t", "title": "Edit a.txt", "kind": "edit", "content": [change]})["optionId"])
             elif word == "ask-raw":
                 ask(session, {"toolCallId": "t", "title": "Run it", "rawInput": json.loads(rest)})
             elif word == "end-twice":
@@ -132,6 +171,7 @@ package enum FakeACPAgent {
             message = json.loads(line); method = message.get("method"); id = message.get("id"); p = message.get("params") or {}
             session = p.get("sessionId")
             if method is None:
+                open(f"{state}/answers", "a").write(line)
                 if id in answers: answers[id].put(message)
             elif method == "initialize":
                 if "silent" in options: continue

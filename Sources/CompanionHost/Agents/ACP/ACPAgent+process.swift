@@ -111,6 +111,9 @@ extension ACPAgent {
         lastLines: NIOLockedValueBox<[String]>
     ) async {
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
+        // What the agent has started may hold its output open: that must not hide its death.
+        let death = processes.endsWithLeader(execution.processIdentifier.processDescriptor, grace: Self.grace)
+        defer { death?.cancel() }
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await bytes in connection.output {
@@ -139,12 +142,7 @@ extension ACPAgent {
     }
 
     private static func wait(for end: AsyncStream<Void>, atMost limit: Duration) async {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { for await _ in end {} }
-            group.addTask { try? await Task.sleep(for: limit) }
-            await group.next()
-            group.cancelAll()
-        }
+        _ = try? await withTimeLimit(limit) { for await _ in end {} }
     }
 
     /// The first words.

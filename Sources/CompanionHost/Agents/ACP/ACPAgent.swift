@@ -92,11 +92,13 @@ package struct ACPAgent: Agent {
             let info = try await connection.ready()
             let session = try await session(of: turn, info: info, connection: connection, emit: conversation.emit)
             try await makeAsk(session, connection)
-            if let event = try mode(of: session, connection) { conversation.emit(event) }
+            try checkMode(of: session, connection, emit: conversation.emit)
             let prompt = ACPTurn(
                 maximumUpdates: limits.updates,
                 emit: conversation.emit,
-                checkMode: { () throws(AgentError) in try mode(of: session, connection) },
+                checkMode: { () throws(AgentError) in
+                    try checkMode(of: session, connection, emit: conversation.emit)
+                },
                 stop: { connection.cancel(session: session) }
             )
             try await prompt.run {
@@ -171,14 +173,19 @@ extension ACPAgent {
             sessionID: id,
             directory: turn.directory
         )
+        await keep(record)
+        if let lost { emit(.notice("\(lost): this is a new session without the earlier messages.")) }
+        return id
+    }
+
+    /// Stores which session a chat has, without a mode.
+    private func keep(_ record: AgentSessionRecord) async {
         do {
             try await sessions.keep(record)
         } catch {
             // The chat goes on; only a restart would have it begin anew.
-            logger.warning("agent's session not stored", metadata: .failure(error, ["chat": "\(turn.chatID)"]))
+            logger.warning("agent's session not stored", metadata: .failure(error, ["chat": "\(record.chatID)"]))
         }
-        if let lost { emit(.notice("\(lost): this is a new session without the earlier messages.")) }
-        return id
     }
 
     /// - Returns: false when the agent cannot.
@@ -197,6 +204,8 @@ extension ACPAgent {
                 let answer = try await connection.call(way, within: limits.session)
                 let session = ACPConnection.Session(id: record.sessionID, directory: record.directory)
                 connection.keep(session, ofChat: record.chatID, modes: ACPModes(answer))
+                // The mode that an earlier process named is not this one's.
+                if connection.modes(ofSession: record.sessionID) == nil { await keep(record) }
                 return true
             } catch let refusal as ACPRefusal where refusal.code != ACPRefusal.signInRequired {
                 logger.info("agent's session not taken up", metadata: .failure(refusal, ["chat": "\(record.chatID)"]))
@@ -218,18 +227,22 @@ extension ACPAgent {
         connection.setMode(mode, ofSession: session)
     }
 
-    /// What readers are told of the mode; nil for an agent without modes.
-    private func mode(of session: String, _ connection: ACPConnection) throws(AgentError) -> AgentEvent? {
-        guard let modes = connection.modes(ofSession: session) else { return nil }
+    /// Tells readers the mode of a session, if it has one, also where it is refused.
+    ///
+    /// - Throws: In a mode that asks nothing, where that is not allowed.
+    private func checkMode(
+        of session: String,
+        _ connection: ACPConnection,
+        emit: @Sendable (AgentEvent) -> Void
+    ) throws(AgentError) {
+        guard let modes = connection.modes(ofSession: session) else { return }
         let name = modes.name(of: modes.current)
-        guard modes.asksNothing(in: modes.current, more: launch.bypassModes) else { return .mode(name) }
-        guard launch.allowsBypass else {
-            let message =
-                "\(launch.name) is in the mode “\(name)”, in which it asks nothing. Its host does not allow that"
-            report(AgentReport(message: "\(message). To allow it: pairtool host --allow-bypass"))
-            throw AgentError(message: message)
-        }
-        return .mode("\(name) (asks nothing)")
+        let isFree = modes.asksNothing(in: modes.current, more: launch.bypassModes)
+        emit(.mode(isFree ? "\(name) (asks nothing)" : name))
+        guard isFree, !launch.allowsBypass else { return }
+        let message = "\(launch.name) is in the mode “\(name)”, in which it asks nothing. Its host does not allow that"
+        report(AgentReport(message: "\(message). To allow it: pairtool host --allow-bypass"))
+        throw AgentError(message: message)
     }
 
     /// An error for people.

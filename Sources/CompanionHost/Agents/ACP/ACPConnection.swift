@@ -53,6 +53,8 @@ final class ACPConnection: Sendable {
         /// Turns that need the process.
         var users = 0
         var isRetired = false
+        /// Whether the agent has closed its output: then its process tells why the conversation ends.
+        var hasEndedOutput = false
     }
 
     let limits: Limits
@@ -73,7 +75,7 @@ final class ACPConnection: Sendable {
     /// - Returns: false when it takes no more turns.
     func take() -> Bool {
         state.withLockedValue { state in
-            guard state.end == nil, !state.isRetired else { return false }
+            guard state.end == nil, !state.isRetired, !state.hasEndedOutput else { return false }
             state.users += 1
             return true
         }
@@ -82,7 +84,7 @@ final class ACPConnection: Sendable {
     func release() {
         let isOver = state.withLockedValue { state in
             state.users -= 1
-            return state.users == 0 && state.isRetired
+            return state.users == 0 && state.isRetired && !state.hasEndedOutput
         }
         if isOver { end(ACPEnd.asked) }
     }
@@ -91,7 +93,7 @@ final class ACPConnection: Sendable {
     func retire() {
         let isOver = state.withLockedValue { state in
             state.isRetired = true
-            return state.users == 0
+            return state.users == 0 && !state.hasEndedOutput
         }
         if isOver { end(ACPEnd.asked) }
     }
@@ -99,7 +101,7 @@ final class ACPConnection: Sendable {
     /// The agent writes nothing any more: no more turns, and nothing more for it to read. Whoever waits is told the
     /// reason once it is known, by ``end(_:)``.
     func outputEnded() {
-        state.withLockedValue { $0.isRetired = true }
+        state.withLockedValue { $0.hasEndedOutput = true }
         source.finish()
     }
 

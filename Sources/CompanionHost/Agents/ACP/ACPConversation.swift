@@ -13,6 +13,21 @@ struct ACPConversation: Sendable {
     private struct Call: Sendable {
         var shown: AgentToolCall
         var input: ACPValue?
+        /// What it gave in its own words, to the agent's model, and where else.
+        var text = ""
+        var rawOutput = ""
+        var terminals: [String] = []
+
+        /// The best of it for people.
+        var output: String? {
+            if !text.isEmpty { return text }
+            // Its changes are what it gave.
+            guard shown.diffs.isEmpty else { return nil }
+            if !rawOutput.isEmpty { return rawOutput }
+            let lines = terminals.map { "output in the agent's terminal \($0)" }
+            guard !lines.isEmpty else { return nil }
+            return ACPConversation.cut(lines.joined(separator: "\n"), to: ACPConversation.outputSize)
+        }
     }
 
     private var calls: [ByteText: Call] = [:]
@@ -76,32 +91,37 @@ struct ACPConversation: Sendable {
 
     private mutating func merge(_ change: ACPToolCall) -> AgentToolCall {
         let id = ByteText(change.id)
-        if calls[id] == nil {
-            calls[id] = Call(shown: AgentToolCall(id: change.id, title: ""))
-            needsGap = hasText
-        }
-        if let input = change.input { calls[id]?.input = input }
-        var call = calls[id]?.shown ?? AgentToolCall(id: change.id, title: "")
-        if let title = change.title { call.title = Self.line(title) }
-        if let kind = change.kind { call.kind = Self.line(kind) }
-        if let status = change.status { call.status = status }
-        if let locations = change.locations { call.locations = locations }
-        if let diffs = change.diffs { call.diffs = diffs }
-        if let output = change.output { call.output = Self.cut(output, to: Self.outputSize) }
-        if call.title.isEmpty { call.title = call.kind.isEmpty ? "tool" : call.kind }
-        if call.status == .completed || call.status == .failed {
+        if calls[id] == nil { needsGap = hasText }
+        var call = calls[id] ?? Call(shown: AgentToolCall(id: change.id, title: ""))
+        if let input = change.input { call.input = input }
+        if let title = change.title { call.shown.title = Self.line(title) }
+        if let kind = change.kind { call.shown.kind = Self.line(kind) }
+        if let status = change.status { call.shown.status = status }
+        if let locations = change.locations { call.shown.locations = locations }
+        if let diffs = change.diffs { call.shown.diffs = diffs }
+        if let output = change.output { call.text = Self.cut(output, to: Self.outputSize) }
+        if let terminals = change.terminals { call.terminals = terminals }
+        if let output = change.rawOutput { call.rawOutput = Self.cut(Self.text(of: output), to: Self.outputSize) }
+        call.shown.output = call.output
+        if call.shown.title.isEmpty { call.shown.title = call.shown.kind.isEmpty ? "tool" : call.shown.kind }
+        calls[id] = call
+        if call.shown.status == .completed || call.shown.status == .failed {
             // Only its name is of use from now on: what it gave may be large.
-            var ended = call
+            var ended = call.shown
             ended.diffs = []
             ended.output = nil
             calls[id] = Call(shown: ended)
-        } else {
-            calls[id]?.shown = call
         }
-        return call
+        return call.shown
     }
 
-    private static func line(_ text: String) -> String { text.agentLine(atMost: titleLength) }
+    /// A text as it is, anything else as JSON in one line; empty for what has nothing in it.
+    private static func text(of value: ACPValue) -> String {
+        guard value != [:], value != [] else { return "" }
+        return value.string ?? String(decoding: value.json, as: UTF8.self)
+    }
+
+    private static func line(_ text: String) -> String { text.oneLine(atMost: titleLength) }
 
     /// - Returns: The text, or its beginning with a sentence that says how much is missing.
     private static func cut(_ text: String, to size: Int) -> String {

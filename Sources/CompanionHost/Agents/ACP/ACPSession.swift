@@ -61,16 +61,17 @@ struct ACPModes: Sendable, Hashable {
         }
     }
 
-    /// What people call a mode.
+    /// What people call a mode, in at most 100 scalars.
     func name(of id: String) -> String {
-        available.first { $0.id.isSame(as: id) }?.name ?? id
+        available.first { $0.id.isSame(as: id) }?.name ?? id.oneLine(atMost: 100)
     }
 }
 
 extension ACPModes.Mode {
     fileprivate init?(_ value: ACPValue, id: String) {
         guard let id = value[id]?.string else { return nil }
-        self.init(id: id, name: (value["name"]?.string ?? id).agentLine(atMost: 100))
+        let name = (value["name"]?.string ?? "").oneLine(atMost: 100)
+        self.init(id: id, name: name.isEmpty ? id.oneLine(atMost: 100) : name)
     }
 }
 

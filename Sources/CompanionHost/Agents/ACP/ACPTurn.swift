@@ -20,8 +20,8 @@ final class ACPTurn: Sendable {
     private let source: AsyncStream<Asked>.Continuation
     private let state = NIOLockedValueBox(State())
     private let emit: @Sendable (AgentEvent) -> Void
-    /// Looks at the mode that the session is in now: an event for its readers, or why it may not go on.
-    private let checkMode: @Sendable () throws(AgentError) -> AgentEvent?
+    /// Tells readers the mode that the session is in now, and throws why it may not go on in it.
+    private let checkMode: @Sendable () throws(AgentError) -> Void
     /// Ends the prompt before its time.
     private let stop: @Sendable () -> Void
     private let maximumUpdates: Int
@@ -29,7 +29,7 @@ final class ACPTurn: Sendable {
     init(
         maximumUpdates: Int,
         emit: @escaping @Sendable (AgentEvent) -> Void,
-        checkMode: @escaping @Sendable () throws(AgentError) -> AgentEvent?,
+        checkMode: @escaping @Sendable () throws(AgentError) -> Void,
         stop: @escaping @Sendable () -> Void
     ) {
         (questions, source) = AsyncStream.makeStream()
@@ -51,7 +51,7 @@ final class ACPTurn: Sendable {
         switch update {
         case .mode, .modes:
             do {
-                if let event = try checkMode() { emit(event) }
+                try checkMode()
             } catch {
                 fail(error)
             }

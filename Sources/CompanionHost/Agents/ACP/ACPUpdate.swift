@@ -12,7 +12,8 @@ enum ACPUpdate: Sendable, Hashable {
     case modes(ACPModes)
     /// Tokens in the agent's context.
     case usage(Int64)
-    /// A kind that shows nothing, or that this version does not know.
+    /// A kind that shows nothing, such as the commands and the title of a session (a chat has its own title), or that
+    /// this version does not know.
     case other(String)
 
     /// Steps of a plan and places of a tool that are kept.
@@ -55,7 +56,7 @@ enum ACPContent: Sendable, Hashable {
             let type = value["mimeType"]?.string ?? value["type"]?.string ?? ""
             let data = value["data"]?.string ?? ""
             let media = AgentMedia(
-                mimeType: type.agentLine(atMost: 100),
+                mimeType: type.oneLine(atMost: 100),
                 size: data.utf8.count / 4 * 3,
                 data: (1...AgentMedia.maximumData).contains(data.utf8.count) ? data : nil
             )
@@ -93,7 +94,12 @@ struct ACPToolCall: Sendable, Hashable {
     var status: AgentToolCall.Status?
     var locations: [AgentLocation]?
     var diffs: [AgentDiff]?
+    /// The text of its content.
     var output: String?
+    /// The ids of the agent's terminals that it writes to.
+    var terminals: [String]?
+    /// What it gave to the agent's model: a text or anything else.
+    var rawOutput: ACPValue?
     var input: ACPValue?
 
     init?(_ value: ACPValue) {
@@ -119,7 +125,11 @@ struct ACPToolCall: Sendable, Hashable {
             output = content.compactMap { item in
                 item["type"]?.string == "content" ? item["content"].map { ACPContent($0).text } : nil
             }.joined(separator: "\n")
+            terminals = content.prefix(ACPUpdate.maximumEntries).compactMap { item in
+                item["type"]?.string == "terminal" ? item["terminalId"]?.string?.oneLine(atMost: 100) : nil
+            }
         }
+        if let output = value["rawOutput"], output != .null { rawOutput = output }
         if let input = value["rawInput"], input != .null { self.input = input }
     }
 }
@@ -128,19 +138,13 @@ extension AgentPlanStep {
     fileprivate init?(_ value: ACPValue) {
         guard let text = value["content"]?.string else { return nil }
         self.init(
-            text: text.agentLine(atMost: 200),
+            text: text.oneLine(atMost: 200),
             status: Status(rawValue: value["status"]?.string ?? "") ?? .pending
         )
     }
 }
 
 extension String {
-    /// The beginning of an agent's text as one line.
-    func agentLine(atMost limit: Int) -> String {
-        let scalars = unicodeScalars.lazy.map { $0.properties.isWhitespace ? " " : $0 }
-        return String(String.UnicodeScalarView(scalars.prefix(limit))).trimmingWhitespace()
-    }
-
     /// A path of an agent; one that cannot be shown as it is becomes `/?`, which is in no project: rules decide by it.
     fileprivate var agentPath: String {
         let isUsable =

@@ -65,6 +65,25 @@ final class AgentProcesses: Sendable {
         Self.registry.withLockedValue { $0.runs[mark]?.leader = leader }
     }
 
+    /// Ends what is left as soon as the command itself has ended.
+    ///
+    /// - Parameter descriptor: The command's, for pidfd_open(2); negative where the kernel gives none.
+    /// - Returns: The watch, to be cancelled at the end of the run; nil without a descriptor.
+    func endsWithLeader(_ descriptor: CInt, grace: Duration) -> (any DispatchSourceRead)? {
+        let own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        guard own >= 0 else { return nil }
+        let source = DispatchSource.makeReadSource(fileDescriptor: own, queue: .global())
+        source.setEventHandler { [self] in
+            // With its process group, which nobody else tells.
+            _ = signalLeft()
+            end(within: grace)
+            source.cancel()
+        }
+        source.setCancelHandler { close(own) }
+        source.resume()
+        return source
+    }
+
     /// Tells all that is there to end, and kills what is left after a while. Returns at once.
     ///
     /// - Parameter grace: How long they may take.

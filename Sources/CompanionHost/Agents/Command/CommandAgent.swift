@@ -1,4 +1,5 @@
 package import CompanionWire
+import Dispatch
 package import Logging
 import NIOConcurrencyHelpers
 import Subprocess
@@ -69,7 +70,14 @@ package struct CommandAgent: Agent {
                 error: .sequence
             ) { execution in
                 processes.lead(execution.processIdentifier.value)
-                await Self.converse(execution, prompt: turn.prompt, emit: emit, errors: errors, logger: logger)
+                await Self.converse(
+                    execution,
+                    processes,
+                    prompt: turn.prompt,
+                    emit: emit,
+                    errors: errors,
+                    logger: logger
+                )
             }
             await processes.ended(within: Self.grace, logger: logger)
             try Self.check(outcome.terminationStatus, errors.withLockedValue(\.self))
@@ -104,11 +112,15 @@ package struct CommandAgent: Agent {
     /// Writes the prompt and reads the answer at the same time: either pipe may fill up.
     private static func converse(
         _ execution: Execution<CustomWriteInput, SequenceOutput, SequenceOutput>,
+        _ processes: AgentProcesses,
         prompt: String,
         emit: @escaping @Sendable (AgentEvent) -> Void,
         errors: NIOLockedValueBox<[String]>,
         logger: Logger
     ) async {
+        // What the command has started may hold its output open: that must not hide its end.
+        let end = processes.endsWithLeader(execution.processIdentifier.processDescriptor, grace: grace)
+        defer { end?.cancel() }
         await withTaskGroup { group in
             group.addTask {
                 // A command that does not read its input is no error.

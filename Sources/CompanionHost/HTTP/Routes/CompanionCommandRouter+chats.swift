@@ -11,7 +11,9 @@ extension CompanionCommandRouter {
         }
         add(.get, "/companion/projects/:id/chats", to: router) { request, context in
             try await admit(request, context)
-            return .json(CompanionChatsResponse(chats: try await store.chats(projectID: context.parameter("id"))))
+            var chats = try await store.chats(projectID: context.parameter("id"))
+            if context.version < 2 { for index in chats.indices { chats[index].mode = nil } }
+            return .json(CompanionChatsResponse(chats: chats))
         }
         add(.get, "/companion/chats/:id/messages", to: router) { request, context in
             try await admit(request, context)

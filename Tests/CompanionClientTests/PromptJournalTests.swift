@@ -180,7 +180,7 @@ import Testing
     @Test("The chat that is made for a prompt is that of all which wait for the same new one")
     func newChat() throws {
         var outbox = Outbox()
-        let (new, other) = (UUID(), UUID())
+        let (new, other, now) = (UUID(), UUID(), Date(timeIntervalSince1970: 1_800_000_000))
         for key in [new, other, new, nil] {
             let added = outbox.add("why?", in: "", allowedTools: nil, at: .now)
             outbox.change(try #require(added).id) {
@@ -188,9 +188,15 @@ import Testing
                 $0.newChatID = key
             }
         }
-        outbox.setChat("c1", of: outbox.prompts[0].id)
+        outbox.setChat("c1", of: outbox.prompts[0].id, at: now)
         #expect(outbox.prompts.map(\.chatID) == ["c1", nil, "c1", nil])
-        outbox.setChat("c2", of: outbox.prompts[3].id)
+        outbox.setChat("c2", of: outbox.prompts[3].id, at: now)
         #expect(outbox.prompts.map(\.chatID) == ["c1", nil, "c1", "c2"])
+        // Who began the chat finds it after its prompts are sent, for a month.
+        for prompt in outbox.prompts where prompt.newChatID != other { outbox.finish(prompt.id) }
+        outbox = try CompanionJSON.decoder().decode(Outbox.self, from: CompanionJSON.encoder().encode(outbox))
+        #expect(outbox.chat(madeFor: new) == "c1" && outbox.chat(madeFor: other) == nil)
+        outbox.setChat("c3", of: outbox.prompts[0].id, at: now.addingTimeInterval(31 * 24 * 3600))
+        #expect(outbox.chat(madeFor: new) == nil && outbox.chat(madeFor: other) == "c3")
     }
 }

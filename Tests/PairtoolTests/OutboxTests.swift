@@ -202,6 +202,73 @@ import Testing
         }
     }
 
+    @Test("A prompt does not overtake one of its chat that keeps waiting")
+    func overtaking() async throws {
+        let busy = FakeMacFault(
+            .json(status: 409, #"{"ok":false,"error":"busy","code":"chat.busy"}"#),
+            on: "/companion/chats/c-login/continue",
+            times: 1
+        )
+        try await withWaiting(["one"], then: [busy]) { mac, user in
+            let id = try #require(try await ids(user).first)
+            let held = await user.run("send", "Fix the login", "two", "--json")
+            #expect(held.status == 1 && held.failed(with: "outbox.stuck"), "\(held)")
+            #expect(held.err.contains("an earlier prompt of this chat (\(id)) still waits"), "\(held)")
+            #expect(held.err.contains("pairtool outbox send \(id), or pairtool outbox remove \(id)"), "\(held)")
+            #expect(mac.prompts == 1, "only the one that the host refused for now")
+            #expect(try await states(user) == ["waiting"])
+            let sent = await user.run("send", "Fix the login", "two")
+            #expect(sent.status == 0 && sent.out == "You said: two\n", "\(sent)")
+            #expect(sent.err.contains("Its answer: You said: one") && mac.prompts == 3, "\(sent)")
+        }
+    }
+
+    @Test("A chat begins although an earlier prompt keeps waiting, and its next prompt tries that one again")
+    func stuckAtStart() async throws {
+        let busy = FakeMacFault(
+            .json(status: 409, #"{"ok":false,"error":"busy","code":"chat.busy"}"#),
+            on: "/companion/chats/c-login/continue",
+            times: 1
+        )
+        try await withWaiting(["one"], then: [busy]) { mac, user in
+            let chat = await user.run("chat", "Fix the login", stdin: "two\n")
+            #expect(chat.status == 0 && chat.out.contains("You said: two"), "\(chat)")
+            #expect(chat.err.contains("still waits, and nothing is sent before it"), "\(chat)")
+            #expect(chat.err.contains("/help lists the commands."), "\(chat)")
+            let asked = mac.messages(of: "c-login").filter { $0.role == .user }.map(\.text).suffix(2)
+            #expect(asked == ["one", "two"] && mac.prompts == 3)
+        }
+    }
+
+    @Test("What answers the questions about a prompt waits with it")
+    func questions() async throws {
+        try await withMac { mac, user in
+            mac.change { $0.faults = Self.away }
+            #expect(await user.run("send", "CORS", "why?", "--queue", "--deny-questions").status == 0)
+            #expect(await user.run("send", "CORS", "so?", "--queue").status == 0)
+            let names = try FileManager.default.contentsOfDirectory(atPath: user.data + "/outbox")
+            let name = try #require(names.first { $0.hasSuffix("json") })
+            let prompts = try OutboxStore(path: "\(user.data)/outbox/\(name)").load().prompts
+            #expect(prompts.map(\.deniesQuestions) == [true, nil])
+        }
+    }
+
+    @Test("A prompt that an earlier version kept is sent")
+    func earlier() async throws {
+        try await withWaiting { mac, user in
+            let names = try FileManager.default.contentsOfDirectory(atPath: user.data + "/outbox")
+            let name = try #require(names.first { $0.hasSuffix("json") })
+            let earlier = """
+                {"prompts":[{"allowedTools":[],"chatID":"c-login","chatTitle":"Fix the login",\
+                "commandID":"0D4C6F0E-3B0B-4B52-9A38-0E3B6A1F7C11","id":"3f2a81c0","prompt":"still there?",\
+                "state":"waiting","workingDirectory":"/Users/ada/web","writtenAt":"2026-05-04T08:00:00.000Z"}],"version":1}
+                """
+            try Data(earlier.utf8).write(to: URL(filePath: "\(user.data)/outbox/\(name)"))
+            let sent = await user.run("outbox", "send")
+            #expect(sent.status == 0 && sent.out == "You said: still there?\n" && mac.prompts == 1, "\(sent)")
+        }
+    }
+
     @Test("How a prompt failed decides about the exit code")
     func exitCodes() async throws {
         try await withMac { mac, user in

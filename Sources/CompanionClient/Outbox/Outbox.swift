@@ -18,6 +18,8 @@ package struct WaitingPrompt: Codable, Sendable, Hashable, Identifiable {
     package var prompt: String
     /// nil allows all tools.
     package var allowedTools: [String]?
+    /// Whether questions about other tools are answered with no; nil, as in prompts of earlier versions, is no.
+    package var deniesQuestions: Bool?
     package var writtenAt: Date
     package var state: State
     /// The chat; nil for one that is created before the prompt is sent, and for one that follows from the directory.
@@ -53,11 +55,27 @@ package struct Outbox: Codable, Sendable, Hashable {
     package static let mostPrompts = 200
     /// The most bytes of all prompts and of the commands that were sent for them.
     package static let mostBytes = 4 << 20
+    /// How long a chat is remembered that was created for a prompt, in seconds.
+    private static let chatAge = 30.0 * 24 * 3600
+
+    /// A chat that was created for prompts, which named it by their `newChatID`.
+    private struct NewChat: Codable, Sendable, Hashable {
+        var newChatID: UUID
+        var chatID: String
+        var madeAt: Date
+    }
 
     package var version = 1
     package private(set) var prompts: [WaitingPrompt] = []
+    /// For who still knows the chat only by its `newChatID`; nil in files of earlier versions.
+    private var newChats: [NewChat]?
 
     package init() {}
+
+    /// The chat that was created for a prompt with a `newChatID`; nil if there is none.
+    package func chat(madeFor newChatID: UUID) -> String? {
+        newChats?.first { $0.newChatID == newChatID }?.chatID
+    }
 
     /// The next prompt to send. A prompt in the state `uncertain` does not block the others.
     package var next: WaitingPrompt? { prompts.first { $0.state == .waiting } }
@@ -95,8 +113,12 @@ package struct Outbox: Codable, Sendable, Hashable {
     }
 
     /// Names the chat that was created for a prompt, and for those that wait for the same one.
-    package mutating func setChat(_ chatID: String, of id: String) {
+    package mutating func setChat(_ chatID: String, of id: String, at now: Date) {
         guard let first = prompts.first(where: { $0.id.isSame(as: id) }) else { return }
+        if let key = first.newChatID {
+            newChats?.removeAll { $0.newChatID == key || now.timeIntervalSince($0.madeAt) > Self.chatAge }
+            newChats = (newChats ?? []) + [NewChat(newChatID: key, chatID: chatID, madeAt: now)]
+        }
         for index in prompts.indices
         where prompts[index].id.isSame(as: id) || first.newChatID != nil && prompts[index].newChatID == first.newChatID
         {

@@ -1,5 +1,5 @@
+import CompanionWire
 import FoundationEssentials
-import Identity
 import LocalState
 
 /// The outbox of one host on the disk: a file that only its owner can read.
@@ -13,12 +13,14 @@ package struct OutboxStore: Sendable {
             path: path,
             lock: lock ?? path + ".lock",
             limit: 64 << 20,
+            decoder: CompanionJSON.decoder(),
+            encoder: CompanionJSON.encoder(sorted: true),
             empty: Outbox(),
             remedy: "move it away"
         )
     }
 
-    /// - Throws: `PairedHostStoreError` if the file is damaged or of a later version; `PrivateFile.Failure` if others
+    /// - Throws: `RecordFileError` if the file is damaged or of a later version; `PrivateFile.Failure` if others
     ///   can have written it. The file is left unchanged.
     package func load() throws -> Outbox {
         try file.load()

@@ -10,8 +10,9 @@ struct OutboxCommand: AsyncParsableCommand {
         abstract: "List, send and remove the prompts that wait for hosts.",
         discussion: """
             A prompt that was written while its host was away (pairtool send --queue) is sent once, when a command \
-            reaches the host again. One that may have been sent already is marked “uncertain”. It is sent again only \
-            if you say so.
+            reaches the host again. For a verified host, one with --allow-tool, --allow-all-tools or \
+            --deny-questions waits for pairtool outbox send, which answers the agent's questions. One that may have \
+            been sent already is marked “uncertain”. It is sent again only if you say so.
 
             Examples:
               pairtool outbox

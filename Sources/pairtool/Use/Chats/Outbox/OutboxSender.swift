@@ -15,7 +15,7 @@ struct OutboxSender {
         case showing
         /// Waits for the answers and says that they are there.
         case waiting
-        /// Leaves the answers to the host as soon as it has the prompts.
+        /// Leaves the answers to the host as soon as it has the prompts. Those that need their sender wait.
         case leaving
     }
 
@@ -70,9 +70,14 @@ struct OutboxSender {
                 && outcome.stuck.isDisjoint(with: prompt.chatKeys)
         }) {
             tried.insert(ByteText(next.id))
+            if mode == .leaving, next.needsSender(at: session.host) {
+                outcome.stuck.formUnion(next.chatKeys)
+                continue
+            }
             do {
                 outcome.answer = try await deliver(next) { chat in
-                    if let key = next.newChatID { outcome.newChats[key] = chat }
+                    // The first prompt names the chat.
+                    if let key = next.newChatID, outcome.newChats[key] == nil { outcome.newChats[key] = chat }
                 }
             } catch is ChatBusy {
             } catch let error as CompanionClientError {
@@ -90,7 +95,7 @@ struct OutboxSender {
         return outcome
     }
 
-    /// - Parameter made: Called with a chat that was created for the prompt, and its title.
+    /// - Parameter made: Called with the prompt's chat, and the title that it has if it was created for the prompt.
     /// - Returns: The answer; nil if it is left to the host.
     private func deliver(
         _ waiting: WaitingPrompt,
@@ -103,20 +108,21 @@ struct OutboxSender {
             throw error.naming(session.host)
         }
         let chatID: String
+        let title = ChatTitle.of(waiting.prompt)
         if let known = waiting.chat {
             chatID = known
         } else {
-            let title = ChatTitle.of(waiting.prompt)
             chatID = try await turns.makeChat(projectID: waiting.projectID ?? "", title: title)
-            try store.update { $0.setChat(chatID, of: waiting.id) }
-            made((chatID, title))
+            try store.update { $0.setChat(chatID, of: waiting.id, at: session.context.now()) }
         }
+        made((chatID, title))
         let path = waiting.workingDirectory
         let request = TurnRequest(
             prompt: waiting.prompt,
             model: try await session.model(waiting.model),
             projectPath: path.isEmpty ? nil : path,
-            allowedTools: waiting.allowedTools
+            allowedTools: waiting.allowedTools,
+            deniesQuestions: waiting.deniesQuestions ?? false
         )
         let age = Duration.seconds(Int64(max(0, session.context.now().timeIntervalSince(waiting.writtenAt)))).roughly
         switch mode {
@@ -165,19 +171,27 @@ struct OutboxSender {
         var writer = TurnWriter(output: shown, chatID: chatID)
         var isReceived = false
         defer { writer.endLine() }
+        let questions = TurnQuestions(
+            session,
+            allowedTools: request.allowedTools,
+            deniesRest: request.deniesQuestions
+        )
         try await writer.run {
-            for try await part in turns.turn(chatID: chatID, request, journal: journal) {
-                if case .begun(let turnID) = part {
-                    try LastTurns(context: session.context).remember(turnID, chatID: chatID, host: session.host)
+            try await questions.answering {
+                for try await part in turns.turn(chatID: chatID, request, journal: journal) {
+                    if case .begun(let turnID) = part {
+                        try LastTurns(context: session.context).remember(turnID, chatID: chatID, host: session.host)
+                    }
+                    // What the history is searched for is not known to have come.
+                    if case .recovering = part {
+                    } else if !isReceived, leavesPrompt {
+                        isReceived = true
+                        try journal.finish()
+                    }
+                    if mode == .leaving, isReceived { throw TurnLock.TurnLeft() }
+                    writer.write(part)
+                    if case .question(let notice) = part { questions.take(notice) }
                 }
-                // What the history is searched for is not known to have come.
-                if case .recovering = part {
-                } else if !isReceived, leavesPrompt {
-                    isReceived = true
-                    try journal.finish()
-                }
-                if mode == .leaving, isReceived { throw TurnLock.TurnLeft() }
-                writer.write(part)
             }
         }
         try Task.checkCancellation()
@@ -236,32 +250,61 @@ extension HostSession {
         }
     }
 
-    /// Sends what waits for the host, now that it was reached. This command does not fail if that does.
+    /// Sends what waits for the host, now that it was reached, or says how to send it. This command does not fail if
+    /// that does.
     func sendWaiting() async {
-        let count = context.sendsWaiting ? waitingCount() : 0
-        guard count > 0, !Task.isCancelled else { return }
-        guard host.family.behavior.queuing == .untilReceived else {
-            let prompts = count == 1 ? "1 prompt waits" : "\(count) prompts wait"
-            return output.say(TerminalText.line("\(prompts) for \(host.name): pairtool outbox send"))
+        guard context.sendsWaiting, waitingCount() > 0, !Task.isCancelled else { return }
+        if host.family.behavior.queuing == .untilReceived {
+            do {
+                try await OutboxSender(self, .leaving).send()
+            } catch {
+                await LocalHistory.forget(host, ifRevokedBy: error, output)
+                guard !Task.isCancelled else { return }
+                return output.warn(CommandError(describing: error).adding("What waits for \(host.name) keeps waiting."))
+            }
+            guard waitingCount(where: { $0.needsSender(at: host) }) > 0 else { return }
         }
-        do {
-            try await OutboxSender(self, .leaving).send()
-        } catch {
-            guard !Task.isCancelled else { return }
-            output.warn(CommandError(describing: error).adding("What waits for \(host.name) keeps waiting."))
-        }
+        let count = waitingCount()
+        let prompts = count == 1 ? "1 prompt waits" : "\(count) prompts wait"
+        let notice = TerminalText.line("\(prompts) for \(host.name): pairtool outbox send")
+        // Hosts come into sight again and again.
+        if context.said.insert(notice) { output.say(notice) }
     }
 
     /// Sends what waits for a chat, before something else is sent there.
     ///
-    /// - Returns: The chat and its title, if it was created for a prompt that waited.
+    /// - Returns: The chat, if it was created for a prompt that waited, also by another process; its title, if it was
+    ///   created here.
+    /// - Throws: ``CommandError`` with the code `outbox.stuck` if a prompt of the chat waits still.
     @discardableResult
-    func sendWaiting(before conversation: Conversation) async throws -> (id: String, title: String)? {
+    func sendWaiting(before conversation: Conversation) async throws -> (id: String, title: String?)? {
         let keys = Set(conversation.chatKeys)
         // Nothing else sends what waits for hosts whose answers have to be read.
         let sendsAll = host.family.behavior.queuing == .untilAnswered
         let isWanted: (WaitingPrompt) -> Bool = { sendsAll || !keys.isDisjoint(with: $0.chatKeys) }
-        guard waitingCount(where: isWanted) > 0 else { return nil }
-        return try await OutboxSender(self, .waiting).send(where: isWanted).newChats[conversation.newChatID]
+        guard waitingCount(where: isWanted) > 0 else { return madeChat(of: conversation) }
+        let outcome = try await OutboxSender(self, .waiting).send(where: isWanted)
+        if !outcome.stuck.isDisjoint(with: keys),
+            let id = try outbox.load().prompts.first(where: {
+                $0.state == .waiting && !keys.isDisjoint(with: $0.chatKeys)
+            })?.id
+        {
+            throw CommandError(
+                outcome.failures.worst ?? .failed,
+                "outbox.stuck",
+                "an earlier prompt of this chat (\(id)) still waits, and nothing is sent before it",
+                next: "pairtool outbox send \(id), or pairtool outbox remove \(id)"
+            )
+        }
+        guard let made = outcome.newChats[conversation.newChatID] else { return madeChat(of: conversation) }
+        return (made.id, made.title)
+    }
+
+    /// The chat that another process, or an earlier attempt, has created for a conversation.
+    private func madeChat(of conversation: Conversation) -> (id: String, title: String?)? {
+        guard !conversation.exists, host.family.behavior.queuing != .none else { return nil }
+        // A damaged outbox was reported when it was asked what waits.
+        guard let id = (try? outbox.load())?.chat(madeFor: conversation.newChatID) else { return nil }
+        return (id, nil)
     }
 }

@@ -72,6 +72,13 @@ extension WaitingPrompt {
     /// What tells its chat from others; empty if that is not known.
     var chatKeys: [ByteText] { [chat, newChatID?.uuidString].compactMap(\.self).map(ByteText.init) }
 
+    /// Whether its options hold only while the program that sent it waits for the answer: it answers what the agent of
+    /// a verified host asks.
+    func needsSender(at host: PairedHost) -> Bool {
+        host.trust == .verified && host.family.behavior.queuing == .untilReceived
+            && (deniesQuestions == true || allowedTools?.isEmpty != true)
+    }
+
     /// The beginning of the prompt, for one line.
     var excerpt: String {
         let line = TerminalText.line(prompt.trimmingWhitespace())
@@ -123,12 +130,14 @@ extension HostSession {
                 at: now
             )
             guard let added else { return nil }
+            let made = outbox.chat(madeFor: conversation.newChatID)
             outbox.change(added.id) { prompt in
-                prompt.chatID = conversation.chatID.isEmpty ? nil : conversation.chatID
+                prompt.chatID = conversation.chatID.isEmpty ? made : conversation.chatID
                 prompt.chatTitle = conversation.title
                 prompt.projectID = conversation.newProjectID
                 prompt.newChatID = conversation.exists ? nil : conversation.newChatID
                 prompt.model = conversation.model
+                prompt.deniesQuestions = conversation.deniesQuestions ? true : nil
                 prompt.commandID = UUID()
             }
             return outbox.prompts.last

@@ -36,6 +36,8 @@ package struct Approval: Sendable, Hashable, Identifiable {
     package var wasAnswerLost = false
     package var chatID: String?
     package var turnID: String?
+    /// The agent's mode when it asked; nil where that is not known.
+    package var mode: AgentMode?
 
     /// The status of a request that waits.
     package static let pending = "pending"

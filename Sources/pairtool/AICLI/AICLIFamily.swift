@@ -14,6 +14,9 @@ struct AICLIFamily: Family {
     let firstCommand = "pairtool projects"
     let codes: Set<PairingCodeKind> = [.token]
     let queuing = PromptQueuing.untilAnswered
+    // Servers list no open questions, questions have no ids, and an answer is the next prompt: one that comes too late
+    // would be taken as a prompt (aicli, "Seen with the real server").
+    let asksSenderOnly = true
     let files: FamilyFiles? = .aicli
 
     func clients(of host: PairedHost) -> [Any.Type] { [AICLIHost.self] }
@@ -23,6 +26,7 @@ struct AICLIFamily: Family {
             health?.limits.map { HostCapability.cannot("auto", "auto mode", $0) }
             ?? .can("auto", "auto mode", "chat", "--auto MODE")
         var reasons = ["models": "the server chooses", "create": "only sessions: pairtool new session"]
+        reasons["approvals"] = "its agent asks only where the prompt was sent: in send, chat or outbox send"
         reasons["prompts"] = health?.limits
         return FamilyCapabilities(
             notes: ["chats": "one for each project", "messages": "from this machine; the server stores none"],

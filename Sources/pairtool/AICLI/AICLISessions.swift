@@ -80,7 +80,9 @@ extension HostOptions {
         let output = options.output
         let host = try paired(.aicli, for: matter, output.context)
         let result = try await HistoryRecorder.with(host, output) { recorder in
-            try await AICLISessions.with(host, output: output) { try await body($0.recorded(by: recorder)) }
+            try await host.naming {
+                try await AICLISessions.with(host, output: output) { try await body($0.recorded(by: recorder)) }
+            }
         }
         try noteContact(with: host, output.context)
         return result
@@ -89,10 +91,18 @@ extension HostOptions {
 
 /// Asks the user the questions of an agent.
 enum AICLIPermissionQuestion {
-    /// - Returns: nil if there is no terminal to ask on; then every permission is denied.
-    static func answering(_ output: Output, hostName: String) -> AICLIPermissionAnswering? {
+    /// - Returns: What denies every permission, if there is no terminal to ask on.
+    static func answering(_ output: Output, hostName: String) -> AICLIPermissionAnswering {
         let context = output.context
-        guard context.canAsk else { return nil }
+        guard context.canAsk else {
+            return { _ in
+                output.say(
+                    "The agent asked for permission, and there is no terminal to ask on, so it is denied. "
+                        + "To allow it next time: pairtool send --allow-tool NAME"
+                )
+                return nil
+            }
+        }
         return { request in
             let text = TerminalText.block("\nThe agent asks: \(request.prompt)")
             let question = Question(context: context)

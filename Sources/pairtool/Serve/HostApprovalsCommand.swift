@@ -43,17 +43,15 @@ struct HostApprovalsCommand: AsyncParsableCommand {
                 throw CommandError(.nothingFound, "approvals.none", "the agent of your host waits for no answer")
             }
             let now = output.context.now()
-            output.list(
-                questions,
-                columns: [
-                    TableColumn("ID", rank: 0) { $0.id.shortID },
-                    TableColumn("WANTS TO", shrinks: true, rank: 0) { $0.title },
-                    TableColumn("KIND", rank: 2) { $0.kind.isEmpty ? "–" : $0.kind },
-                    TableColumn("ASKED", rank: 3) { TimeText.ago($0.askedAt, now: now) },
-                    TableColumn("STATE", rank: 1) { $0.stateText(now: now) },
-                ],
-                id: \.id
-            )
+            var columns: [TableColumn<HostQuestion>] = [
+                TableColumn("ID", rank: 0) { $0.id.shortID },
+                TableColumn("WANTS TO", shrinks: true, rank: 0) { $0.title },
+                TableColumn("KIND", rank: 2) { $0.kind.isEmpty ? "–" : $0.kind },
+                TableColumn("ASKED", rank: 3) { TimeText.ago($0.askedAt, now: now) },
+                TableColumn("STATE", rank: 1) { $0.stateText(now: now) },
+            ]
+            columns += TableColumn.mode(questions) { $0.mode }
+            output.list(questions, columns: columns, id: \.id)
             if output.format == .text { output.say("Next: pairtool host approvals show ID") }
         }
     }
@@ -185,6 +183,7 @@ extension HostQuestion {
             "state     \(stateText(now: now))" + (decidedBy.map { ": \($0) chose “\(chosen ?? "")”" } ?? ""),
             "answers   \(options.map(\.name).joined(separator: ", "))",
         ].map(TerminalText.line)
+        if let mode { lines.append(TerminalText.line("mode      \(mode.name)")) }
         if let arguments, !arguments.isEmpty { lines += ["", TerminalText.block(arguments)] }
         if state == .open {
             lines += ["", "To answer: pairtool host approvals approve \(id.shortID), or reject \(id.shortID)"]

@@ -28,6 +28,7 @@ struct HostEventRow: Encodable {
     var title: String?
     var outcome: String?
     var by: String?
+    var mode: AgentMode?
 
     init(event: String, message: String) {
         self.event = event
@@ -93,10 +94,16 @@ struct HostEventRow: Encodable {
             deviceId = device.id
             deviceName = device.name
             message = what
-        case .turnStarted(let chatID, let turnID):
+        case .turnStarted(let chatID, let turnID, let mode):
             event = "turn_started"
             chatId = chatID
             turnId = turnID
+            self.mode = mode
+        case .modeChanged(let chatID, let projectID, let mode):
+            event = "mode_changed"
+            chatId = chatID
+            projectId = projectID
+            self.mode = mode
         case .turnFinished(let chatID, let turnID, let ok):
             event = "turn_finished"
             chatId = chatID
@@ -113,6 +120,7 @@ struct HostEventRow: Encodable {
             chatId = question.chatId
             title = question.title
             expiresAt = question.expiresAt
+            mode = question.mode
         case .questionEnded(let question):
             event = "question_ended"
             questionId = question.id

@@ -164,7 +164,9 @@ actor HostScreen {
             line("\(self.device(device)) created the chat \(title).")
         case .quotaReached(let device, let what):
             line("\(device.name) (\(device.id)) has reached its quota of \(what) (--quota).")
-        case .turnStarted(let chatID, _): line("A turn started in chat \(chatID.shortID).")
+        case .turnStarted(let chatID, _, let mode):
+            line("A turn started in chat \(chatID.shortID)\(Self.remark(mode)).")
+        case .modeChanged(let chatID, _, let mode): line("Chat \(chatID.shortID): \(mode.text).")
         case .turnFinished(let chatID, _, let ok):
             line("The turn in chat \(chatID.shortID) \(ok ? "is done" : "failed").")
         case .agent(let message, let lines, let log):
@@ -173,7 +175,8 @@ actor HostScreen {
             if let log, !lines.isEmpty { line("Full log: \(log)") }
         case .questionAsked(let question):
             line(
-                "The agent asks in chat \(question.chatId.shortID): \(question.title). To answer: "
+                "The agent asks in chat \(question.chatId.shortID)\(Self.remark(question.mode)): \(question.title). "
+                    + "To answer: "
                     + "pairtool host approvals show \(question.id.shortID)"
             )
         case .questionEnded(let question): line(Self.ending(of: question))
@@ -184,6 +187,8 @@ actor HostScreen {
             )
         }
     }
+
+    private static func remark(_ mode: AgentMode?) -> String { mode.map { " (\($0.text))" } ?? "" }
 
     private static func ending(of question: HostQuestion) -> String {
         let what = "The question \(question.id.shortID) in chat \(question.chatId.shortID)"

@@ -70,6 +70,47 @@ import Testing
         }
     }
 
+    @Test("--deny-questions denies at a terminal too, and for a prompt that waited")
+    func denyQuestions() async throws {
+        let ask = FakeAICLITurn([.ask("Run rm?", options: ["y", "n"], tool: "Bash", copies: 1), .reply("Done.")])
+        try await withPaired(Self.script(ask, ask, ask, ask)) { server, user in
+            let options = ["--deny-questions", "--allow-tool", "Read", "--plain"]
+            let denied = await user.run(["send", "web", "go"] + options, stdin: "y\n", terminal: true)
+            #expect(denied.status == 0 && denied.err.contains("Denied: Run rm?"), "\(denied)")
+            #expect(!denied.err.contains("The agent asks"), "\(denied)")
+            server.change { $0.faults = [.resetBeforeWelcome] }
+            #expect(await user.run(["send", "web", "later"] + options).status == 10)
+            let late = await user.run("outbox", "send", "--plain", stdin: "y\n", terminal: true)
+            #expect(late.status == 0 && late.err.contains("Denied: Run rm?"), "\(late)")
+            #expect(!late.err.contains("The agent asks"), "\(late)")
+            #expect(await user.run("send", "web", "all", "--allow-all-tools", "--queue").status == 0)
+            let nobody = await user.run("send", "web", "none", "--queue")
+            #expect(nobody.err.contains("To allow it next time: pairtool send --allow-tool NAME"), "\(nobody)")
+            #expect(server.prompts == ["go", "n", "later", "n", "all", "y", "none", "n"])
+        }
+    }
+
+    @Test("The inbox says that it does not list AICLI hosts, and sends them nothing")
+    func notInInbox() async throws {
+        try await withPaired { server, user in
+            let rows = try await user.run("capabilities", "--json").json
+            let row = try #require(rows.first { $0["capability"] == .text("approvals") })
+            #expect(row["available"] == .bool(false) && row["note"]?.string?.contains("the prompt was sent") == true)
+            let count = server.requests.count
+            let alone = await user.run("approvals")
+            #expect(alone.status == 5 && alone.err.contains("Not listed: "), "\(alone)")
+            #expect(await user.run("approvals", "--json").err.contains("Not listed") == false)
+            try await withFakeJarvis { jarvis in
+                await user.pair(jarvis)
+                let both = await user.run("approvals")
+                #expect(both.status == 0 && both.err.contains("Agents there ask only in the command"), "\(both)")
+                let one = await user.run("approvals", "--host", jarvis.endpointText)
+                #expect(one.status == 0 && !one.err.contains("Not listed"), "\(one)")
+            }
+            #expect(server.requests.count == count)
+        }
+    }
+
     @Test("A question that names its tool in words only is covered by that tool, and by no other")
     func permissionByName() async throws {
         let ask = FakeAICLITurn([

@@ -1,6 +1,7 @@
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
+import Identity
 import Testing
 
 @testable import pairtool
@@ -8,7 +9,7 @@ import Testing
 /// What an agent asks, answered by the built binary: at a terminal, by options, and from elsewhere.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct AgentQuestionCommandTests {
     /// Runs a host with an agent that asks when its prompt is “ask”, and a user who has paired with it.
-    private func withAgent(
+    func withAgent(
         _ host: [String] = [],
         pair: [String] = [],
         _ body: @escaping @Sendable (_ host: Sandbox, _ user: Sandbox, HostEvents) async throws -> Void
@@ -37,6 +38,7 @@ import Testing
         arguments: [
             (["--allow-tool", "execute"], "y"), (["--allow-tool", "Run it"], "y"), (["--allow-all-tools"], "y"),
             (["--deny-questions"], "n"), (["--allow-tool", "edit", "--deny-questions"], "n"),
+            (["--queue", "--allow-tool", "execute"], "y"), (["--queue", "--deny-questions"], "n"),
         ]
     )
     func options(options: [String], answer: String) async throws {
@@ -138,6 +140,68 @@ import Testing
             #expect(watched.status == 130)
             #expect(try await events.first("question_ended")["by"] == .text("desk"))
             #expect(try await events.first("always_refused")["deviceName"] == .text("desk"))
+        }
+    }
+
+    @Test(
+        "What answers the questions about a prompt is applied when it has waited; no command sends it along the way",
+        arguments: [(["--allow-tool", "execute"], "y"), (["--allow-all-tools"], "y"), (["--deny-questions"], "n")]
+    )
+    func waited(options: [String], answer: String) async throws {
+        try await withAgent { _, user, events in
+            try await withCutRelay(before: try await events.ports.secure) { relay in
+                let first = try await user.spawn(["send", "--new", "say hello", "--json"])
+                let chat = try #require(try first.json.last?["chatId"]?.string)
+                #expect(try await user.spawn(["chats"]).status == 0)
+                let endpoint = try #require(CompanionEndpoint("127.0.0.1:\(relay.port)"))
+                try PairedHostStore(directory: user.data).update {
+                    ($0.hosts[0].endpoint, $0.hosts[0].namedEndpoint) = (endpoint, nil)
+                }
+                // Else the host is found past its tunnel, by its adverts.
+                let blind = ["PAIRTOOL_INTERFACE": "none0"]
+                for sending in [["outbox", "send"], ["send", chat, "say more"]] {
+                    relay.close()
+                    let kept = try await user.spawn(["send", chat, "ask", "--queue"] + options, environment: blind)
+                    #expect(kept.status == 0 && kept.err.contains("back: pairtool outbox send"), "\(kept)")
+                    let behind = try await user.spawn(["send", chat, "say two", "--queue"], environment: blind)
+                    #expect(behind.status == 0, "\(behind)")
+                    relay.open()
+                    let other = try await user.spawn(["projects"], environment: blind)
+                    #expect(other.status == 0, "\(other)")
+                    #expect(other.err.contains("2 prompts wait for Shed: pairtool outbox send"), "\(other)")
+                    let sent = try await user.spawn(sending, environment: blind)
+                    #expect(sent.status == 0 && (sent.out + sent.err).contains("chosen: \(answer)"), "\(sent)")
+                    #expect(try await user.spawn(["outbox"]).status == 3, "\(sent)")
+                }
+            }
+        }
+    }
+
+    @Test("--deny-questions of a chat holds in the chats that are begun in it")
+    func deniesInNewChat() async throws {
+        try await withAgent { _, user, _ in
+            let words = ["chat", "--new", "--deny-questions"]
+            let chat = try await user.spawn(words, stdin: "say hello\n/new\nask\n/chats\n/chats 1\nask\n")
+            #expect(chat.status == 0 && chat.out.components(separatedBy: "chosen: n").count == 3, "\(chat)")
+        }
+    }
+
+    @Test("A question about a queued prompt is asked at a terminal; without one, a line says where to answer")
+    func queued() async throws {
+        try await withAgent { _, user, _ in
+            let (_, sent) = try await user.follow(Self.ask + ["--queue", "--json"]) { run in
+                let id = try #require(try await run.events.first("approval_asked")["approvalId"]?.string)
+                try await run.messages.has("pairtool approvals approve \(id.prefix(8))")
+                #expect(try await user.spawn(["approvals", "reject", String(id.prefix(8))]).status == 0)
+                #expect(try await run.events.first("finished")["answer"] == .text("chosen: n"))
+            }
+            #expect(sent.status == 0, "\(sent)")
+            try await user.atTerminal(Self.ask + ["--queue"]) { terminal in
+                try await terminal.shows("[y] Yes  [n] No  [v] show again: ")
+                try await terminal.type("y")
+                try await terminal.shows("chosen: y")
+                #expect(try await terminal.status == 0)
+            }
         }
     }
 
@@ -293,6 +357,29 @@ import Testing
                         try watch.interrupt()
                     }
                     #expect(try await run.events.first("finished")["answer"] == .text("chosen: y"))
+                }
+                #expect(sent.status == 0)
+            }
+        }
+    }
+
+    @Test(
+        "A button that is pressed before the service has told the notification's number answers the question",
+        .enabled(if: PrivateBus.missing.isEmpty)
+    )
+    func earlyButton() async throws {
+        try await withAgent { _, user, _ in
+            let service = ["notifications", "--can", "actions", "--can", "body", "--choose", "reject"]
+            try await PrivateBus.with(service) { desktop in
+                let (_, sent) = try await user.follow(Self.ask + ["--json"]) { run in
+                    _ = try await run.events.first("approval_asked")
+                    let watching = ["approvals", "--watch", "--notify", "--json", "--interval", "0.05"]
+                    let (_, _) = try await user.follow(watching, environment: desktop.environment) { watch in
+                        let decided = try await watch.events.first("decided")
+                        #expect(decided["approval"]?["status"] == .text("rejected"), "\(decided)")
+                        try watch.interrupt()
+                    }
+                    #expect(try await run.events.first("finished")["answer"] == .text("chosen: n"))
                 }
                 #expect(sent.status == 0)
             }

@@ -26,6 +26,23 @@ extension HostOptions {
         }
     }
 
+    /// Names the hosts, of those that a list is about, whose questions are in no list.
+    func sayUnlisted(_ output: Output) {
+        guard output.format == .text,
+            let paired = try? PairedHostStore(directory: output.context.paths.data).load()
+        else { return }
+        var hosts = paired.hosts
+        if let word = host ?? output.context.hostVariable {
+            hosts = (try? PairedHostSelection.selectKnown(word, in: paired)).map { [$0] } ?? []
+        }
+        let names = hosts.filter { $0.family.behavior.asksSenderOnly }.map { TerminalText.line($0.name) }
+        guard !names.isEmpty else { return }
+        output.say(
+            "Not listed: \(names.joined(separator: ", ")). Agents there ask only in the command that sent the prompt: "
+                + "pairtool send, chat or outbox send."
+        )
+    }
+
     /// Runs a body with the request that the user named, and with its host.
     ///
     /// - Parameter word: The id, or the first characters of it (at least four, in any case). Requests that wait come

@@ -13,17 +13,22 @@ actor ApprovalNotifications {
     /// The host to name, if several are watched.
     private let host: String?
     private var shown: [NotificationService.Shown: Approval] = [:]
+    /// What was chosen before the service had told the number of the notification; nil while none is being shown.
+    private var early: [NotificationService.Shown: ApprovalChoice]?
 
     init(service: NotificationService, host: String?) {
         (self.service, self.host) = (service, host)
     }
 
     /// Shows a new request. An error of the notification service does not stop the watch.
-    func show(_ approval: Approval) async {
+    ///
+    /// - Returns: The user's decision, if it came before the service had told the number of the notification.
+    func show(_ approval: Approval) async -> ApprovalChoice? {
         var lines: [String] = []
         if let reason = approval.reason, !reason.isEmpty { lines.append(reason.scalars(atMost: 300)) }
         if !approval.kind.isEmpty { lines.append(approval.kind.scalars(atMost: 60)) }
         if let by = approval.requestedBy, !by.isEmpty { lines.append("by \(by.scalars(atMost: 60))") }
+        if let mode = approval.mode { lines.append(mode.text) }
         if let host { lines.append("at \(host.scalars(atMost: 60))") }
         // Nobody approves what is not shown in full.
         let isWhole = approval.options == nil || approval.arguments.map { $0.unicodeScalars.count <= 300 } ?? false
@@ -31,13 +36,18 @@ actor ApprovalNotifications {
         if !service.hasActions || !isWhole { lines.append("pairtool approvals show \(approval.id.scalars(atMost: 8))") }
         var actions = isWhole ? [(Self.approve, "Approve")] : []
         actions.append((Self.reject, "Reject"))
+        early = [:]
+        defer { early = nil }
         let notification = try? await service.show(
             title: "Approve? \(approval.action.scalars(atMost: 200))",
             body: lines.joined(separator: "\n"),
             actions: approval.mayDecide ? actions : [],
             isUrgent: true
         )
-        if let notification { shown[notification] = approval }
+        guard let notification else { return nil }
+        if let choice = early?[notification] { return choice }
+        shown[notification] = approval
+        return nil
     }
 
     /// Removes the notification of a request that is no longer waiting.
@@ -59,10 +69,20 @@ actor ApprovalNotifications {
             shown[notification] = nil
             return nil
         case .chosen(let notification, let action):
-            guard [Self.approve, Self.reject].contains(action), let approval = shown.removeValue(forKey: notification)
-            else { return nil }
-            let isApproved = action == Self.approve
-            return (approval, isApproved ? .approve(always: false) : .reject(always: false, reason: Self.reason))
+            guard let choice = Self.choice(action) else { return nil }
+            guard let approval = shown.removeValue(forKey: notification) else {
+                early?[notification] = choice
+                return nil
+            }
+            return (approval, choice)
+        }
+    }
+
+    private static func choice(_ action: String) -> ApprovalChoice? {
+        switch action {
+        case approve: .approve(always: false)
+        case reject: .reject(always: false, reason: reason)
+        default: nil
         }
     }
 }

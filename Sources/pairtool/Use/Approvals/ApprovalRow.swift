@@ -21,6 +21,8 @@ struct ApprovalRow: Encodable {
     var decidedBy: String?
     var chatId: String?
     var turnId: String?
+    /// The agent's mode when it asked.
+    var mode: AgentMode?
     /// Where it was read from.
     var daemon: String
 
@@ -41,6 +43,7 @@ struct ApprovalRow: Encodable {
         decidedBy = approval.decidedBy
         chatId = approval.chatID
         turnId = approval.turnID
+        mode = approval.mode
         daemon = place
     }
 
@@ -64,6 +67,7 @@ struct ApprovalRow: Encodable {
         if let decidedBy { lines.append(("decider", decidedBy)) }
         if let chosen = options?.name(of: option) { lines.append(("answer", chosen)) }
         if let chatId { lines.append(("chat", chatId)) }
+        if let mode { lines.append(("mode", mode.name)) }
         if let options { lines.append(("answers", options.map(\.name).joined(separator: ", "))) }
         for (key, value) in (details ?? [:]).sorted(by: { $0.key < $1.key }).prefix(40) {
             lines.append(("detail", "\(key.scalars(atMost: 60)) = \(value)"))

@@ -51,7 +51,8 @@ struct ApprovalWatcher: Sendable {
             try await ApprovalWatch(approvals: approvals, interval: interval).run { event in
                 show(event)
                 switch event {
-                case .added(let approval): if let notifications { await notifications.show(await whole(approval)) }
+                case .added(let approval):
+                    if let choice = await notifications?.show(await whole(approval)) { await decide(approval, choice) }
                 case .decided(let approval), .gone(let approval): await notifications?.remove(approval)
                 case .interrupted, .resumed, .moved: break
                 }
@@ -83,7 +84,8 @@ struct ApprovalWatcher: Sendable {
         switch event {
         case .added(let approval):
             let person = approval.requestedBy ?? ""
-            write("added", "+", approval, person.isEmpty ? approval.kind : "by \(person)")
+            let remarks = [person.isEmpty ? approval.kind : "by \(person)", approval.mode?.text ?? ""]
+            write("added", "+", approval, remarks.filter { !$0.isEmpty }.joined(separator: "  "))
         case .decided(let approval):
             write("decided", "-", approval, approval.status + (approval.decidedBy.map { " by \($0)" } ?? ""))
         case .gone(let approval): write("gone", "-", approval, "gone")

@@ -29,8 +29,9 @@ struct ApprovalsCommand: AsyncParsableCommand {
         abstract: "List what agents and daemons of paired hosts want to do, and approve or reject it.",
         discussion: """
             One inbox for all paired hosts that ask: agents of verified hosts, which this device may answer with the \
-            permission approve, and Jarvis daemons. --host shows those of one host. Name a request by its id, or by at \
-            least four characters of it.
+            permission approve, and Jarvis daemons. AICLI servers list no questions: their agents ask only where the \
+            prompt was sent. --host shows those of one host. Name a request by its id, or by at least four characters \
+            of it.
 
             Examples:
               pairtool approvals
@@ -78,6 +79,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
+            host.sayUnlisted(options.output)
             try await place.run {
                 let hosts = try host.approvalHosts(.current)
                 guard hosts.count > 1 || all.allHosts else {
@@ -128,7 +130,8 @@ struct ApprovalsCommand: AsyncParsableCommand {
                 TableColumn("BY", shrinks: true, rank: 2) { approval($0).asker },
                 TableColumn("ASKED") { TimeText.ago(approval($0).requestedAt, now: now) },
             ]
-            output.list(rows, columns: first + more + last) { approval($0).id }
+            let mode = TableColumn.mode(rows) { approval($0).mode }
+            output.list(rows, columns: first + more + last + mode) { approval($0).id }
         }
 
         private func report(_ list: ApprovalList, at place: String, _ output: Output) {

@@ -190,8 +190,8 @@ struct TurnProgress: Sendable {
     private var tokens: Int?
     /// How many files the agent has changed, where the host has said it.
     var changedFiles: Int?
-    /// How freely the agent works, in its words, where the host has said it.
-    var mode: String?
+    /// How freely the agent works, where the host has said it.
+    var mode: AgentMode?
     var lastFrame = ""
 
     private static let frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
@@ -224,7 +224,7 @@ struct TurnProgress: Sendable {
 
     func line(elapsed: Double, columns: Int) -> String {
         let doing = status ?? running.last.map { "⚙ \($0.name)" }
-        let parts = [Self.frame(elapsed: elapsed), doing, tokens.map(Self.tokens), mode.map(Self.mode)]
+        let parts = [Self.frame(elapsed: elapsed), doing, tokens.map(Self.tokens), mode?.text]
         return DisplayWidth.cut(TerminalText.line(parts.compactMap(\.self).joined(separator: " · ")), to: columns)
     }
 
@@ -232,11 +232,10 @@ struct TurnProgress: Sendable {
         let names = tools.map { $0.count == 1 ? $0.name : "\($0.name) ×\($0.count)" }
         let used = names.isEmpty ? nil : "tools: " + names.joined(separator: ", ")
         return [
-            Self.time(elapsed), used, changedFiles.map(Self.changed), tokens.map(Self.tokens), mode.map(Self.mode),
+            Self.time(elapsed), used, changedFiles.map(Self.changed), tokens.map(Self.tokens),
+            mode.map { TerminalText.line($0.text) },
         ].compactMap(\.self).joined(separator: " · ")
     }
-
-    private static func mode(_ name: String) -> String { "mode: \(TerminalText.line(name))" }
 
     static func changed(_ files: Int) -> String {
         files == 1 ? "1 file changed" : "\(files) files changed"

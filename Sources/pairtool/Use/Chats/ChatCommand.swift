@@ -100,11 +100,11 @@ struct ChatCommand: AsyncParsableCommand {
                 project: project,
                 in: session,
                 model: model,
-                allowedTools: tools.allowedTools
+                allowedTools: tools.allowedTools,
+                deniesQuestions: tools.denyQuestions
             )
             if !pictures.isEmpty { try conversation.checkTakesImages() }
             conversation.images = pictures
-            conversation.deniesQuestions = tools.denyQuestions
             var loop = ChatLoop(
                 session: session,
                 conversation: conversation,

@@ -69,7 +69,9 @@ struct ChatsCommand: AsyncParsableCommand {
                 TableColumn("ID", rank: 0) { $0.id.shortID },
             ]
             if projects.count > 1 { columns.append(TableColumn("PROJECT", shrinks: true, rank: 2) { $0.projectName }) }
-            session.output.list(chats.map(ChatRow.init), columns: columns, id: \.id)
+            let rows = chats.map(ChatRow.init)
+            columns += TableColumn.mode(rows) { $0.mode }
+            session.output.list(rows, columns: columns, id: \.id)
         }
     }
 
@@ -96,7 +98,8 @@ struct ChatsCommand: AsyncParsableCommand {
             let next = "pairtool projects --all-hosts"
             throw found.failure(CommandError(.nothingFound, "project.unknown", unknown, next: next))
         }
-        output.list(rows, ("TITLE", \.title), place: ("PROJECT", \.projectName))
+        let mode = TableColumn.mode(rows, rank: 2) { $0.row.mode }
+        output.list(rows, ("TITLE", \.title), place: ("PROJECT", \.projectName), more: mode)
     }
 }
 
@@ -107,6 +110,7 @@ struct ChatRow: DatedRow {
     var projectId: String
     var projectName: String
     var lastUpdatedAt: Date?
+    var mode: AgentMode?
 
     init(_ item: ChatInProject) {
         id = item.chat.id
@@ -114,5 +118,6 @@ struct ChatRow: DatedRow {
         projectId = item.chat.projectId
         projectName = item.project.project.name
         lastUpdatedAt = item.chat.lastUpdatedAt
+        mode = item.chat.mode
     }
 }

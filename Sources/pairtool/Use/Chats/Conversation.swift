@@ -9,6 +9,8 @@ struct Conversation: Sendable {
     /// Empty until the chat is created.
     private(set) var chatID: String
     private(set) var title: String
+    /// The agent's mode when the chat was opened; nil where that is not known.
+    private(set) var mode: AgentMode?
     /// The project in which to create the chat at the first prompt; nil once the chat exists.
     private var unmadeIn: MergedProject?
     /// What prompts name that wait for this chat while it does not exist.
@@ -21,7 +23,7 @@ struct Conversation: Sendable {
     var images: [TurnImage] = []
     var allowedTools: [String]?
     /// Whether the answer to questions about other tools is no.
-    var deniesQuestions = false
+    let deniesQuestions: Bool
     /// Whether the next prompt can be sent at once.
     private var isPrepared = false
     /// The answer to the last prompt; empty if there is none.
@@ -39,7 +41,8 @@ struct Conversation: Sendable {
         project: String? = nil,
         in session: HostSession,
         model: String?,
-        allowedTools: [String]?
+        allowedTools: [String]?,
+        deniesQuestions: Bool
     ) async throws -> Conversation {
         guard let word else {
             let project = try await session.projectForNewChat(project)
@@ -50,18 +53,22 @@ struct Conversation: Sendable {
                 projectPath: project.project.localPath,
                 model: try await session.model(model),
                 allowedTools: allowedTools,
+                deniesQuestions: deniesQuestions,
                 unmadeIn: project
             )
         }
         let item = try await session.chat(word)
-        return Conversation(
+        var conversation = Conversation(
             session: session,
             chatID: item.chat.id,
             title: item.chat.title,
             projectPath: item.project.project.localPath,
             model: try await session.model(model),
-            allowedTools: allowedTools
+            allowedTools: allowedTools,
+            deniesQuestions: deniesQuestions
         )
+        conversation.mode = item.chat.mode
+        return conversation
     }
 
     private init(
@@ -71,6 +78,7 @@ struct Conversation: Sendable {
         projectPath: String,
         model: String?,
         allowedTools: [String]?,
+        deniesQuestions: Bool,
         unmadeIn: MergedProject? = nil
     ) {
         self.unmadeIn = unmadeIn
@@ -80,6 +88,7 @@ struct Conversation: Sendable {
         self.projectPath = projectPath.isEmpty ? nil : projectPath
         self.model = model
         self.allowedTools = allowedTools
+        self.deniesQuestions = deniesQuestions
     }
 
     /// The project in which the chat is created at the first prompt; nil once it exists.
@@ -112,7 +121,7 @@ struct Conversation: Sendable {
 
     private mutating func makeChat(for prompt: String) async throws {
         if let made = try await session.sendWaiting(before: self), unmadeIn != nil {
-            (chatID, title, unmadeIn) = (made.id, made.title, nil)
+            (chatID, title, unmadeIn) = (made.id, made.title ?? self.title, nil)
         }
         guard let project = unmadeIn else { return }
         let title = ChatTitle.of(prompt)
@@ -162,6 +171,7 @@ struct Conversation: Sendable {
             model: model,
             projectPath: projectPath,
             allowedTools: allowedTools,
+            deniesQuestions: deniesQuestions,
             images: images
         )
         images = []

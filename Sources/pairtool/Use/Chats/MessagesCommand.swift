@@ -46,7 +46,8 @@ struct MessagesCommand: AsyncParsableCommand {
         try await host.withKnownSession(options, known, isPlain: rendering.plain) { session in
             let chat = try await session.chat(chat).chat
             let count = try await Pager.with(session.output, isWanted: !avoidsPager) { output, pager in
-                let writer = MessageWriter(output: output)
+                let writer = MessageWriter(output: output, mode: chat.mode)
+                writer.begin()
                 if !all {
                     let messages = try await session.chats.lastMessages(chatID: chat.id, count: last ?? 20)
                     messages.forEach(writer.write)
@@ -71,6 +72,8 @@ struct MessagesCommand: AsyncParsableCommand {
 /// Writes messages as they are read.
 struct MessageWriter {
     let output: Output
+    /// Of the chat's agent now.
+    var mode: AgentMode?
 
     /// A message in JSON.
     private struct Row: Encodable {
@@ -79,8 +82,11 @@ struct MessageWriter {
         var text: String
         var createdAt: Date?
         var interrupted: Bool?
+        /// Of the chat's agent now.
+        var chatMode: AgentMode?
 
-        init(_ message: CompanionMessage) {
+        init(_ message: CompanionMessage, chatMode: AgentMode?) {
+            self.chatMode = chatMode
             id = message.id
             role = message.role.rawValue
             text = message.text
@@ -89,10 +95,16 @@ struct MessageWriter {
         }
     }
 
+    /// Tells people the mode, where it is known.
+    func begin() {
+        guard output.format == .text, let mode else { return }
+        output.data(output.fitted(output.faint(mode.text)) + "\n")
+    }
+
     func write(_ message: CompanionMessage) {
         switch output.format {
         case .json:
-            output.json(Row(message))
+            output.json(Row(message, chatMode: mode))
         case .quiet:
             output.data(TerminalText.line(message.id))
         case .text:

@@ -99,10 +99,10 @@ struct SendCommand: AsyncParsableCommand {
                 project: project,
                 in: session,
                 model: model,
-                allowedTools: tools.allowedTools
+                allowedTools: tools.allowedTools,
+                deniesQuestions: tools.denyQuestions
             )
             conversation.images = pictures
-            conversation.deniesQuestions = tools.denyQuestions
             try await conversation.prepare(for: prompt)
             if new { session.output.say("Chat \(conversation.chatID)") }
             do {
@@ -127,7 +127,8 @@ struct SendCommand: AsyncParsableCommand {
                 project: project,
                 in: session,
                 model: model,
-                allowedTools: tools.allowedTools
+                allowedTools: tools.allowedTools,
+                deniesQuestions: tools.denyQuestions
             )
             let waiting = try session.queue(prompt, in: conversation)
             kept = QueuedPrompt(host: session.host, store: session.outbox, prompt: waiting)
@@ -162,7 +163,10 @@ struct SendCommand: AsyncParsableCommand {
             }
             if output.format == .json { output.json(QueuedEvent(WaitingRow(kept))) }
             let name = TerminalText.line(kept.host.name)
-            output.say("The prompt waits as \(kept.prompt.id), and is sent when \(name) is back: pairtool outbox")
+            let next =
+                kept.prompt.needsSender(at: kept.host)
+                ? ". Once \(name) is back: pairtool outbox send" : ", and is sent when \(name) is back: pairtool outbox"
+            output.say("The prompt waits as \(kept.prompt.id)\(next)")
         }
     }
 

@@ -52,6 +52,7 @@ struct TurnWriter {
         var chosen: String?
         var decidedBy: String?
         var expiresAt: Date?
+        var mode: AgentMode?
         var steps: [AgentPlanStep]?
         var locations: [AgentLocation]?
         var changes: [AgentToolReport.Change]?
@@ -88,7 +89,7 @@ struct TurnWriter {
             screen.note(Self.end(of: name, success, details))
         case .usage(let usage): screen.update { $0.count(usage) }
         case .changed(let files): screen.update { $0.changedFiles = files }
-        case .mode(let name): screen.update { $0.mode = name }
+        case .mode(let mode): screen.update { $0.mode = mode }
         case .question(let notice):
             switch notice.phase {
             case .asked: screen.update { $0.status = "waits for an answer: \(notice.title)" }
@@ -200,7 +201,7 @@ struct TurnWriter {
                 Event(type: "tool_complete", toolName: name, toolCallId: id, success: success, details: details)
             case .usage(let usage): Event(type: "usage", usage: usage)
             case .changed(let files): Event(type: "changed", files: files)
-            case .mode(let name): Event(type: "mode", text: name)
+            case .mode(let mode): Event(type: "mode", text: mode.name)
             case .question(let notice):
                 Event(
                     type: notice.phase.rawValue,
@@ -210,7 +211,8 @@ struct TurnWriter {
                     state: notice.state.rawValue,
                     chosen: notice.answer,
                     decidedBy: notice.decidedBy,
-                    expiresAt: notice.expiresAt
+                    expiresAt: notice.expiresAt,
+                    mode: notice.mode
                 )
             case .activity(.thought(let text)): Event(type: "thought", text: text)
             case .activity(.plan(let steps)): Event(type: "plan", steps: steps)

@@ -115,6 +115,7 @@ struct LiveWriter: Sendable {
         if let id = event.approvalId { words.append("\(id.shortID): \(event.title ?? "")") }
         if let person = event.decidedBy, let state = event.state { words.append("\(state) by \(person)") }
         if event.decidedBy == nil, event.type == .approvalDecided, let state = event.state { words.append(state) }
+        if let mode = event.mode { words.append(mode.text) }
         if let ok = event.ok { words.append(ok ? "ok" : "failed") }
         if let address = event.address { words.append("from \(address)") }
         if let left = event.triesLeft {

@@ -64,7 +64,8 @@ extension ChatLoop {
                 project: project,
                 in: before.session,
                 model: before.model,
-                allowedTools: tools
+                allowedTools: tools,
+                deniesQuestions: before.deniesQuestions
             )
         }
         guard let next = next.value else { return }
@@ -96,7 +97,8 @@ extension ChatLoop {
             let mark = item.chat.id.isSame(as: conversation.chatID) ? "*" : " "
             let number = String(index + 1)
             let title = TerminalText.line(item.chat.title)
-            let facts = "\(TimeText.ago(item.chat.lastUpdatedAt, now: now)), \(item.chat.id.shortID)"
+            let mode = item.chat.mode.map { ", " + TerminalText.line($0.text) } ?? ""
+            let facts = "\(TimeText.ago(item.chat.lastUpdatedAt, now: now)), \(item.chat.id.shortID)\(mode)"
             return "\(mark)\(String(repeating: " ", count: 3 - number.utf8.count))\(number)  \(title) (\(facts))"
         }
         let more = chats.count > 20 ? ["    … and \(chats.count - 20) more: pairtool chats"] : []

@@ -80,7 +80,12 @@ struct ChatLoop {
         if conversation.exists, history > 0 { try await Self.showHistory(history, conversation, prompts) }
         // A host that answers for this program alone would keep the user waiting.
         if session.host.family.behavior.queuing == .untilReceived {
-            try await session.sendWaiting(before: conversation)
+            do {
+                try await session.sendWaiting(before: conversation)
+            } catch let error as CommandError where error.code == "outbox.stuck" {
+                // The next prompt tries again.
+                session.output.report(error)
+            }
         }
         sayTitle()
         // Ctrl-C stops the running operation; at the prompt it only clears the line. Other signals end the chat.
@@ -112,16 +117,16 @@ struct ChatLoop {
     func sayTitle() {
         completer.tools(knownTools)
         let model = conversation.model.map { ", model \($0)" } ?? ""
-        session.output.say("\(conversation.title)\(model). /help lists the commands.")
+        let mode = conversation.mode.map { ", \($0.text)" } ?? ""
+        session.output.say("\(conversation.title)\(model)\(mode). /help lists the commands.")
     }
 
     /// The next prompt; nil at the end of the input. An interrupt at the prompt does not end the chat.
     private func readPrompt(_ text: String?) async throws -> String? {
         var text = text
         while true {
-            Interrupts.shared.drainWake()
             do {
-                return try await prompts.next(text)
+                return try await Interrupts.shared.waiting { try await prompts.next(text) }
             } catch is CancellationError {
                 try Task.checkCancellation()
                 // What was typed since stays.
@@ -157,6 +162,7 @@ struct ChatLoop {
                 session.output.say(stopped)
                 return .stopped
             }
+            await LocalHistory.forget(session.host, ifRevokedBy: error, session.output)
             session.output.report(CommandError(describing: error))
             return .failed(error)
         }

@@ -55,6 +55,7 @@ struct QuestionPrompt {
     private func show(_ approval: Approval) async throws {
         let kind = approval.kind.isEmpty ? "" : " (\(approval.kind))"
         var text = "\n" + TerminalText.line("The agent asks: \(approval.action)\(kind)") + "\n"
+        if let mode = approval.mode { text += TerminalText.line(mode.text) + "\n" }
         if let arguments = approval.arguments, !arguments.isEmpty {
             text += TerminalText.block(arguments.ends(with: "\n") ? arguments : arguments + "\n")
         }
@@ -91,5 +92,17 @@ struct OptionKeys {
     var line: String {
         let answers = keys.map { "[\(Character(Unicode.Scalar($0.key)))] \($0.option.name)" }
         return TerminalText.line((answers + ["[v] show again"]).joined(separator: "  ")) + ": "
+    }
+}
+
+extension QuestionNotice {
+    /// What became of a question, for people.
+    var ending: String {
+        let person = decidedBy ?? "Someone"
+        return switch state {
+        case .approved, .rejected: answer.map { "\(person) answered “\($0)”" } ?? "\(person) \(state.rawValue) it"
+        case .expired: "Nobody answered in time: rejected"
+        case .cancelled, .open, .interrupted: "The question needs no answer any more"
+        }
     }
 }

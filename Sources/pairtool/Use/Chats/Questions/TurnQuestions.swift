@@ -84,10 +84,12 @@ final class TurnQuestions: Sendable {
             } else if session.context.canAsk, session.output.format == .text {
                 try await QuestionPrompt(session: session, approvals: approvals).ask(notice.id)
             } else {
+                let mode = notice.mode.map { " (\($0.text))" } ?? ""
                 session.output.say(
-                    "The agent waits for an answer: \(notice.title). To answer: "
+                    "The agent waits for an answer: \(notice.title)\(mode). To answer: "
                         + "pairtool approvals approve \(notice.id.shortID), or reject \(notice.id.shortID)"
                 )
+                await TurnNotifier(context: session.context, hostName: session.host.name).show(.question, chat: "")
             }
         } catch let error as CompanionClientError where error.code == .alreadyDecided {
             // The turn itself tells by whom.

@@ -135,6 +135,13 @@ package final class LineEditor: @unchecked Sendable {
         queue.sync { startKeeping() }
     }
 
+    /// Runs a body that may read from the terminal, and takes the terminal again if this editor had it. Blocks.
+    package func released<R>(_ body: () throws -> R) rethrows -> R {
+        let hadTerminal = release()
+        defer { if hadTerminal { hold() } }
+        return try body()
+    }
+
     /// Restores the terminal's mode at once. May be called on any thread, also when the process is about to end.
     package func restore() {
         mode.restore()
@@ -189,8 +196,8 @@ extension LineEditor {
 
     private func enter(_ kind: TerminalMode.Kind) {
         TerminalSignals.install()
-        guard mode.set(kind) else { return }
-        earlier = TerminalInput.available
+        guard let earlier = mode.set(kind) else { return }
+        self.earlier = earlier
         front.withLock { $0 = nil }
     }
 

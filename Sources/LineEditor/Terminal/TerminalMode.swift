@@ -29,12 +29,12 @@ final class TerminalMode: Sendable {
     /// Whether the terminal has another mode than before this program.
     var isSet: Bool { isChanged.load(ordering: .sequentiallyConsistent) }
 
-    /// - Returns: Whether the terminal had its original mode before.
+    /// - Returns: How many bytes wait that were typed in the original mode; nil if the terminal had another mode before.
     @discardableResult
-    func set(_ kind: Kind) -> Bool {
+    func set(_ kind: Kind) -> Int? {
         guard kind != .original else {
             restore()
-            return false
+            return nil
         }
         var settings = original
         settings.c_iflag &= ~tcflag_t(ICRNL | INLCR | IGNCR | ISTRIP)
@@ -50,8 +50,11 @@ final class TerminalMode: Sendable {
         }
         let wasOriginal = !isChanged.exchange(true, ordering: .sequentiallyConsistent)
         tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
-        if wasOriginal { TerminalOutput.write(Self.reportsOn) }
-        return wasOriginal
+        guard wasOriginal else { return nil }
+        // Before the terminal is told to mark what is pasted: that may come at once.
+        let earlier = TerminalInput.available
+        TerminalOutput.write(Self.reportsOn)
+        return earlier
     }
 
     /// Restores the original mode, if it was changed. May be called on any thread.

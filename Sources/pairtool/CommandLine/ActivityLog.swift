@@ -57,7 +57,7 @@ struct ActivityLog: Sendable {
     static func noting<R>(_ hostID: String, _ context: CommandContext, _ body: () async throws -> R) async throws -> R {
         let log = ActivityLog(context)
         let kept = NIOLockedValueBox<[Entry]>([])
-        let report: @Sendable (RequestOutcome) -> Void = { outcome in
+        let report = RequestOutcome.Report { outcome in
             let milliseconds = Int(outcome.duration / .milliseconds(1))
             let event = Event.request(hostID: hostID, milliseconds: milliseconds, outcome.kind)
             let full: [Entry]? = kept.withLockedValue { entries in

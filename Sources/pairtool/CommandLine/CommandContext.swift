@@ -27,6 +27,8 @@ struct CommandContext: Sendable {
     var notifies = true
     /// Whether the terminal is in front on the desktop; nil if that is not known.
     var isInFront: @Sendable () -> Bool? = { nil }
+    /// Runs a body that leaves what is typed to another program. Blocks.
+    var withoutEditor: @Sendable (() -> Void) -> Void = { $0() }
     /// What was said to the user that is not to be said twice.
     var said = SaidOnce()
     /// Whether prompts that wait for a host are sent along the way, when it is reached.

@@ -17,7 +17,7 @@ extension CommandError {
             case let error as CommandError: error
             case let error as QRCodecError: Self.image(error)
             case let error as DiscoveryError: Self.discovery(error)
-            case let error as PairedHostStoreError:
+            case let error as RecordFileError:
                 CommandError(.failed, "hosts.unreadable", error.description, next: error.remedy)
             case let error as KeyStoreError: CommandError(.failed, "key.unusable", error.message, next: error.remedy)
             case let error as PrivateFile.Failure: CommandError(.failed, "file", error.description, next: error.remedy)

@@ -62,6 +62,22 @@ final class Interrupts: Sendable {
         return try await body()
     }
 
+    /// Waits for input, whatever signals came before. A signal, or cancelling the task, ends the wait.
+    ///
+    /// A signal wakes a read before it cancels the task: without the second wake, a loop that reads again would wait on.
+    func waiting<R>(
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws -> R
+    ) async throws -> R {
+        drainWake()
+        return try await withTaskCancellationHandler {
+            try Task.checkCancellation()
+            return try await body()
+        } onCancel: {
+            wakeReader()
+        }
+    }
+
     /// Discards earlier signals, so that the next read waits.
     func drainWake() {
         var bytes = [UInt8](repeating: 0, count: 64)

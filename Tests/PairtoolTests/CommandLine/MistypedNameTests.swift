@@ -61,6 +61,19 @@ import Testing
         }
     }
 
+    @Test("The commands of its family call such a host by its name, too")
+    func namedByFamily() async throws {
+        try await Sandbox.with { user in
+            try await withFakeLumi { host async throws in
+                await user.pair(host)
+                let id = await user.run("hosts", "-q").out.trimmingWhitespace()
+                #expect(await user.run("hosts", "rename", id, "Studio").status == 0)
+            }
+            let result = await user.run("lumi", "sync", "--interface", "lo", "--engine", "embedded")
+            #expect(result.status == 10 && result.err.contains("Studio (127.0.0.1:"), "\(result)")
+        }
+    }
+
     @Test("An expired code is reported before any host is looked for")
     func expired() async throws {
         try await Sandbox.with { user in

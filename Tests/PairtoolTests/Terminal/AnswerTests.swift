@@ -93,10 +93,10 @@ import Testing
     }
 
     @Test("The mode in which an agent works is below its answer, while it comes and at its end")
-    func mode() {
+    func mode() throws {
         let window = Window(columns: 60, rows: 10)
         var writer = TurnWriter(output: window.output, chatID: "c")
-        writer.write(.mode("YOLO (asks nothing)\u{1B}[2J"))
+        writer.write(.mode(try #require(AgentMode("YOLO (asks nothing)\u{1B}[2J"))))
         writer.write(.text("Done."))
         #expect(window.shown == "Done.\n\n⠋ 0 s · mode: YOLO (asks nothing)␛[2J")
         writer.write(end("Done."))

@@ -1,5 +1,6 @@
 import CompanionTestSupport
 import CompanionWire
+import FoundationEssentials
 import Testing
 
 @testable import pairtool
@@ -42,6 +43,79 @@ import Testing
                         "first", "begun and done", "second", "You said: second",
                     ]
                 )
+            }
+        }
+    }
+
+    /// Types a prompt while a Mac is away, and has it kept.
+    private static func keep(_ prompt: String, _ terminal: Terminal, _ mac: FakeMac) async throws {
+        mac.change { $0.faults = [FakeMacFault(.close)] }
+        try await terminal.type(prompt + "\r")
+        try await terminal.shows("Keep the prompt")
+        try await terminal.type("y\r")
+        try await terminal.shows("The prompt waits as ")
+        try await terminal.shows("› ")
+    }
+
+    @Test("A prompt for a host that is away waits if the user wants that, and the next chat sends it once")
+    func kept() async throws {
+        try await withFakeMac { mac in
+            try await Sandbox.with { user in
+                await user.pair(mac)
+                try await user.atTerminal(["chat", "c-login"]) { terminal in
+                    try await terminal.shows("› ")
+                    try await Self.keep("hello", terminal, mac)
+                    try await terminal.type("\u{4}")
+                    #expect(try await terminal.status == 0)
+                }
+                let waiting = try await user.run("outbox", "--json").json
+                #expect(waiting.map { $0["prompt"] } == [.text("hello")])
+                #expect(waiting.map { $0["state"] } == [.text("waiting")])
+                #expect(mac.prompts == 0)
+                mac.change { $0.faults = [] }
+                for _ in 1...2 {
+                    try await user.atTerminal(["chat", "c-login", "--last", "0"]) { terminal in
+                        try await terminal.shows("› ")
+                        try await terminal.type("\u{4}")
+                        #expect(try await terminal.status == 0)
+                    }
+                    #expect(await user.run("outbox").status == 3)
+                    #expect(mac.prompts == 1)
+                }
+                #expect(mac.messages(of: "c-login").filter { $0.role == .user }.map(\.text) == ["hello"])
+            }
+        }
+    }
+
+    /// The tools that each prompt for a Mac allowed.
+    private static func allowedTools(_ mac: FakeMac) throws -> [[String]?] {
+        try mac.requests("POST", "/companion/chats/c-login/continue").map {
+            try JSONDecoder().decode(ContinueChatRequest.self, from: Data($0.body)).allowedTools
+        }
+    }
+
+    @Test("What is allowed once is allowed for a prompt that waits, and for no later one")
+    func keptWithTool() async throws {
+        try await withFakeMac { mac in
+            try await Sandbox.with { user in
+                await user.pair(mac)
+                try await user.atTerminal(["chat", "c-login"]) { terminal in
+                    try await terminal.shows("› ")
+                    try await terminal.type("/allow shell once\r")
+                    try await terminal.shows("shell is allowed for the next prompt.")
+                    try await terminal.shows("› ")
+                    try await Self.keep("hello", terminal, mac)
+                    mac.change { $0.faults = [] }
+                    try await terminal.type("again\r")
+                    try await terminal.shows("You said: again")
+                    try await terminal.shows("› ")
+                    try await terminal.type("\u{4}")
+                    #expect(try await terminal.status == 0)
+                }
+                let allowed = try Self.allowedTools(mac)
+                #expect(allowed == [["shell"], []])
+                let texts = mac.messages(of: "c-login").map(\.text)
+                #expect(texts == ["hello", "You said: hello", "again", "You said: again"])
             }
         }
     }

@@ -136,6 +136,71 @@ import Testing
         #expect(codes.map { $0.contains("550128") } == [false, true])
     }
 
+    @Test("A question of the agent has a line when it is asked, and one when it needs no answer any more")
+    func questions() async {
+        let sink = LineSink()
+        let now = Date()
+        let screen = screen(on: sink, at: now) { nil }
+        func line(_ event: HostEvent) async -> String {
+            let before = sink.text.count
+            await screen.show(event)
+            return String(sink.text.dropFirst(before))
+        }
+        var question = HostQuestion(
+            id: "7b0e4a11-0000",
+            chatId: "c0ffee00-0000",
+            turnId: "t",
+            title: "Run it\nand \u{1B}[31mmore",
+            kind: "execute",
+            options: [],
+            askedAt: now,
+            expiresAt: now + 1800
+        )
+        let asked = await line(.questionAsked(question))
+        #expect(asked.hasPrefix("The agent asks in chat c0ffee00: Run it"), "\(asked)")
+        #expect(asked.hasSuffix("To answer: pairtool host approvals show 7b0e4a11\n"), "\(asked)")
+        #expect(asked.count { $0 == "\n" } == 1 && !asked.contains("\u{1B}"), "\(asked)")
+        let ends: [(HostQuestion.State, String?, String)] = [
+            (.approved, "desk", "was approved: desk."), (.rejected, "The owner", "was rejected: The owner."),
+            (.expired, nil, "was not answered in time: rejected."), (.cancelled, nil, "needs no answer any more."),
+            (.interrupted, nil, "was open when the host ended: the agent that asked is gone."),
+        ]
+        for (state, person, words) in ends {
+            (question.state, question.decidedBy) = (state, person)
+            let ended = await line(.questionEnded(question))
+            #expect(ended == "The question 7b0e4a11 in chat c0ffee00 \(words)\n")
+        }
+    }
+
+    @Test("The mode of a chat's agent is said when a turn starts, when it changes and with a question")
+    func modes() async throws {
+        let sink = LineSink()
+        let now = Date()
+        let screen = screen(on: sink, at: now) { nil }
+        let mode = try #require(AgentMode("by\u{1B}[31mpass"))
+        let chat = "c0ffee00-0000"
+        await screen.show(.turnStarted(chatID: chat, turnID: "t", mode: nil))
+        #expect(sink.text.hasSuffix("A turn started in chat c0ffee00.\n"))
+        await screen.show(.turnStarted(chatID: chat, turnID: "t", mode: mode))
+        #expect(sink.text.contains("A turn started in chat c0ffee00 (mode: by"))
+        await screen.show(.modeChanged(chatID: chat, projectID: "p", mode: mode))
+        #expect(sink.text.contains("\nChat c0ffee00: mode: by"))
+        let question = HostQuestion(
+            id: "7b0e4a11-0000",
+            chatId: chat,
+            turnId: "t",
+            title: "Run it",
+            kind: "execute",
+            options: [],
+            askedAt: now,
+            expiresAt: now + 1800,
+            mode: mode
+        )
+        await screen.show(.questionAsked(question))
+        #expect(sink.text.contains("The agent asks in chat c0ffee00 (mode: by"))
+        #expect(!sink.text.contains("\u{1B}"), "\(sink.text)")
+    }
+
     @Test("A code that the window was too small for is drawn once that is larger")
     func resized() async throws {
         let sink = LineSink()

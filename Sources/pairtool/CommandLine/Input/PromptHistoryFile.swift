@@ -1,5 +1,4 @@
 import CompanionWire
-import FoundationEssentials
 import LocalState
 
 /// The prompts of earlier chats, in a file that all chats of this user share.
@@ -15,37 +14,35 @@ struct PromptHistoryFile: Sendable {
         var prompts: [String] = []
     }
 
-    private struct NewerVersion: Error {}
-
-    private let path: String
+    private let file: RecordFile<Content>
 
     /// - Parameter directory: The tool's state directory.
     init(directory: String) {
-        path = directory + "/prompts.json"
+        file = RecordFile(
+            path: directory + "/prompts.json",
+            lock: directory + "/prompts.json.lock",
+            limit: 32 << 20,
+            decoder: CompanionJSON.decoder(),
+            encoder: CompanionJSON.encoder(sorted: true),
+            empty: Content(),
+            remedy: "move it away",
+            isDurable: false
+        )
     }
 
     /// The prompts, oldest first; none if the file cannot be read: a chat is possible without them.
     func load() -> [String] {
-        (try? content().prompts) ?? []
+        (try? file.load().prompts) ?? []
     }
 
     /// Adds a prompt, unless it repeats the last one, begins with a blank or is very long. A file that cannot be
     /// written, or that a later version of pairtool wrote, stays as it is.
     func append(_ prompt: String) {
         guard prompt.utf8.first != UInt8(ascii: " "), prompt.utf8.count <= Self.longest else { return }
-        let encoder = CompanionJSON.encoder(sorted: true)
-        try? PrivateFile.update(path, lock: path + ".lock", encoder: encoder, isDurable: false, load: content) {
-            content in
+        try? file.update { content in
             guard !(content.prompts.last.map { $0.isSame(as: prompt) } ?? false) else { return }
             content.prompts.append(prompt)
             content.prompts.removeFirst(max(0, content.prompts.count - Self.limit))
         }
-    }
-
-    private func content() throws -> Content {
-        guard let bytes = try PrivateFile.readRecord(path, limit: 32 << 20) else { return Content() }
-        let content = try CompanionJSON.decoder().decode(Content.self, from: Data(bytes))
-        guard content.version == 1 else { throw NewerVersion() }
-        return content
     }
 }

@@ -99,29 +99,23 @@ private struct ReleasedInput: InputSource {
     let editor: LineEditor
 
     func readAll(limit: Int) throws -> [UInt8]? {
-        try released { try input.readAll(limit: limit) }
+        try editor.released { try input.readAll(limit: limit) }
     }
 
     func readSome() throws -> [UInt8]? {
-        try released { try input.readSome() }
+        try editor.released { try input.readSome() }
     }
 
     func readLine(echo: Bool) throws -> String? {
-        try released { try input.readLine(echo: echo) }
+        try editor.released { try input.readLine(echo: echo) }
     }
 
     func readAnswer(_ question: () -> Void) throws -> String? {
-        try released { try input.readAnswer(question) }
+        try editor.released { try input.readAnswer(question) }
     }
 
     func readKey(ready: () -> Void) throws -> UInt8? {
-        try released { try input.readKey(ready: ready) }
-    }
-
-    private func released<R>(_ body: () throws -> R) rethrows -> R {
-        let hadTerminal = editor.release()
-        defer { if hadTerminal { editor.hold() } }
-        return try body()
+        try editor.released { try input.readKey(ready: ready) }
     }
 }
 
@@ -160,6 +154,7 @@ extension CommandContext {
         var context = self
         context.stdin = ReleasedInput(input: stdin, editor: editor)
         context.isInFront = { editor.isInFront }
+        context.withoutEditor = { editor.released($0) }
         return (EditingPromptReader(context: self, editor: editor, history: history), context)
     }
 

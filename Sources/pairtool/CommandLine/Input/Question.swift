@@ -44,12 +44,8 @@ struct Question {
     /// - Throws: `CancellationError` when the user interrupts, or the task is cancelled.
     func key(_ text: String) async throws -> UInt8? {
         let context = context
-        Interrupts.shared.drainWake()
-        return try await withTaskCancellationHandler {
-            try Task.checkCancellation()
-            return try await BlockingCall.run { try context.stdin.readKey { context.stderr.write(text) } }
-        } onCancel: {
-            Interrupts.shared.wakeReader()
+        return try await Interrupts.shared.waiting {
+            try await BlockingCall.run { try context.stdin.readKey { context.stderr.write(text) } }
         }
     }
 

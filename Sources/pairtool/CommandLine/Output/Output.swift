@@ -47,9 +47,9 @@ struct Output: Sendable {
         switch format {
         case .text: table(items, columns: columns)
         case .json:
-            // Making an encoder takes longer than what it does for a row.
-            let encoder = CompanionJSON.encoder(sorted: true)
-            context.stdout.write(items.compactMap { dataLine($0, encoder) }.joined())
+            // Making an encoder takes longer than what it does for a row. The time is the same in every row.
+            let (encoder, origin) = (CompanionJSON.encoder(sorted: true), self.origin)
+            context.stdout.write(items.compactMap { dataLine($0, origin, encoder) }.joined())
         case .quiet: context.stdout.write(items.map { TerminalText.line(id($0)) + "\n" }.joined())
         }
     }
@@ -65,19 +65,28 @@ struct Output: Sendable {
 
     /// Writes a JSON object on a line of its own.
     func json(_ value: some Encodable) {
-        guard let line = dataLine(value, CompanionJSON.encoder(sorted: true)) else { return }
+        guard let line = dataLine(value, origin, CompanionJSON.encoder(sorted: true)) else { return }
         context.stdout.write(line)
     }
 
-    private func dataLine(_ value: some Encodable, _ encoder: JSONEncoder) -> String? {
-        guard let asOf else { return line(value, encoder) }
-        return line(StoredRow(row: value, asOf: asOf()), encoder)
+    /// What rows say of data that was stored on this machine; nil for data of the host.
+    private struct Origin {
+        var asOf: String?
+    }
+
+    private var origin: Origin? {
+        asOf.map { Origin(asOf: $0().map(CompanionTimestamp.string)) }
+    }
+
+    private func dataLine(_ value: some Encodable, _ origin: Origin?, _ encoder: JSONEncoder) -> String? {
+        guard let origin else { return line(value, encoder) }
+        return line(StoredRow(row: value, asOf: origin.asOf), encoder)
     }
 
     /// A row of data, and that it was stored on this machine.
     private struct StoredRow<Row: Encodable>: Encodable {
         var row: Row
-        var asOf: Date?
+        var asOf: String?
 
         private enum CodingKeys: String, CodingKey {
             case source, asOf

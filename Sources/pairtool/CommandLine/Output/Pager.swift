@@ -154,6 +154,11 @@ final class Pager: TextSink {
             if isLong { break }
             if hasEnded { return writeDirectly([]) }
         }
+        // Its keys are not the next prompt.
+        context.withoutEditor(runPager)
+    }
+
+    private func runPager() {
         // Colours and links pass; other control characters do not.
         let options = context.environment["LESS"] == nil ? "LESS=FRX LV=-c " : ""
         guard let file = popen(options + command, "we") else { return writeDirectly([]) }

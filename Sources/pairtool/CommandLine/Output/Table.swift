@@ -43,6 +43,14 @@ struct TableColumn<Item> {
     }
 }
 
+extension TableColumn {
+    /// The column of the modes of agents; none where no row has one.
+    static func mode(_ rows: [Item], rank: Int = 1, _ mode: @escaping (Item) -> AgentMode?) -> [TableColumn] {
+        guard rows.contains(where: { mode($0) != nil }) else { return [] }
+        return [TableColumn("MODE", shrinks: true, rank: rank) { mode($0)?.name ?? "–" }]
+    }
+}
+
 /// Draws aligned columns below a title line.
 enum Table {
     private static let gap = 2
@@ -60,15 +68,19 @@ enum Table {
             (columns, cells) = (shown.map { columns[$0] }, shown.map { cells[$0] })
             widths = shrunk(shown.map { widths[$0] }, least: shown.map { least[$0] }, to: width)
         }
-        var lines = (0...items.count).map { row in
+        var text: [UInt8] = []
+        for row in 0...items.count {
+            if row == 0, colour { text += "\u{1B}[2m".utf8 }
             // Without a limit, every column is as wide as its widest cell.
-            line(
+            append(
                 columns.indices.map { width == nil ? cells[$0][row] : columns[$0].cut(cells[$0][row], to: widths[$0]) },
-                widths
+                widths,
+                to: &text
             )
+            if row == 0, colour { text += "\u{1B}[0m".utf8 }
+            text.append(UInt8(ascii: "\n"))
         }
-        if colour { lines[0] = "\u{1B}[2m\(lines[0])\u{1B}[0m" }
-        return lines.map { $0 + "\n" }.joined()
+        return String(decoding: text, as: UTF8.self)
     }
 
     fileprivate static func width(of cells: [String]) -> Int {
@@ -102,14 +114,14 @@ enum Table {
         return widths
     }
 
-    private static func line(_ cells: [String], _ widths: [Int]) -> String {
-        var text = ""
+    private static func append(_ cells: [String], _ widths: [Int], to text: inout [UInt8]) {
+        let (start, blank) = (text.count, UInt8(ascii: " "))
         for (index, cell) in cells.enumerated() {
-            text += cell
+            text += cell.utf8
             guard index < cells.count - 1 else { break }
-            text += String(repeating: " ", count: max(0, widths[index] - DisplayWidth.of(cell)) + gap)
+            let blanks = max(0, widths[index] - DisplayWidth.of(cell)) + gap
+            text.append(contentsOf: repeatElement(blank, count: blanks))
         }
-        while text.last == " " { text.removeLast() }
-        return text
+        while text.count > start, text.last == blank { text.removeLast() }
     }
 }

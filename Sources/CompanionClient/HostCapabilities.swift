@@ -19,8 +19,6 @@ package protocol DeviceManaging: Sendable {
 /// A host that offers a choice of language models.
 package protocol ModelListing: Sendable {
     func models() async throws -> [CompanionModel]
-    /// Whether the assistant's account is signed in on the host.
-    func authStatus() async throws -> CompanionAuthStatusResponse
 }
 
 /// A host whose agent has sessions that can be begun by themselves.

@@ -1,4 +1,4 @@
-import CompanionClient
+import CompanionWire
 
 /// A check for what may keep hosts from being found or from answering.
 package protocol DoctorCheck: Sendable {

@@ -35,7 +35,7 @@ package struct PairingDevice: Sendable {
     ///   - deviceName: What the host calls this device. Default: this device's name.
     ///   - clockOffset: The host's clock minus ours; nil if it is not known.
     ///   - earlier: The record that the new one replaces.
-    /// - Throws: ``PairingError`` if the host claims the id of a host of another family; `PairedHostStoreError`.
+    /// - Throws: ``PairingError`` if the host claims the id of a host of another family; `RecordFileError`.
     func store(
         _ new: PairedHost,
         as deviceName: String? = nil,

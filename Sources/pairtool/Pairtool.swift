@@ -23,7 +23,8 @@ struct Pairtool: AsyncParsableCommand {
                 name: "Use a paired host",
                 subcommands: [
                     StatusCommand.self, ProjectsCommand.self, ChatsCommand.self, MessagesCommand.self, SendCommand.self,
-                    ChatCommand.self, ChangesCommand.self, PlacesCommand.self, OutboxCommand.self, CancelCommand.self,
+                    ChatCommand.self, ChangesCommand.self, AgentSessionsCommand.self, OutboxCommand.self,
+                    CancelCommand.self,
                     NewCommand.self, ModelsCommand.self,
                     ApprovalsCommand.self, DevicesCommand.self, DisconnectCommand.self, WatchCommand.self,
                     CapabilitiesCommand.self,

@@ -140,6 +140,8 @@ extension AICLIHost: TurnRunning {
                     delivery: .notSent
                 )
             }
+            var runner = self.runner
+            if request.deniesQuestions { runner.permissions = nil }
             let summary = try await runner.run(
                 request.prompt,
                 in: directory,

@@ -54,16 +54,6 @@ package enum ProjectMerger {
         project.project.localPath.isEmpty
     }
 
-    /// Leaves out catch-alls without chats.
-    ///
-    /// - Parameter chatCount: Returns a project's number of chats; called only for catch-alls.
-    package static func hidingEmptyCatchAll(
-        _ projects: [MergedProject],
-        chatCount: (MergedProject) throws -> Int
-    ) rethrows -> [MergedProject] {
-        try projects.filter { try !isCatchAll($0) || chatCount($0) > 0 }
-    }
-
     /// Treats `/a/b/` and `/a/b` as one directory.
     fileprivate static func directory(_ path: String) -> Substring {
         var path = path.utf8[...]

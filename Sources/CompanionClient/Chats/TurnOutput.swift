@@ -13,8 +13,8 @@ package enum TurnOutput: Sendable, Hashable {
     case usage(ContinueChatUsage)
     /// How many files the agent has changed in the turn, from hosts that count them.
     case changed(files: Int)
-    /// How freely the agent works from now on, in its words.
-    case mode(String)
+    /// How freely the agent works from now on.
+    case mode(AgentMode)
     /// The agent waits for an answer, has got one, or went on.
     case question(QuestionNotice)
     /// What the agent tells of its work.

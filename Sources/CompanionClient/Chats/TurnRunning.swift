@@ -10,6 +10,9 @@ package struct TurnRequest: Sendable, Hashable {
     package var projectPath: String?
     /// The tools that the agent may use without asking. nil allows all, an empty list none.
     package var allowedTools: [String]?
+    /// Whether questions about other tools are answered with no. Only for hosts whose questions end with the connection
+    /// that sent the prompt: others leave it to ``ApprovalDeciding``.
+    package var deniesQuestions: Bool
     package var images: [TurnImage]
 
     package init(
@@ -17,12 +20,14 @@ package struct TurnRequest: Sendable, Hashable {
         model: String? = nil,
         projectPath: String? = nil,
         allowedTools: [String]? = nil,
+        deniesQuestions: Bool = false,
         images: [TurnImage] = []
     ) {
         self.prompt = prompt
         self.model = model
         self.projectPath = projectPath
         self.allowedTools = allowedTools
+        self.deniesQuestions = deniesQuestions
         self.images = images
     }
 }

@@ -89,5 +89,6 @@ extension Approval {
         option = question.option
         chatID = question.chatId
         turnID = question.turnId
+        mode = question.mode
     }
 }

@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 package struct LeftOutItems: Sendable {
     /// A kind of list that hosts return.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
-        case projects, chats, messages, devices, models, approvals
+        case projects, chats, messages, devices, models
     }
 
     /// The positions of the items in their lists, so that a list that is read twice counts once.

@@ -1,4 +1,5 @@
 import CompanionClient
+import CompanionWire
 import Discovery
 import FoundationEssentials
 import Glibc

@@ -13,10 +13,10 @@ package struct CertificatePin: Sendable, Hashable, CustomStringConvertible {
             text.prefix(prefix.count).lowercased().utf8.elementsEqual(prefix.utf8)
         else { return nil }
         let rest = text.dropFirst(prefix.count)
-        let digits = rest.utf8.filter { $0 != UInt8(ascii: ":") }.map(Self.value)
+        let digits = rest.utf8.filter { $0 != UInt8(ascii: ":") }.map { Character(Unicode.Scalar($0)).hexDigitValue }
         if digits.count == 64, digits.allSatisfy({ $0 != nil }) {
             let values = digits.compactMap(\.self)
-            bytes = stride(from: 0, to: 64, by: 2).map { values[$0] << 4 | values[$0 + 1] }
+            bytes = stride(from: 0, to: 64, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
         } else if let bytes = Base64URL.decode(String(rest)), bytes.count == 32 {
             self.bytes = bytes
         } else {
@@ -25,13 +25,4 @@ package struct CertificatePin: Sendable, Hashable, CustomStringConvertible {
     }
 
     package var description: String { "sha256:" + CertificateFingerprints.text(bytes) }
-
-    private static func value(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
-    }
 }

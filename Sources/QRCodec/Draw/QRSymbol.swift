@@ -48,7 +48,7 @@ package struct QRSymbol: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - bytes: What the symbol says; any bytes, at least one.
-    ///   - least: What may not be gone below. For a screen, which nothing covers, `low` makes the smallest drawing.
+    ///   - least: The lowest error correction. For a screen, which nothing covers, `low` makes the smallest drawing.
     /// - Throws: ``QRCodecError`` with the code `empty`, `payloadTooLong` or `encoderFailed`.
     package init(smallest bytes: [UInt8], atLeast least: QRErrorCorrection) throws(QRCodecError) {
         let version = least.version(holding: bytes.count)

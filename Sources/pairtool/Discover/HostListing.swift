@@ -35,7 +35,7 @@ struct HostListing: Sendable {
     /// - Parameters:
     ///   - probe: Probes the hosts. Default: they are not probed.
     /// - Returns: The error to report if no host was found; nil after a list.
-    /// - Throws: ``CommandError``, `DiscoveryError`, `PairedHostStoreError`; `CancellationError`.
+    /// - Throws: ``CommandError``, `DiscoveryError`, `RecordFileError`; `CancellationError`.
     func run(
         _ output: Output,
         probe: (@Sendable (inout [DiscoveredRow]) async -> Void)? = nil

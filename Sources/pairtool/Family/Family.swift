@@ -24,6 +24,9 @@ protocol Family: Sendable {
     var speaksHTTP: Bool { get }
     /// Whether prompts for its hosts can wait on this machine. Default: no.
     var queuing: PromptQueuing { get }
+    /// Whether its agents ask nobody but who sent the prompt, so that open questions are in no list of the host.
+    /// Default: false.
+    var asksSenderOnly: Bool { get }
     /// The services under which a paired host that moved is looked for. Default: none; it is contacted only where it
     /// was paired.
     var followedTypes: [ServiceType] { get }
@@ -138,6 +141,7 @@ extension Family {
     var canBeVerified: Bool { false }
     var speaksHTTP: Bool { true }
     var queuing: PromptQueuing { .none }
+    var asksSenderOnly: Bool { false }
     var followedTypes: [ServiceType] { [] }
     var files: FamilyFiles? { nil }
 

@@ -20,8 +20,10 @@ extension HostOptions {
     ) async throws -> R {
         let output = options.output
         let selected = try daemon(output.context)
-        return try await JarvisSessions.withClient(selected, output: output, via: via) { client in
-            try await body(JarvisSession(host: selected, client: client, output: output))
+        return try await selected.naming {
+            try await JarvisSessions.withClient(selected, output: output, via: via) { client in
+                try await body(JarvisSession(host: selected, client: client, output: output))
+            }
         }
     }
 

@@ -168,7 +168,7 @@ package struct FollowedTurn: AsyncSequence, Sendable {
             case .usage(let latest):
                 usage = latest
                 return .usage(latest)
-            case .mode(let name): return .mode(name)
+            case .mode(let mode): return .mode(mode)
             case .question(let notice): return .question(notice)
             case .activity(let activity): return .activity(activity)
             case .error(let text):

@@ -58,20 +58,18 @@ extension Output {
     func list<Row: DatedRow>(
         _ rows: [HostRow<Row>],
         _ title: (heading: String, value: (Row) -> String),
-        place: (heading: String, value: (Row) -> String)
+        place: (heading: String, value: (Row) -> String),
+        more: [TableColumn<HostRow<Row>>] = []
     ) {
         let now = context.now()
-        list(
-            rows,
-            columns: [
-                TableColumn(title.heading, shrinks: true, rank: 0) { title.value($0.row) },
-                TableColumn("HOST", shrinks: true, rank: 0) { $0.host.name },
-                TableColumn("UPDATED", rank: 2) { TimeText.ago($0.row.lastUpdatedAt, now: now) },
-                TableColumn("ID", rank: 1) { $0.row.id.shortID },
-                TableColumn(place.heading, shrinks: true, rank: 3) { place.value($0.row) },
-            ],
-            id: \.row.id
-        )
+        let columns: [TableColumn<HostRow<Row>>] = [
+            TableColumn(title.heading, shrinks: true, rank: 0) { title.value($0.row) },
+            TableColumn("HOST", shrinks: true, rank: 0) { $0.host.name },
+            TableColumn("UPDATED", rank: 2) { TimeText.ago($0.row.lastUpdatedAt, now: now) },
+            TableColumn("ID", rank: 1) { $0.row.id.shortID },
+            TableColumn(place.heading, shrinks: true, rank: 3) { place.value($0.row) },
+        ]
+        list(rows, columns: columns + more, id: \.row.id)
     }
 }
 

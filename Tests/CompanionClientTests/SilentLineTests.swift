@@ -49,7 +49,9 @@ import Testing
                 }
                 #expect(text == "one two")
                 #expect(ContinuousClock.now - start < .seconds(40), "by the silence, not by the time of v1")
-                #expect(host.requests.map { $0.header("Last-Event-ID") } == [nil, "1"])
+                // A busy machine may be silent for as long, too.
+                let asked = host.requests.map { $0.header("Last-Event-ID") }
+                #expect(asked.count > 1 && asked[0] == nil && asked.dropFirst().allSatisfy { $0 == "1" }, "\(asked)")
             }
         }
     }

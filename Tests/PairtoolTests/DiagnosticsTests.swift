@@ -98,6 +98,8 @@ import Testing
             let no = await user.run(words + ["-o", file], stdin: "n\n", environment: ["PAGER": "cat"], terminal: true)
             #expect(no.status == 0 && no.out.contains("Settings") && no.err.contains("Nothing was saved."), "\(no)")
             #expect(!FileManager.default.fileExists(atPath: file))
+            let unseen = await user.run(words + ["-q", "-o", file, "--yes"])
+            #expect(unseen.status == 2 && !FileManager.default.fileExists(atPath: file), "\(unseen)")
             let yes = await user.run(words + ["-o", file, "--yes"])
             #expect(yes.status == 0)
             let saved = try String(contentsOf: URL(filePath: file), encoding: .utf8)

@@ -175,12 +175,18 @@ import Testing
                 #expect(Set(automations) == ["Morning summary", "Review on push"])
                 let chats = try texts(await desk.spawn(["chats"] + named), "title")
                 #expect(chats == ["What grows in shade?", "Balcony garden", "Retry loop"])
-                let messages = try texts(await desk.spawn(["messages", "What grows"] + named), "text")
-                #expect(
-                    messages == [
-                        "What grows in shade?", "Sow it in a row, thin the seedlings, and water in the morning. 🌱",
-                    ]
-                )
+                // Twice: from the files of before, and when these have been moved.
+                for _ in 0..<2 {
+                    let messages = try texts(await desk.spawn(["messages", "What grows"] + named), "text")
+                    #expect(
+                        messages == [
+                            "What grows in shade?",
+                            "Sow it in a row, thin the seedlings, and water in the morning. 🌱",
+                        ]
+                    )
+                }
+                let files = try FileManager.default.subpathsOfDirectory(atPath: desk.directory + "/data/pairtool/lumi")
+                #expect(!files.contains { $0.hasSuffix("conversations.json") || $0.contains("/local/") }, "\(files)")
                 let keys = try await desk.spawn(["lumi", "keys", "--json"])
                 let sources = try keys.json.reduce(into: [:]) {
                     $0[$1["provider"]?.string ?? ""] = $1["source"]?.string

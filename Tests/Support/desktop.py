@@ -1,6 +1,9 @@
 """A message bus of its own with a service on it: a part of a desktop, an Avahi daemon, or one that misbehaves.
 
-    desktop.py [portal --picture FILE | portal --refuse | notifications [--can CAPABILITY …] | avahi --state NUMBER | odd]
+    desktop.py [portal --picture FILE | portal --refuse | notifications [--can CAPABILITY …] [--choose ACTION] |
+                avahi --state NUMBER | odd]
+
+With `--choose`, somebody chooses that action of each notification before its number is known.
 
 Prints a line of JSON with the bus's address when all is ready, then one for every call. Ends with its standard input,
 whose lines steer the notifications:
@@ -66,6 +69,7 @@ class Notifications(dbus.service.Object):
     def __init__(self, bus, options):
         super().__init__(dbus.service.BusName(NOTIFICATIONS, bus), NOTIFICATIONS_PATH)
         self.capabilities, self.daemon, self.shown, self.other = options.can, options.daemon, {}, None
+        self.choice = options.choose
 
     @dbus.service.method(NOTIFICATIONS, out_signature="as")
     def GetCapabilities(self):
@@ -76,6 +80,8 @@ class Notifications(dbus.service.Object):
         number = len(self.shown) + 1
         self.shown[number] = sender
         tell(call="Notify", number=number, title=title, body=body, actions=actions, urgency=hints.get("urgency"))
+        if self.choice:
+            self.ActionInvoked(number, self.choice)
         return number
 
     @dbus.service.method(NOTIFICATIONS, in_signature="u")
@@ -170,6 +176,7 @@ def main():
     parser.add_argument("--picture")
     parser.add_argument("--refuse", action="store_true")
     parser.add_argument("--can", action="append", default=[])
+    parser.add_argument("--choose")
     parser.add_argument("--state", type=int)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:

@@ -74,7 +74,6 @@ import Testing
         let id = try #require(JarvisApprovalID("7b0e4A52-93c1-4F0B-8d6e-21a5c3f79d10"))
         #expect(id.description == "7b0e4A52-93c1-4F0B-8d6e-21a5c3f79d10")
         #expect(id != JarvisApprovalID(id.description.uppercased()))
-        #expect(id.begins(with: "7B0E4a") && !id.begins(with: "") && !id.begins(with: "7B0F"))
         for text in [
             "", "../approve/7B0E4A52-93C1-4F0B-8D6E-21A5C3F79D10", "7B0E4A52-93C1-4F0B-8D6E-21A5C3F79D1",
             "7B0E4A5293C14F0B8D6E21A5C3F79D10", "7B0E4A52-93C1-4F0B-8D6E-21A5C3F79D1G",

@@ -251,7 +251,7 @@ struct AgentaoTests {
                 let process = try #require(bench.file("began").flatMap { Int32($0.dropLast()) })
                 task.cancel()
                 await #expect(throws: CancellationError.self) { try await task.value }
-                try await eventually { kill(process, 0) != 0 }
+                try await eventually { !isAlive(process) }
                 #expect(try await bench.send("hello").hasPrefix("prompts: "))
             }
         }

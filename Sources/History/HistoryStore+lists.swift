@@ -307,4 +307,16 @@ extension HistoryStore {
             }
         }
     }
+
+    /// The ids of the hosts of which every project and its chats have been listed.
+    package func listedHostIDs() async throws(HistoryError) -> Set<String> {
+        try await read { database in
+            let sql = """
+                SELECT id FROM host WHERE listedAt IS NOT NULL AND NOT EXISTS (
+                    SELECT 1 FROM project WHERE project.host = host.key AND goneAt IS NULL AND project.listedAt IS NULL
+                )
+                """
+            return try Set(String.fetchAll(database, sql: sql))
+        }
+    }
 }

@@ -130,7 +130,7 @@ import Testing
             let both = try await user.run("status", "--all-hosts", "--json").json
             #expect(both.count == 2)
             second.change { $0.faults = [FakeMacFault(.stall(gate: "never"))] }
-            let some = await user.run("status", "--all-hosts", "--timeout", "0.3")
+            let some = await user.run("status", "--all-hosts", "--timeout", "3")
             #expect(some.status == 0 && some.out.contains("ready") && some.out.contains("no answer"), "\(some)")
         }
     }
@@ -164,6 +164,26 @@ import Testing
             #expect(await user.run(named).status == 0)
             #expect(await user.run("send", "c-login-2", "why?").status == 0)
             #expect(first.prompts == 1 && second.prompts == 2)
+        }
+    }
+
+    @Test("A title that one host is known to have is not sent while another one was never listed")
+    func neverListed() async throws {
+        try await withTwoMacs { first, second, user in
+            let list = await user.run("chats", "--host", second.endpointText)
+            #expect(list.status == 0)
+            first.change { $0.faults = [FakeMacFault(.close)] }
+            let result = await user.run("send", "Fix the login", "why?", "--json")
+            #expect(result.status == 10 && result.failed(with: "host.unreachable"), "\(result)")
+            #expect(result.err.contains(first.endpointText) && result.err.contains("--host"), "\(result.err)")
+            #expect(second.prompts == 0)
+            #expect(await user.run("send", "c-login-2", "why?").status == 0)
+            #expect(second.prompts == 1)
+            // The other host answers: now the title is of two.
+            first.change { $0.faults = [] }
+            #expect(await user.run("send", "Fix the login", "why?").status == 2)
+            #expect(await user.run("send", "Cart", "why?").status == 0)
+            #expect(first.prompts == 0 && second.prompts == 2)
         }
     }
 

@@ -21,6 +21,8 @@ struct CommandContext: Sendable {
     var now: @Sendable () -> Date
     /// The clock for pauses between requests to a host.
     var clock: any Clock<Duration> = ContinuousClock()
+    /// How long a command that asks several hosts waits for each, unless the user says otherwise.
+    var hostLimit = Duration.seconds(5)
     /// What is drawn at the end of the terminal's output and has to make room for messages.
     var drawing = TerminalDrawing()
     /// Whether notifications may be shown on the desktop.

@@ -87,6 +87,8 @@ struct Sandbox: Sendable {
             windowSize: { terminal ? .init(columns: 80, rows: 40) : nil },
             now: now,
             clock: ImmediateClock(),
+            // Beside other load, a host of a test may take longer than a user would wait.
+            hostLimit: .seconds(60),
             program: BuiltTool.path
         )
         let status = await CommandContext.$current.withValue(context) {

@@ -64,7 +64,7 @@ extension HostOptions {
         var found: [(approval: Approval, host: PairedHost)] = []
         for (host, result) in try await ask(
             hosts,
-            limit: AllHostsOptions.usualLimit,
+            limit: output.context.hostLimit,
             { one, _ in
                 try await one.withSession(options) { try await Self.find(word, in: try $0.approvals) }
             }

@@ -15,8 +15,8 @@ struct AllHostsOptions: ParsableArguments {
     )
     var timeout: Seconds?
 
-    static let usualLimit = Duration.seconds(5)
-    var limit: Duration { timeout?.duration ?? Self.usualLimit }
+    /// How long to wait for a host.
+    var limit: Duration { timeout?.duration ?? CommandContext.current.hostLimit }
 
     /// - Throws: `ValidationError` for options that cannot be used together.
     func check(_ host: HostOptions) throws {

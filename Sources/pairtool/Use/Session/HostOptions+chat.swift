@@ -20,32 +20,48 @@ extension HostOptions {
     /// The same options, naming the only paired host that has a chat. They stay as they are if the user has named a
     /// host, or if only one is paired.
     ///
-    /// What this machine knows counts first: a chat whose whole title or id is known is looked for nowhere else. Else
-    /// all hosts are asked at the same time.
+    /// What this machine knows counts first: a chat whose id is known is looked for nowhere else, and one whose whole
+    /// title is known only on hosts whose chats have never been listed. Else all hosts are asked at the same time.
     ///
-    /// - Throws: ``CommandError`` that lists the chats if several hosts have one: a prompt goes to no host that the
-    ///   word does not single out.
+    /// - Throws: ``CommandError`` that lists the chats if several hosts have one, or that says which host did not
+    ///   answer if it was never listed: a prompt goes to no host that the word does not single out.
     func holding(chat word: String, _ options: OutputOptions) async throws -> HostOptions {
         let output = options.output
         guard host == nil, output.context.hostVariable == nil else { return self }
         let paired = try PairedHostStore(directory: output.context.paths.data).load()
         let hosts = paired.hosts.filter { $0.family.behavior.clients(of: $0).contains { $0 is any TurnRunning.Type } }
         guard hosts.count > 1 else { return self }
-        let known = await Self.known(of: hosts, output)
-        let sameID = known.filter { $0.id.isSame(as: word) }
-        let same = sameID.isEmpty ? known.filter { $0.isNamed(word) } : sameID
-        // Several chats of one host are that host's matter.
-        if let first = same.first, same.allSatisfy({ $0.host.id == first.host.id }) {
-            return naming(first.host, of: paired, output)
+        let known = await KnownChats(of: hosts, output)
+        let sameID = known.chats.filter { $0.id.isSame(as: word) }
+        let same = sameID.isEmpty ? known.chats.filter { $0.isNamed(word) } : sameID
+        var asked = hosts
+        if let first = same.first {
+            guard same.allSatisfy({ $0.host.id == first.host.id }) else {
+                return naming(try Self.match(word, in: same), of: paired, output)
+            }
+            asked = sameID.isEmpty ? hosts.filter { $0.id != first.host.id && !known.isListed($0) } : []
+            // Several chats of one host are that host's matter.
+            guard !asked.isEmpty else { return naming(first.host, of: paired, output) }
         }
-        guard same.isEmpty else { return naming(try Self.match(word, in: same), of: paired, output) }
-        let (chats, failures) = try await ask(hosts, known: known, options)
-        // A host that did not answer may have the chat that has this very title.
-        let candidates = failures.isEmpty ? chats : chats.filter { $0.isNamed(word) }
-        let worst = failures.indices.max { failures[$0].status.rawValue < failures[$1].status.rawValue }
-        let thrown = candidates.isEmpty ? worst : nil
-        for index in failures.indices where index != thrown { output.warn(failures[index]) }
-        if let thrown { throw failures[thrown] }
+        let (chats, failures) = try await ask(asked, known: known, options)
+        var candidates = same + chats
+        if failures.contains(where: { !known.isListed($0.host) }) {
+            // It may have a chat of the same title.
+            candidates.removeAll { !$0.id.isSame(as: word) }
+        } else if !failures.isEmpty {
+            // It may have had another chat since, whose title begins like this.
+            candidates.removeAll { !$0.isNamed(word) }
+        }
+        var errors = failures.map(\.error)
+        var thrown: CommandError?
+        if candidates.isEmpty, let worst = errors.firstIndex(where: { $0.status == errors.map(\.status).worst }) {
+            thrown = errors.remove(at: worst)
+            if !same.isEmpty || chats.contains(where: { $0.isNamed(word) }) {
+                thrown?.next = "name the chat's host with --host: this one may have a chat of that title, too"
+            }
+        }
+        for error in errors { output.warn(error) }
+        if let thrown { throw thrown }
         return naming(try Self.match(word, in: candidates), of: paired, output)
     }
 
@@ -72,40 +88,52 @@ extension HostOptions {
         }
     }
 
-    private static func known(of hosts: [PairedHost], _ output: Output) async -> [FoundChat] {
-        guard let history = LocalHistory.ofUser(output) else { return [] }
-        let known =
-            await history.use(create: false) { store throws(HistoryError) in try await store.knownChats() } ?? []
-        await history.finish(at: output.context.now())
-        let byID = Dictionary(hosts.map { ($0.id, $0) }) { $1 }
-        return known.compactMap { chat in
-            byID[chat.hostID].map { FoundChat(host: $0, id: chat.id, title: chat.title) }
-        }
-    }
-
-    /// The chats of all hosts: as they list them, or as they are known if they do not answer; and why not all did.
+    /// The chats of hosts: as they list them, or as they are known if they do not answer; and why not all did.
     private func ask(
         _ hosts: [PairedHost],
-        known: [FoundChat],
+        known: KnownChats,
         _ options: OutputOptions
-    ) async throws -> ([FoundChat], [CommandError]) {
-        let results = try await ask(hosts, limit: AllHostsOptions.usualLimit) { one, _ in
+    ) async throws -> ([FoundChat], [(host: PairedHost, error: CommandError)]) {
+        let results = try await ask(hosts, limit: options.output.context.hostLimit) { one, _ in
             try await one.withSession(options) { session in
                 try await session.chats(in: try await session.projects.mergedProjects()).map {
                     FoundChat(host: session.host, id: $0.chat.id, title: $0.chat.title)
                 }
             }
         }
-        var (found, failures) = ([FoundChat](), [CommandError]())
+        var (found, failures) = ([FoundChat](), [(host: PairedHost, error: CommandError)]())
         for (host, result) in results {
             switch result {
             case .success(let chats): found += chats
             case .failure(let error):
                 guard error.status != .nothingFound else { continue }
-                failures.append(error.naming(host))
-                found += known.filter { $0.host.id == host.id }
+                failures.append((host, error.naming(host)))
+                found += known.chats.filter { $0.host.id == host.id }
             }
         }
         return (found, failures)
     }
+}
+
+/// What this machine knows of hosts' chats.
+private struct KnownChats {
+    var chats: [FoundChat] = []
+    private var listed: Set<String> = []
+
+    init(of hosts: [PairedHost], _ output: Output) async {
+        guard let history = LocalHistory.ofUser(output) else { return }
+        let known = await history.use(create: false) { store throws(HistoryError) in
+            (chats: try await store.knownChats(), listed: try await store.listedHostIDs())
+        }
+        await history.finish(at: output.context.now())
+        guard let known else { return }
+        let byID = Dictionary(hosts.map { ($0.id, $0) }) { $1 }
+        chats = known.chats.compactMap { chat in
+            byID[chat.hostID].map { FoundChat(host: $0, id: chat.id, title: chat.title) }
+        }
+        listed = known.listed
+    }
+
+    /// Whether all chats of a host have been listed, so that a title which is not among them is not the host's.
+    func isListed(_ host: PairedHost) -> Bool { listed.contains(host.id) }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import pairtool
 
-@Suite struct SendTests {
+@Suite(.timeLimit(.minutes(5))) struct SendTests {
     private func withPairedMac(
         turns: [FakeMacTurn] = [],
         _ body: (FakeMac, Sandbox) async throws -> Void
@@ -204,6 +204,21 @@ import Testing
             #expect(result.out.contains("You said: hello\nYou said: again\n"))
             #expect(result.err.contains("There is no command /nothing."))
             #expect(prompts(mac).map { $0.text.contains(#""model":"other""#) } == [false, true])
+        }
+    }
+
+    @Test("Ctrl-C asks a host that can to cancel the answer, and ends the command")
+    func cancel() async throws {
+        try await Sandbox.with { place in
+            let pipe = try await place.pipe("gate")
+            try await withVerifiedHost(["--agent-command", "/bin/cat \(pipe)"]) { events, _, user in
+                let (_, result) = try await user.follow(["send", "--new", "--project", "garden", "dig"]) { run in
+                    let started = try await events.first("turn_started")
+                    try run.interrupt()
+                    #expect(try await events.first("turn_finished")["turnId"] == started["turnId"])
+                }
+                #expect(result.status == 130 && result.err.contains("Cancelled at the host."), "\(result)")
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CompanionClient
 import CompanionWire
+import Glibc
 import Identity
 
 struct SendCommand: AsyncParsableCommand {
@@ -105,8 +106,12 @@ struct SendCommand: AsyncParsableCommand {
             conversation.images = pictures
             try await conversation.prepare(for: prompt)
             if new { session.output.say("Chat \(conversation.chatID)") }
+            let turn = CancellableTurn(conversation)
             do {
-                try await conversation.send(prompt)
+                let handler: Interrupts.Handler = { $0 == SIGINT && !turn.interrupt() }
+                let sent = try await Interrupts.shared.withHandler(handler) { try await turn.send(prompt) }
+                guard let sent else { throw ExitRequest(status: .interrupted) }
+                conversation = sent
             } catch  where Task.isCancelled {
                 let stopped =
                     session.offer.turns?.endsWithReader == true

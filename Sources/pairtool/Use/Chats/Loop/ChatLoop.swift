@@ -32,22 +32,6 @@ struct ChatLoop {
         var isUncertain: Bool
     }
 
-    /// What decides about cancelling a turn at the host.
-    private enum TurnEvent: Sendable {
-        /// The host has begun the turn with this id.
-        case begun(String)
-        /// Ctrl-C.
-        case interrupted
-    }
-
-    /// How a part of waiting for an answer ended.
-    private enum TurnPart: Sendable {
-        case answered(Conversation)
-        case failed(any Error)
-        case cancelled
-        case notCancelled
-    }
-
     /// How an operation ended that Ctrl-C can stop.
     enum Outcome<R> {
         case value(R)
@@ -282,70 +266,11 @@ extension ChatLoop {
             : "Stopped waiting. The host finishes the answer; /history shows it."
     }
 
-    /// Sends a prompt and shows the answer. The first Ctrl-C asks the host to cancel the turn, if hosts of its kind
-    /// can; the next one stops waiting.
+    /// Sends a prompt and shows the answer.
     ///
     /// - Returns: The conversation after the answer; nil if the host has cancelled it.
     private func waitForAnswer(_ prompt: String) async throws -> Outcome<Conversation?> {
-        let before = conversation
-        let output = session.output
-        let events = AsyncStream.makeStream(of: TurnEvent.self)
-        let wasPressed = NIOLockedValueBox(session.offer.commands == nil)
-        return try await run(stoppedWaiting) {
-            let isFirst = wasPressed.withLockedValue { pressed in
-                defer { pressed = true }
-                return !pressed
-            }
-            if isFirst {
-                output.say("Asking the host to cancel the answer. Ctrl-C again stops waiting for it.")
-                events.continuation.yield(.interrupted)
-            }
-            return !isFirst
-        } _: {
-            try await withThrowingTaskGroup(of: TurnPart.self) { group in
-                defer { group.cancelAll() }
-                group.addTask {
-                    var next = before
-                    do {
-                        try await next.send(prompt) { events.continuation.yield(.begun($0)) }
-                        return .answered(next)
-                    } catch {
-                        return .failed(error)
-                    }
-                }
-                group.addTask {
-                    var (turn, isWanted) = (String?.none, false)
-                    for await event in events.stream {
-                        switch event {
-                        case .begun(let id): turn = id
-                        case .interrupted: isWanted = true
-                        }
-                        guard isWanted, let turn else { continue }
-                        do {
-                            if try await before.cancel(turn) == "cancelled" { return .cancelled }
-                        } catch  where !Task.isCancelled {
-                            output.report(CommandError(describing: error))
-                            throw CancellationError()
-                        }
-                    }
-                    return .notCancelled
-                }
-                var (failure, isCancelled) = ((any Error)?.none, false)
-                for try await part in group {
-                    // Ends the other part, unless it waits for the host.
-                    events.continuation.finish()
-                    switch part {
-                    case .answered(let next): return next
-                    case .failed(let error): failure = error
-                    case .cancelled: isCancelled = true
-                    case .notCancelled: break
-                    }
-                }
-                // What else the host says about a cancelled turn is no news.
-                if let failure, !isCancelled { throw failure }
-                output.say("Cancelled at the host.")
-                return nil
-            }
-        }
+        let turn = CancellableTurn(conversation)
+        return try await run(stoppedWaiting, interrupt: { turn.interrupt() }, { try await turn.send(prompt) })
     }
 }

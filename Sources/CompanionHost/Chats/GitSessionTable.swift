@@ -46,14 +46,27 @@ struct GitSessionTable: Sendable {
 
     /// All, with the titles of their chats, the newest first.
     func all() async throws(CompanionHostError) -> [(record: GitSessionRecord, title: String)] {
+        try await sessions("ORDER BY startedAt DESC, gitSession.chat")
+    }
+
+    /// A chat's, with its title.
+    func session(ofChat chat: String) async throws(CompanionHostError) -> (record: GitSessionRecord, title: String)? {
+        try await sessions("WHERE gitSession.chat = ?", [chat]).first
+    }
+
+    private func sessions(
+        _ selection: String,
+        _ arguments: StatementArguments = StatementArguments()
+    ) async throws(CompanionHostError) -> [(record: GitSessionRecord, title: String)] {
         try await database.read { database in
             try Row.fetchAll(
                 database,
                 sql: """
                     SELECT gitSession.chat, gitSession.project, repository, directory, startedAt, baseCommit, tree,
                         worktreeBranch, problem, firstTriedAt, folder, title
-                    FROM gitSession LEFT JOIN chat ON chat.id = gitSession.chat ORDER BY startedAt DESC, gitSession.chat
-                    """
+                    FROM gitSession LEFT JOIN chat ON chat.id = gitSession.chat \(selection)
+                    """,
+                arguments: arguments
             ).map { (GitSessionRecord(row: $0), $0[11] ?? "") }
         }
     }

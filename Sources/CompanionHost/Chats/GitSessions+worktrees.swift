@@ -154,9 +154,9 @@ extension GitSessions {
     /// - Parameter catalog: As in ``places(in:)``.
     /// - Throws: ``HostError`` with `request.not_found`.
     func place(ofChat chat: String, in catalog: ProjectCatalog?) async throws -> AgentPlace {
-        guard let found = try await table.all().first(where: { $0.record.chat.isSame(as: chat) }),
-            Self.isListed(found.record, in: catalog)
-        else { throw HostError(.requestNotFound, "No agent has a session of this chat in a project under git") }
+        guard let found = try await table.session(ofChat: chat), Self.isListed(found.record, in: catalog) else {
+            throw HostError(.requestNotFound, "No agent has a session of this chat in a project under git")
+        }
         var place = AgentPlace(found.record, title: found.title)
         guard place.isWorktree else { return place }
         do {
@@ -164,7 +164,9 @@ extension GitSessions {
                 try await unsaved(found.record)
             }
         } catch {
-            guard let text = GitError.text(of: error) else { throw error }
+            // Also where the host's own disk is full: the session can still be seen, and removed by force.
+            guard let text = Self.reason(of: error) else { throw error }
+            logger.notice("working tree not looked at", metadata: .failure(error, ["chat": "\(chat)"]))
             place.problem = text
         }
         return place
@@ -203,7 +205,7 @@ extension GitSessions {
                 guard let unsaved = place.unsaved else {
                     throw HostError(
                         .changesUnavailable,
-                        "It cannot be said what would be lost: \(place.problem ?? "git gave no answer")"
+                        "The host cannot tell what would be lost: \(place.problem ?? "git gave no answer")"
                     )
                 }
                 guard unsaved.isEmpty else {
@@ -231,7 +233,6 @@ extension GitSessions {
     private func remove(_ record: GitSessionRecord, branch: String) async throws {
         let time = Duration.seconds(60)
         if FileStatus(record.directory, followingLinks: false) != nil {
-            let made = try? await GitRepository.open(record.directory)
             // What it would ask about was looked at. A locked one stays.
             let removed = try await GitProgram.run(
                 ["worktree", "remove", "--force", "--", record.directory],
@@ -239,10 +240,10 @@ extension GitSessions {
                 within: time
             )
             guard removed.isSuccess else { throw GitError(.unreadable, "Git keeps it: \(removed.error)") }
-            if let made { await snapshots.forget(made) }
         } else {
             _ = try await GitProgram.run(["worktree", "prune"], in: record.repository, within: time)
         }
+        await forgetKept(of: record)
         guard try await Self.hasBranch(branch, in: record.repository) else { return }
         let deleted = try await GitProgram.run(
             ["branch", "--quiet", "-D", "--", branch],
@@ -252,6 +253,14 @@ extension GitSessions {
         if !deleted.isSuccess {
             logger.notice("branch kept", metadata: ["branch": "\(branch)", "reason": "\(deleted.error)"])
         }
+    }
+
+    /// Removes what is kept of a working tree that is gone.
+    func forgetKept(of record: GitSessionRecord) async {
+        // What is kept is found by the repository and the directory, which need not exist any more.
+        guard var made = try? await GitRepository.open(record.repository) else { return }
+        made.root = record.directory
+        await snapshots.forget(made)
     }
 
     /// What would be lost with a working tree: files that are not as in a commit, and commits that are on no other

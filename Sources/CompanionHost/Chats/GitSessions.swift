@@ -118,6 +118,7 @@ package final class GitSessions: Sendable {
         }
         guard GitRepository.root(around: record.directory, inside: record.directory) == nil else { return record }
         say("The session's working tree \(record.directory) is gone: a new one begins")
+        await forgetKept(of: record)
         try await table.forget(chat: turn.chatID)
         forget(turn.chatID)
         return nil
@@ -135,7 +136,7 @@ package final class GitSessions: Sendable {
     }
 
     /// Why the files could not be looked at, for people; nil for an error that ends the turn.
-    private static func reason(of error: any Error) -> String? {
+    static func reason(of error: any Error) -> String? {
         if let text = GitError.text(of: error) { return text }
         let endsTurn = error is CancellationError || error is AgentError || error is CompanionHostError
         return endsTurn || Task.isCancelled ? nil : "The host could not keep the files"

@@ -325,6 +325,11 @@ struct WorktreeTests {
                 try await repository.shell("rm -rf '\(directory)-2'")
                 try await device.ask("echo b >b", chat)
                 #expect(try await place(device, chat).unsaved?.files == 1)
+                // Nothing is left of what was kept of the working tree that is gone.
+                try await repository.shell("rm -rf '\(directory)-2'")
+                #expect(try await remove(device, chat, force: true).status == 200)
+                let kept = try FileManager.default.contentsOfDirectory(atPath: repository.state)
+                #expect(kept.filter { $0 != "tmp" } == [])
                 let parent = repository.root + "-worktrees"
                 try await repository.shell("mv '\(parent)' x; ln -s \"$PWD/x\" '\(parent)'")
                 let (_, reply) = try await begin(device, "pwd")
@@ -355,6 +360,9 @@ struct WorktreeTests {
                 #expect(try await remove(device, chat).status == 409)
                 #expect(try await remove(device, chat, force: true).status == 200)
                 #expect(!FileManager.default.fileExists(atPath: mark))
+                // They would run: git's own checkout does it.
+                _ = try? await repository.shell("git worktree add -q ../checked-out HEAD")
+                #expect(FileManager.default.fileExists(atPath: mark))
             }
         }
     }

@@ -55,10 +55,9 @@ extension PrivateFile {
             throw errno == ELOOP ? .noFile : .unreadable(systemMessage())
         }
         defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw .noFile }
-        guard status.st_uid == geteuid() else { throw .otherOwner }
-        guard status.st_mode & 0o077 == 0 else { throw .openToOthers }
+        guard let status = FileStatus(descriptor: descriptor), status.kind == .file else { throw .noFile }
+        guard status.owner == geteuid() else { throw .otherOwner }
+        guard status.permissions & 0o077 == 0 else { throw .openToOthers }
         var bytes = [UInt8](repeating: 0, count: limit)
         var size = 0
         while size < limit {

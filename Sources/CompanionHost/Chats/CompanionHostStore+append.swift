@@ -30,7 +30,7 @@ extension CompanionHostStore {
         text: String,
         chatID: String,
         project: ProjectCatalog.Project,
-        title: @autoclosure @Sendable () -> String,
+        title: String,
         also: @escaping @Sendable (Database) throws -> Void = { _ in }
     ) async throws(CompanionHostError) -> CompanionMessage {
         let draft = MessageDraft(
@@ -38,7 +38,7 @@ extension CompanionHostStore {
             text: text,
             chatID: chatID,
             projectID: project.id,
-            title: title(),
+            title: title,
             at: clock.now()
         )
         _ = try await database.write { database -> String? in

@@ -130,7 +130,9 @@ package final class CompanionHostStore: Sendable {
 
     /// The title of a chat that begins with a prompt: white space folded, over 48 UTF-16 units cut to 45 and `...`.
     package static func title(prompt: String) -> String {
-        let folded = prompt.split { $0.isWhitespace || $0 == "\0" }.joined(separator: " ")
+        // 49 words have 49 units at least: the rest of a long prompt is not looked at.
+        let words = prompt.unicodeScalars.split(maxSplits: 49) { $0.properties.isWhitespace || $0 == "\0" }
+        let folded = words.map { String($0) }.joined(separator: " ")
         guard folded.utf16.count > 48 else { return folded }
         var units = 0
         let kept = folded.unicodeScalars.prefix { scalar in

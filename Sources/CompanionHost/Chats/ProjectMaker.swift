@@ -24,7 +24,7 @@ struct ProjectMaker: Sendable {
     }
 
     /// - Throws: ``HostError``: `request.invalid` for an unusable name and for a directory that exists already,
-    ///   `request.forbidden` for a path outside of the listed projects.
+    ///   `request.forbidden` for a path outside of the listed projects, `internal` where no directory can be made.
     func make(name: String, localPath: String?, catalog: ProjectCatalog) async throws -> NewProject {
         let (project, isNew) = try await blocking {
             try makeNow(name: name, localPath: localPath, catalog: catalog)
@@ -100,9 +100,14 @@ struct ProjectMaker: Sendable {
         let path = base + "/" + name
         // Never follows a link: what is there already is not made.
         if mkdir(path, 0o700) == 0 { return path }
+        switch errno {
+        case EEXIST: break
+        case ENAMETOOLONG:
+            throw HostError(.requestInvalid, "The name is too long for a directory: the file system takes 255 bytes")
+        default: throw HostError(.internal, HostErrorText.internalError)
+        }
         let isLeftOver =
-            errno == EEXIST && Self.isCanonical(path) && Self.isEmptyDirectory(path)
-            && catalog.project(path: path) == nil
+            Self.isCanonical(path) && Self.isEmptyDirectory(path) && catalog.project(path: path) == nil
         guard isLeftOver else {
             throw HostError(.requestInvalid, "There is a project of that name already", variant: .alreadyExists)
         }

@@ -37,7 +37,9 @@ struct HostRequestContext: RequestContext {
     func parameter(_ name: String) throws -> String {
         let raw = parameters.get(name) ?? ""
         // SQLite's texts end at a NUL: two ids must not become one.
-        guard let text = raw.resolvingPercentEscapes(), !text.utf8.contains(0) else {
+        guard let bytes = percentDecoded(raw[...]), let text = String(validating: bytes, as: UTF8.self),
+            !text.utf8.contains(0)
+        else {
             throw HostResponseError(.badRequest, HostErrorText.malformedPath)
         }
         return text.trimmingWhitespace()
@@ -52,33 +54,5 @@ final class LiveUpgrade: Sendable {
     var device: AuthenticatedDevice? {
         get { box.withLockedValue { $0 } }
         set { box.withLockedValue { $0 = newValue } }
-    }
-}
-
-extension String {
-    /// The text with `%41` and the like resolved; nil when an escape is malformed or the result is not UTF-8.
-    func resolvingPercentEscapes() -> String? {
-        guard utf8.contains(UInt8(ascii: "%")) else { return self }
-        var bytes: [UInt8] = []
-        var rest = utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst().flatMap(Self.hexValue), let low = rest.popFirst().flatMap(Self.hexValue)
-            else { return nil }
-            bytes.append(high << 4 | low)
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func hexValue(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }

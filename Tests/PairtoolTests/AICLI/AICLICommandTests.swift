@@ -148,7 +148,7 @@ import Testing
     @Test("What a command cannot do with an AICLI host is said")
     func cannot() async throws {
         try await withPaired { _, user in
-            for arguments in [["models"], ["devices"]] {
+            for arguments in [["models"], ["devices"], ["sessions"], ["changes", "web"]] {
                 let result = await user.run(arguments + ["--json"])
                 #expect(result.status != 0, "\(arguments)")
                 let code = try result.errorCode

@@ -208,7 +208,8 @@ def main():
                 for line in sys.stdin:
                     command, *words = line.split()
                     GLib.idle_add(getattr(service, command), *words)
-                loop.quit()
+                # In the loop: a quit before it runs would be lost.
+                GLib.idle_add(loop.quit)
 
             threading.Thread(target=steer, daemon=True).start()
             tell(address=address)

@@ -31,10 +31,7 @@ struct AICLIFamily: Family {
         return FamilyCapabilities(
             notes: ["chats": "one for each project", "messages": "from this machine; the server stores none"],
             reasons: reasons,
-            own: [
-                auto, .can("sessions", "list, end and clean up sessions", "aicli sessions"),
-                .can("outbox", "queue prompts while it is off", "outbox"),
-            ]
+            own: [auto, .can("sessions", "list, end and clean up sessions", "aicli sessions")]
         )
     }
 

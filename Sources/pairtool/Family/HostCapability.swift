@@ -52,20 +52,26 @@ extension HostCapability {
         }
     }
 
-    private static let general = [
-        General("projects", "list projects", "projects") { $0 is any ProjectBrowsing.Type },
-        General("chats", "list chats", "chats") { $0 is any ProjectBrowsing.Type },
-        General("messages", "show messages", "messages") { $0 is any ChatBrowsing.Type },
-        General("prompts", "answer prompts", "send") { $0 is any TurnRunning.Type },
-        General("models", "offer a choice of models", "models") { $0 is any ModelListing.Type },
-        General("devices", "list and revoke devices", "devices") { $0 is any DeviceManaging.Type },
-        General("disconnect", "disconnect this device", "disconnect") { $0 is any DeviceManaging.Type },
-        General("events", "report events", "watch") { $0 is any EventReporting.Type },
-        General("create", "create projects, chats and sessions", "new") { $0 is SignedCommands.Type },
-        General("changes", "show what the agent has changed", "changes") { $0 is any ChangeReporting.Type },
-        General("worktrees", "list and remove where agents work", "sessions") { $0 is any ChangeReporting.Type },
-        General("cancel", "cancel a running turn", "cancel") { $0 is SignedCommands.Type },
-    ]
+    private static func general(_ family: any Family) -> [General] {
+        [
+            General("projects", "list projects", "projects") { $0 is any ProjectBrowsing.Type },
+            General("chats", "list chats", "chats") { $0 is any ProjectBrowsing.Type },
+            General("messages", "show messages", "messages") { $0 is any ChatBrowsing.Type },
+            General("search", "search messages", "search") { $0 is any ChatBrowsing.Type },
+            General("prompts", "answer prompts", "send") { $0 is any TurnRunning.Type },
+            General("outbox", "get prompts that were kept while it was off", "outbox") {
+                family.queuing != .none && $0 is any TurnRunning.Type
+            },
+            General("models", "offer a choice of models", "models") { $0 is any ModelListing.Type },
+            General("devices", "list and revoke devices", "devices") { $0 is any DeviceManaging.Type },
+            General("disconnect", "disconnect this device", "disconnect") { $0 is any DeviceManaging.Type },
+            General("events", "report events", "watch") { $0 is any EventReporting.Type },
+            General("create", "create projects, chats and sessions", "new") { $0 is SignedCommands.Type },
+            General("changes", "show what the agent has changed", "changes") { $0 is any ChangeReporting.Type },
+            General("worktrees", "list and remove where agents work", "sessions") { $0 is any ChangeReporting.Type },
+            General("cancel", "cancel a running turn", "cancel") { $0 is SignedCommands.Type },
+        ]
+    }
 
     private static let approvals = General("approvals", "ask for approvals", "approvals") {
         $0 is any ApprovalDeciding.Type
@@ -86,7 +92,7 @@ extension HostCapability {
             let command = words.commands[general.word] ?? general.command
             return can(general.word, general.text, command, words.notes[general.word])
         }
-        return [can("health", "report its state", words.commands["health"] ?? "status")] + general.map(row) + words.own
-            + [row(approvals)]
+        return [can("health", "report its state", words.commands["health"] ?? "status")] + general(family).map(row)
+            + words.own + [row(approvals)]
     }
 }

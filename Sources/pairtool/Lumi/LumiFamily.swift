@@ -26,13 +26,12 @@ struct LumiFamily: Family {
                 "messages": "as last pulled, and from this machine",
                 "prompts": "this machine asks the agent's provider itself",
             ],
-            reasons: ["models": "each agent has its own"],
+            reasons: ["models": "each agent has its own", "outbox": "prompts do not go to it, but to the provider"],
             own: [
                 .can("remote", "be controlled remotely", "lumi remote", "its user accepts each connection"),
                 .can("screenshot", "take a screenshot", "lumi remote screenshot"),
                 .can("sync", "share agents, conversations and automations", "lumi sync", "not with very old hosts"),
                 .can("agents", "list agents", "lumi agents", "as last pulled"),
-                .can("search", "search messages", "search"),
                 .can("keys", "use API keys of providers", "lumi keys set"),
                 .can("automations", "list automations", "lumi automations"),
             ]

@@ -139,6 +139,12 @@ import Testing
                 }
             }
         }
+        for family in HostFamily.allCases {
+            let all = HostCapability.all(of: Self.host(family, .verified), health: nil)
+            func has(_ word: String) -> Bool { all.contains { $0.capability == word && $0.available } }
+            #expect(has("outbox") == (family.behavior.queuing != .none), "\(family)")
+            #expect(has("search") == has("messages"), "\(family)")
+        }
         let old = HostCapability.all(of: Self.host(.copilotforge, .legacy), health: nil)
         let new = HostCapability.all(of: Self.host(.copilotforge, .verified), health: nil)
         #expect(old.first { $0.capability == "cancel" }?.available == false)

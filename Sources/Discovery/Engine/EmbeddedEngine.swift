@@ -6,23 +6,13 @@ import Logging
 
 /// mDNS inside this process (libavahi-core): needs neither D-Bus nor root, works on `lo`, and shares port 5353 with
 /// whatever else answers mDNS on this machine.
-actor EmbeddedEngine: DiscoveryEngine {
+actor EmbeddedEngine: AvahiEngine {
     /// What the engine is for. One that only browses publishes nothing at all, not even the machine's addresses.
     enum Purpose: Sendable {
         case browse
         /// Browsing that reports what changes.
         case watch
         case publish
-    }
-
-    struct Connection {
-        var avahi: AvahiCoreFunctions
-        var loop: AvahiLoop
-        var server: OpaquePointer
-        var sink: EngineSink
-        var browsers: [SettleTimer] = []
-        let resolvers = Resolvers()
-        var group: OpaquePointer?
     }
 
     /// Its cache holds 16,000 hosts and takes about 30 MB then: nobody on the network can make it grow without an end.
@@ -33,7 +23,8 @@ actor EmbeddedEngine: DiscoveryEngine {
     private let interface: String?
     private let purpose: Purpose
     private let logger: Logger
-    var connection: Connection?
+    private var browsers: [SettleTimer] = []
+    var connection: AvahiConnection<EmbeddedLibrary>?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -79,7 +70,7 @@ actor EmbeddedEngine: DiscoveryEngine {
             avahi.avahi_server_free(server)
             throw error
         }
-        connection = Connection(avahi: avahi, loop: loop, server: server, sink: sink)
+        connection = AvahiConnection(library: EmbeddedLibrary(avahi: avahi), loop: loop, owner: server, sink: sink)
         if purpose != .publish { Self.widenReceiveBuffers() }
         return sink.events
     }
@@ -89,8 +80,8 @@ actor EmbeddedEngine: DiscoveryEngine {
         guard let api = connection.loop.api else { throw DiscoveryError(.engineLost, "Avahi's event loop is gone") }
         let timer = try connection.loop.locked { () throws(DiscoveryError) in
             let timer = SettleTimer(context: BrowserContext(sink: connection.sink, type: type), api: api)
-            let browser = connection.avahi.avahi_s_service_browser_new(
-                connection.server,
+            let browser = connection.library.avahi.avahi_s_service_browser_new(
+                connection.owner,
                 AvahiConstant.anyInterface,
                 AvahiConstant.anyProtocol,
                 type.rawValue,
@@ -101,15 +92,11 @@ actor EmbeddedEngine: DiscoveryEngine {
             )
             guard browser != nil else {
                 timer.free()
-                throw .avahi(
-                    connection.avahi.avahi_server_errno(connection.server),
-                    .browseFailed,
-                    "cannot browse \(type)"
-                )
+                throw .avahi(connection.library.errorNumber(of: connection.owner), .browseFailed, "cannot browse \(type)")
             }
             return timer
         }
-        self.connection?.browsers.append(timer)
+        browsers.append(timer)
     }
 
     /// Every interface over both IP versions; those that mDNS cannot use come to nothing.
@@ -127,56 +114,24 @@ actor EmbeddedEngine: DiscoveryEngine {
             connection.sink.send(.resolved(instance, known))
             return
         }
-        let context = ResolverContext(sink: connection.sink, instance: instance)
-        let pointer = try connection.loop.locked { () throws(DiscoveryError) in
-            // The address family of the transport: a host that is seen over IPv4 need not listen on IPv6, and whichever
-            // address came first would hide the other.
-            let pointer = instance.withCName { name in
-                connection.avahi.avahi_s_service_resolver_new(
-                    connection.server,
-                    instance.interfaceIndex,
-                    instance.avahiProtocol,
-                    name,
-                    instance.type.rawValue,
-                    instance.domain,
-                    instance.avahiProtocol,
-                    AvahiConstant.noLookupFlags,
-                    embeddedServiceResolved,
-                    context.pointer
-                )
-            }
-            guard let pointer else {
-                throw .avahi(connection.avahi.avahi_server_errno(connection.server), .resolveFailed, "cannot resolve")
-            }
-            return pointer
-        }
-        connection.resolvers.all[instance] = (pointer, context)
+        try connection.resolve(instance)
     }
 
-    func release(_ instance: ServiceInstance) {
-        guard let connection, let resolver = connection.resolvers.all.removeValue(forKey: instance) else { return }
-        withExtendedLifetime(resolver.context) {
-            connection.loop.locked { connection.avahi.avahi_s_service_resolver_free(resolver.pointer) }
+    func publish(_ services: [Advertisement.Service], name: String) throws(DiscoveryError) {
+        // The server itself knows no interface but those that it was allowed.
+        guard try connection?.publish(services, name: name, on: AvahiConstant.anyInterface) != nil else {
+            throw notConnected
         }
     }
 
-    func retry(_ instance: ServiceInstance, after pause: Duration) {
+    func renameHost() {
         guard let connection else { return }
-        connection.loop.locked { connection.loop.setTimer(connection.sink, for: instance, after: pause) }
-    }
-
-    func wake(after pause: Duration) {
-        guard let connection else { return }
-        connection.loop.locked { connection.loop.setTimer(connection.sink, for: nil, after: pause) }
-    }
-
-    func ask(_ instance: ServiceInstance) {
-        guard let connection else { return }
-        connection.loop.locked { connection.loop.ask(instance, for: connection.sink) }
-    }
-
-    func abandon(_ error: DiscoveryError) {
-        connection?.sink.send(.lost(error))
+        let avahi = connection.library.avahi
+        connection.loop.locked {
+            let taken = avahi.avahi_server_get_host_name(connection.owner)
+            guard let name = AvahiAlternative.hostName(after: taken) else { return }
+            _ = avahi.avahi_server_set_host_name(connection.owner, name)
+        }
     }
 
     func close() {
@@ -185,13 +140,9 @@ actor EmbeddedEngine: DiscoveryEngine {
         connection.loop.stop()
         // Freeing the server frees its group, which queues the goodbyes, and sends everything that is queued before it
         // closes the sockets: the goodbyes are out on return, without a loop or a wait.
-        connection.avahi.avahi_server_free(connection.server)
-        for timer in connection.browsers { timer.free() }
+        connection.library.avahi.avahi_server_free(connection.owner)
+        for timer in browsers { timer.free() }
+        browsers = []
         connection.sink.finish()
-    }
-
-    func connected() throws(DiscoveryError) -> Connection {
-        guard let connection else { throw DiscoveryError(.engineLost, "the embedded mDNS engine is closed") }
-        return connection
     }
 }

@@ -92,7 +92,11 @@ actor EmbeddedEngine: AvahiEngine {
             )
             guard browser != nil else {
                 timer.free()
-                throw .avahi(connection.library.errorNumber(of: connection.owner), .browseFailed, "cannot browse \(type)")
+                throw .avahi(
+                    connection.library.errorNumber(of: connection.owner),
+                    .browseFailed,
+                    "cannot browse \(type)"
+                )
             }
             return timer
         }

@@ -91,19 +91,15 @@ extension PairingTarget {
     /// The targets that the user's word means: those with that name or id, else those whose names begin with it.
     package static func named(_ word: String, in targets: [PairingTarget]) -> [PairingTarget] {
         let exact = targets.filter { $0.matches(word) }
-        return exact.isEmpty ? targets.filter { $0.begins(with: word) } : exact
+        return exact.isEmpty ? targets.filter { UserWord(word).begins(name: $0.name) } : exact
     }
 
-    /// Whether its name begins with a word, regardless of case. Compares scalars, because the name comes from a peer.
-    package func begins(with word: String) -> Bool {
-        !word.isEmpty && name.lowercased().unicodeScalars.starts(with: word.lowercased().unicodeScalars)
-    }
-
-    /// Whether the user's word means this target: its name, its address, or a prefix of its id (four characters or
-    /// more).
+    /// Whether the user's word means this target: its name, its address, or a prefix of its id. None of them comes
+    /// before another, so that a word that is the name of one host and begins the id of another means both: a code goes
+    /// to one host only.
     package func matches(_ word: String) -> Bool {
-        let word = word.lowercased()
-        return name.lowercased().isSame(as: word) || (word.utf8.count >= 4 && id.begins(with: word))
+        let (word, meant) = (word.lowercased(), UserWord(word.lowercased()))
+        return meant.isName(name) || meant.begins(id: id)
             || allEndpoints.contains { "\($0.address)" == word || "\($0)" == word }
     }
 }

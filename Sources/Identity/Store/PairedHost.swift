@@ -96,21 +96,9 @@ package struct PairedHosts: Codable, Sendable, Hashable {
         hosts.first { $0.id == defaultID }
     }
 
-    /// The hosts that the user's word means: by whole id or name, else by a prefix of the id (four characters or more),
-    /// else by a prefix of the name. Names are compared without regard to case.
+    /// The hosts that the user's word means.
     package func matching(_ word: String) -> [PairedHost] {
-        let word = word.lowercased()
-        let rules: [(PairedHost) -> Bool] = [
-            { $0.id == word },
-            { $0.name.lowercased() == word },
-            { word.count >= 4 && $0.id.begins(with: word) },
-            { !word.isEmpty && $0.name.lowercased().begins(with: word) },
-        ]
-        for rule in rules {
-            let found = hosts.filter(rule)
-            if !found.isEmpty { return found }
-        }
-        return []
+        UserWord(word.lowercased()).choose(among: hosts, ids: { [$0.id] }, names: { [$0.name] })
     }
 
     /// Adds a host, or replaces the record with its id. The first host becomes the default.

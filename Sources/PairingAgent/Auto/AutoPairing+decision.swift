@@ -59,9 +59,10 @@ extension AutoPairing.Rules {
     ///   - id: The id that it advertises, or the id in the code.
     func allows(name: String?, id: String) -> Bool {
         only.isEmpty
-            || only.contains { word in
-                let word = word.lowercased()
-                return name?.lowercased() == word || (word.count >= 4 && id.begins(with: word))
+            || only.contains {
+                // No beginning of a name: any host can call itself so.
+                let word = UserWord($0.lowercased())
+                return name.map(word.isName) == true || word.begins(id: id)
             }
     }
 }

@@ -26,8 +26,7 @@ struct NamedHost: Sendable {
     let name: String
     let paired: PairedHosts
 
-    /// The hosts with this name or id, else those whose names begin with it: advertised hosts, and paired ones that are
-    /// not advertised.
+    /// The hosts that the name means: advertised hosts, and paired ones that are not advertised.
     ///
     /// - Throws: ``CommandError`` if there is none; `DiscoveryError` if mDNS fails, unless a paired host has this name.
     func rows(client: CompanionDiscoveryClient, limit: Duration) async throws -> [DiscoveredRow] {
@@ -35,11 +34,7 @@ struct NamedHost: Sendable {
         var rows = hosts.map { DiscoveredRow($0, paired: paired) }
         let inSight = Set(rows.map(\.id))
         rows += paired.hosts.filter { !inSight.contains($0.id) }.map(row)
-        let word = name.lowercased()
-        var found = rows.filter { $0.name.lowercased() == word || word.utf8.count >= 4 && $0.id.begins(with: word) }
-        if found.isEmpty {
-            found = rows.filter { $0.name.lowercased().unicodeScalars.starts(with: word.unicodeScalars) }
-        }
+        var found = UserWord(name.lowercased()).choose(among: rows, ids: { [$0.id] }, names: { [$0.name] })
         guard !found.isEmpty else {
             let others = rows.map(\.name)
             throw CommandError(

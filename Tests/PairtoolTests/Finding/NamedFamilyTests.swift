@@ -125,16 +125,4 @@ import Testing
             }
         }
     }
-
-    @Test("Names are compared scalar by scalar, in any case")
-    func scalars() throws {
-        let endpoint = try #require(CompanionEndpoint("127.0.0.1:47285", defaultPort: 1))
-        var target = PairingTarget(endpoint: endpoint, family: .lumi)
-        target.name = "Adas-MacBook-Pro"
-        #expect(target.begins(with: "ADAS") && target.begins(with: "adas-mac") && !target.begins(with: ""))
-        #expect(!target.begins(with: "MacBook"))
-        // A mark that joins the letter before it is a letter of its own here.
-        target.name = "Ada\u{301}s"
-        #expect(target.begins(with: "ada") && !target.begins(with: "adas"))
-    }
 }

@@ -7,8 +7,7 @@ enum NameMatch {
         NearestWord.of(word, in: names).map { "; did you mean “\($0)”?" } ?? ""
     }
 
-    /// Matches whole ids and names first, then prefixes of ids (four characters or more), then prefixes of names. Names
-    /// are compared without regard to case.
+    /// The one item that a word means (`UserWord`).
     ///
     /// - Parameters:
     ///   - kind: The kind of item, such as `project`.
@@ -16,7 +15,7 @@ enum NameMatch {
     ///   - listing: The command that lists the items.
     ///   - ids: All ids of an item; the first one is displayed.
     ///   - names: The displayed names.
-    ///   - otherNames: Names that are not displayed; used if no displayed name matches as well. Default: none.
+    ///   - otherNames: Names that are not displayed. Default: none.
     ///   - place: What follows the id of an item where several match, such as its host. Default: nothing.
     ///   - nobody: The beginning of the message about an unknown name. Default: `the host has no`.
     static func find<Item>(
@@ -31,19 +30,9 @@ enum NameMatch {
         place: (Item) -> String = { _ in "" },
         nobody: String = "the host has no"
     ) throws -> Item {
-        let lowered = word.lowercased()
-        let rules: [(Item) -> Bool] = [
-            { ids($0).contains(word) },
-            { names($0).contains { $0.lowercased() == lowered } },
-            { otherNames($0).contains { $0.lowercased() == lowered } },
-            { word.count >= 4 && ids($0).contains { $0.begins(with: word) } },
-            { !word.isEmpty && names($0).contains { $0.lowercased().begins(with: lowered) } },
-            { !word.isEmpty && otherNames($0).contains { $0.lowercased().begins(with: lowered) } },
-        ]
-        for rule in rules {
-            let found = items.filter(rule)
-            guard let first = found.first else { continue }
-            guard found.count > 1 else { return first }
+        let found = UserWord(word).choose(among: items, ids: ids, names: names, otherNames: otherNames)
+        if let only = found.first, found.count == 1 { return only }
+        guard found.isEmpty else {
             let choices = found.prefix(5).map { item in
                 (names(item).first.map { "\($0) " } ?? "") + "(\(ids(item).first ?? "")\(place(item)))"
             }

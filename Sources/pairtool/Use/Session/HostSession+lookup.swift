@@ -72,9 +72,10 @@ extension HostSession {
     /// - Throws: ``CommandError`` with exit code 3 if the host does not have the model, or if the word looks like a
     ///   typing error.
     private static func model(_ word: String, in models: [CompanionModel], isWhole: Bool) throws -> String {
-        if models.contains(where: { $0.id.isSame(as: word) }) { return word }
-        let lowered = word.lowercased()
-        let names = models.filter { $0.id.lowercased() == lowered || $0.name.lowercased() == lowered }
+        let meant = UserWord(word)
+        if models.contains(where: { meant.isID($0.id) }) { return word }
+        // No beginnings: a legacy host may have a model of just this name that it does not list.
+        let names = models.filter { meant.isName($0.id) || meant.isName($0.name) }
         if let model = names.first, names.count == 1 { return model.id }
         let near = NearestWord.of(word, in: models.map(\.id))
         guard near != nil || isWhole else { return word }

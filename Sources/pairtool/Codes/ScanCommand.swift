@@ -31,9 +31,9 @@ struct ScanCommand: AsyncParsableCommand {
 
     @Option(
         help: "With --watch, --camera or --frames: wait for at most this many seconds. Default: no limit.",
-        transform: Seconds.init(commandLine:)
+        transform: TimeSpan.init(inSeconds:)
     )
-    var timeout: Seconds?
+    var timeout: TimeSpan?
 
     @Flag(help: "Show the code and the token.")
     var showSecrets = false

@@ -47,7 +47,7 @@ struct Choices: Sendable {
         checkKeys(of: table, known: ["keep", "max", "off"], "history.", path)
         var limits = HistoryLimits()
         if let value = table["keep"] {
-            if let age = value.string.flatMap(Age.init) {
+            if let age = value.string.flatMap(TimeSpan.init(age:)) {
                 limits.age = age.seconds
             } else {
                 fault(path, "history.keep is not a time span: write it as \"90d\"")
@@ -115,18 +115,4 @@ enum NotificationKind: String, Sendable, CaseIterable {
     case question
     /// An error has ended a turn that took long.
     case error
-}
-
-/// A time span as users write it: `90d`, `12h`, `2w`.
-struct Age: Sendable {
-    var seconds: Double
-
-    init?(_ text: String) {
-        let units: [Character: Double] = ["h": 3600, "d": 86_400, "w": 7 * 86_400, "y": 365 * 86_400]
-        guard let unit = text.last.flatMap({ units[$0] }),
-            let number = Int(String(text.dropLast()).trimmingWhitespace()),
-            (1...100_000).contains(number)
-        else { return nil }
-        seconds = Double(number) * unit
-    }
 }

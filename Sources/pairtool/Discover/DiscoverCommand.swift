@@ -30,9 +30,9 @@ struct DiscoverCommand: AsyncParsableCommand {
 
     @Option(
         help: "Look for at most this many seconds. Default: 10; with --watch, no limit.",
-        transform: Seconds.init(commandLine:)
+        transform: TimeSpan.init(inSeconds:)
     )
-    var timeout: Seconds?
+    var timeout: TimeSpan?
 
     @Option(
         name: .customLong("type"),

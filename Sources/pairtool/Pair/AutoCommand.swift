@@ -38,8 +38,8 @@ struct AutoCommand: AsyncParsableCommand {
     @Flag(help: "Continue after a pairing, for use as a service.")
     var keep = false
 
-    @Option(help: "Wait for at most this many seconds. Default: no limit.", transform: Seconds.init(commandLine:))
-    var timeout: Seconds?
+    @Option(help: "Wait for at most this many seconds. Default: no limit.", transform: TimeSpan.init(inSeconds:))
+    var timeout: TimeSpan?
 
     @OptionGroup(title: "Pairing options") var pairing: PairingOptions
     @OptionGroup(title: "Discovery options") var discovery: DiscoveryOptions
@@ -55,7 +55,7 @@ struct AutoCommand: AsyncParsableCommand {
         if url != nil, !only.isEmpty { throw ValidationError("--url and --only cannot be used together.") }
         if only.contains(where: \.isEmpty) { throw ValidationError("--only needs a name or an id.") }
         guard !command.isEmpty else { return }
-        if keep { throw ValidationError("--keep never ends: it takes no command.") }
+        if keep { throw ValidationError("--keep never ends, so no command can follow it.") }
         // Check the command now, not after a pairing.
         do {
             _ = try Pairtool.parseAsRoot(try CommandWords(command).words)

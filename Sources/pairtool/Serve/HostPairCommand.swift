@@ -8,7 +8,7 @@ struct HostPairCommand: AsyncParsableCommand {
         commandName: "pair",
         abstract: "Show a new code, so that one more device can pair with the running host.",
         discussion: """
-            A host whose codes nobody sees, such as a service, has no code until then.
+            A host without a terminal, such as a service, creates codes only with this command.
 
             Examples:
               pairtool host pair
@@ -24,9 +24,9 @@ struct HostPairCommand: AsyncParsableCommand {
 
     @Option(
         help: "End the device's access after this time: 90s, 30m, 12h or 7d after it pairs. Default: never.",
-        transform: SpanArgument.init(commandLine:)
+        transform: TimeSpan.init(commandLine:)
     )
-    var expires: SpanArgument?
+    var expires: TimeSpan?
 
     @Flag(help: "Print the code even if standard output is not a terminal. With --json, print the QR payload too.")
     var showSecrets = false

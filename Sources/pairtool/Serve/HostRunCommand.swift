@@ -8,6 +8,29 @@ import Identity
 import LocalState
 import Logging
 
+struct HostCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "host",
+        abstract: "Run a host: serve projects and an assistant, and manage the paired devices.",
+        discussion: """
+            Without a subcommand it is `pairtool host run`, with its options. The other subcommands manage your host \
+            that runs on this machine.
+
+            Examples:
+              pairtool host --lan --project ~/src/garden
+              pairtool host pair --read-only --expires 7d
+              pairtool host devices
+            """,
+        subcommands: [
+            HostRunCommand.self, HostPairCommand.self, HostDevicesCommand.self, HostRevokeCommand.self,
+            HostPermissionsCommand.self, HostUnlockCommand.self, HostStatusCommand.self, HostAuditCommand.self,
+            HostAgentsCommand.self, HostApprovalsCommand.self, HostRulesCommand.self,
+            HostSessionsCommand.self, HostChangesCommand.self,
+        ],
+        defaultSubcommand: HostRunCommand.self
+    )
+}
+
 struct HostRunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
@@ -61,9 +84,9 @@ struct HostRunCommand: AsyncParsableCommand {
 
     @Option(
         help: "Answer an agent's question with no after this time: 90s, 30m or 12h. Default: 30m.",
-        transform: SpanArgument.init(commandLine:)
+        transform: TimeSpan.init(commandLine:)
     )
-    var questionTimeout: SpanArgument?
+    var questionTimeout: TimeSpan?
 
     @Option(help: "Who may answer an agent's question with always or never: owner, or devices too.")
     var alwaysBy = AlwaysBy.owner
@@ -71,9 +94,9 @@ struct HostRunCommand: AsyncParsableCommand {
     @Option(
         help:
             "End a turn after the agent was silent for this many seconds. Default: 120, or 900 for models and agents of the Agent Client Protocol.",
-        transform: Seconds.init(commandLine:)
+        transform: TimeSpan.init(inSeconds:)
     )
-    var turnTimeout: Seconds?
+    var turnTimeout: TimeSpan?
 
     @Option(
         help: "Also write each QR code to this PNG file (mode 0600). The host removes it at the end.",
@@ -140,7 +163,7 @@ struct HostRunCommand: AsyncParsableCommand {
                 databasePath: directory + "/host.sqlite",
                 agent: agentKind,
                 agentLogPath: context.paths.state + "/agent.log",
-                questionTimeout: .milliseconds(Int64((questionTimeout?.seconds ?? 1800) * 1000)),
+                questionTimeout: questionTimeout?.duration ?? .seconds(1800),
                 usesWorktrees: worktree,
                 devicesMayAlways: alwaysBy == .devices,
                 grant: PairingGrant(permissions: grant.permissions),

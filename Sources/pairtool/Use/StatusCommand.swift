@@ -21,9 +21,9 @@ struct StatusCommand: AsyncParsableCommand {
 
     @Option(
         help: "With --watch and a legacy host: the seconds between two requests. Default: 2.",
-        transform: Seconds.init(commandLine:)
+        transform: TimeSpan.init(inSeconds:)
     )
-    var interval = Seconds(2)
+    var interval = TimeSpan(seconds: 2)
 
     @OptionGroup var all: AllHostsOptions
     @OptionGroup var host: HostOptions
@@ -256,7 +256,7 @@ struct HostStatusReport: Encodable, Equatable {
                 .notPaired,
                 "host.not_paired",
                 family.behavior.codes.contains(.token)
-                    ? "\(name) does not take this device's token any more" : "\(name) is not connected to this device",
+                    ? "\(name) no longer accepts this device's token" : "\(name) is not connected to this device",
                 next: family.behavior.codes.contains(.token)
                     ? "look it up at the host, then: \(family.pairCommand(at: "\(tls == true ? "https" : "http")://\(address)"))"
                     : "pairtool pair"
@@ -271,7 +271,7 @@ struct HostStatusReport: Encodable, Equatable {
                 .hostUnavailable,
                 "host.host_signed_out",
                 "the assistant's account is not signed in on \(name)",
-                next: "sign in to Copilot in the app on the host"
+                next: "sign in to the assistant on the host"
             )
         case .program(false):
             CommandError(

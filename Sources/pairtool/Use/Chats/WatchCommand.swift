@@ -22,9 +22,9 @@ struct WatchCommand: AsyncParsableCommand {
 
     @Option(
         help: "With a legacy host: the seconds between two requests. Default: 5.",
-        transform: Seconds.init(commandLine:)
+        transform: TimeSpan.init(inSeconds:)
     )
-    var interval = Seconds(5)
+    var interval = TimeSpan(seconds: 5)
 
     @Flag(help: "Watch all paired hosts at the same time.")
     var allHosts = false

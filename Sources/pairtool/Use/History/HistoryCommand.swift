@@ -118,13 +118,15 @@ struct HistoryCommand: AsyncParsableCommand {
         )
 
         @Option(
-            help: "Remove messages that are older, such as 90d, whatever config.toml says.",
+            help: "Remove messages that are older, such as 90d, regardless of config.toml.",
             transform: { text in
-                guard let age = Age(text) else { throw ValidationError("Give an age such as 12h, 30d or 2w.") }
+                guard let age = TimeSpan(age: text) else {
+                    throw ValidationError("Give an age such as 12h, 30d or 2w.")
+                }
                 return age
             }
         )
-        var olderThan: Age?
+        var olderThan: TimeSpan?
 
         @OptionGroup var options: OutputOptions
 

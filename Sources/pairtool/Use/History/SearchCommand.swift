@@ -148,12 +148,12 @@ struct SearchCommand: AsyncParsableCommand {
 
 /// The beginning of a time span: an age or a date.
 struct SinceTime {
-    private var age: Age?
+    private var age: TimeSpan?
     private var date: Date?
 
     /// - Throws: `ValidationError` that explains what is valid.
     init(commandLine text: String) throws {
-        age = Age(text)
+        age = TimeSpan(age: text)
         date = try? Date(text, strategy: Date.ISO8601FormatStyle().year().month().day())
         guard age != nil || date != nil || CompanionTimestamp.date(from: text) != nil else {
             throw ValidationError("Give an age such as 12h, 30d or 2w, or a date such as 2026-05-31.")

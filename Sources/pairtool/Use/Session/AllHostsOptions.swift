@@ -11,9 +11,9 @@ struct AllHostsOptions: ParsableArguments {
 
     @Option(
         help: "With --all-hosts: the seconds to wait for a host that does not answer. Default: 5.",
-        transform: Seconds.init(commandLine:)
+        transform: TimeSpan.init(inSeconds:)
     )
-    var timeout: Seconds?
+    var timeout: TimeSpan?
 
     /// How long to wait for a host.
     var limit: Duration { timeout?.duration ?? CommandContext.current.hostLimit }

@@ -70,14 +70,30 @@ package struct CompanionClientConfiguration: Sendable, Hashable {
         }
     }
 
+    /// One of a host's base URLs, where it has two.
+    package enum BaseURL: String, CaseIterable, Sendable {
+        /// The local address.
+        case local
+        /// The second base URL.
+        case cloud
+    }
+
     package var timeouts: Timeouts
     package var limits: Limits
     package var retries: Retries
+    /// The one base URL that is asked, whatever the other answers. Default: nil, the one that answers.
+    package var via: BaseURL?
 
-    package init(timeouts: Timeouts = Timeouts(), limits: Limits = Limits(), retries: Retries = Retries()) {
+    package init(
+        timeouts: Timeouts = Timeouts(),
+        limits: Limits = Limits(),
+        retries: Retries = Retries(),
+        via: BaseURL? = nil
+    ) {
         self.timeouts = timeouts
         self.limits = limits
         self.retries = retries
+        self.via = via
     }
 
     package static let `default` = CompanionClientConfiguration()

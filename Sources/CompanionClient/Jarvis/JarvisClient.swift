@@ -3,14 +3,6 @@ package import CompanionWire
 package import Logging
 import NIOConcurrencyHelpers
 
-/// One of a daemon's two base URLs.
-package enum JarvisPlace: String, CaseIterable, Sendable {
-    /// The local address.
-    case local
-    /// The second base URL.
-    case cloud
-}
-
 /// A client of one Jarvis daemon: its requests for approval, read and decided.
 ///
 /// Speaks to the local address; to the second base URL only where one is configured and nothing answers at the address.
@@ -41,14 +33,12 @@ package struct JarvisClient: Sendable {
     ///   - endpoint: Where the daemon is looked for first.
     ///   - fallback: The second base URL. Default: none.
     ///   - token: Sent as a bearer token with every request, to either base URL. Default: none.
-    ///   - via: The one base URL that is asked, whatever the other answers. Default: the one that answers.
     /// - Throws: ``CompanionClientError/Code/refusedAddress`` before anything is sent when the address is not local;
     ///   where there is a second base URL and neither answers, what kept the first from answering; what `body` throws.
     package static func withClient<Result>(
         endpoint: CompanionEndpoint,
         fallback: JarvisBase? = nil,
         token: String? = nil,
-        via: JarvisPlace? = nil,
         configuration: CompanionClientConfiguration = .default,
         logger: Logger = Logger(label: "jarvis-client", factory: { _ in SwiftLogNoOpLogHandler() }),
         isolation: isolated (any Actor)? = #isolation,
@@ -63,11 +53,11 @@ package struct JarvisClient: Sendable {
                 configuration: configuration,
                 local: local,
                 // Without a second one, nothing changes where the daemon is spoken to.
-                fallback: via == nil ? fallback : nil,
+                fallback: configuration.via == nil ? fallback : nil,
                 token: token,
                 http: http,
                 logger: logger,
-                inUse: NIOLockedValueBox(via == .cloud ? fallback ?? local : local)
+                inUse: NIOLockedValueBox(configuration.via == .cloud ? fallback ?? local : local)
             )
             try await client.locate()
             return try await body(client)

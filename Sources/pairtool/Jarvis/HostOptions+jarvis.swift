@@ -12,16 +12,17 @@ struct JarvisSession: Sendable {
 extension HostOptions {
     /// Runs a body with the selected Jarvis daemon.
     ///
-    /// - Parameter via: The base URL to use. Default: the one that answers.
+    /// - Parameter place: The base URL to use.
     func withJarvis<R>(
         _ options: OutputOptions,
-        via: JarvisPlace? = nil,
+        at place: ApprovalPlaceOption,
         _ body: (JarvisSession) async throws -> R
     ) async throws -> R {
         let output = options.output
         let selected = try daemon(output.context)
         return try await selected.naming {
-            try await JarvisSessions.withClient(selected, output: output, via: via) { client in
+            try await JarvisSessions.withClient(selected, output: output, configuration: place.configuration) {
+                client in
                 try await body(JarvisSession(host: selected, client: client, output: output))
             }
         }

@@ -78,16 +78,11 @@ struct JarvisFamily: Family {
         configuration: CompanionClientConfiguration,
         _ body: (HostClient) async throws -> R
     ) async throws -> R {
-        try await JarvisSessions.withClient(
-            host,
-            output: output,
-            configuration: configuration,
-            via: ApprovalPlaceOption.chosen
-        ) { client in
+        try await JarvisSessions.withClient(host, output: output, configuration: configuration) { client in
             let approvals = JarvisApprovals(client: client) { id, decision in
                 try await JarvisSession(host: host, client: client, output: output).decide(id, decision)
             }
-            return try await body(HostClient(health: client, approvals: approvals))
+            return try await body(HostClient(approvals: approvals))
         }
     }
 

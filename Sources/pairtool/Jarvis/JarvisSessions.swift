@@ -16,7 +16,6 @@ enum JarvisSessions {
         _ host: PairedHost,
         output: Output,
         configuration: CompanionClientConfiguration = .default,
-        via: JarvisPlace? = nil,
         _ body: (JarvisClient) async throws -> R
     ) async throws -> R {
         var fallback: JarvisBase?
@@ -31,7 +30,7 @@ enum JarvisSessions {
             }
             fallback = base
         }
-        if via == .cloud, fallback == nil {
+        if configuration.via == .cloud, fallback == nil {
             throw CommandError(
                 .usage,
                 "host.no_fallback_url",
@@ -43,11 +42,10 @@ enum JarvisSessions {
             endpoint: host.endpoint,
             fallback: fallback,
             token: try token(of: host.id, output.context),
-            via: via,
             configuration: configuration,
             logger: LoggingSetup.logger("client", context: output.context)
         ) { client in
-            if client.usesFallback, via == nil {
+            if client.usesFallback, configuration.via == nil {
                 output.say("Nothing answers at \(host.endpoint): using \(client.base), the second base URL.")
             }
             return try await body(client)

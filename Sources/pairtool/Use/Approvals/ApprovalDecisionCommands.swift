@@ -61,28 +61,26 @@ struct ApprovalDecisionOptions: ParsableArguments {
 
     /// Decides the request and reports the result.
     func decide(_ choice: ApprovalChoice) async throws {
-        try await place.run {
-            try await host.withApproval(id, options) { session, approval in
-                let approvals = try session.approvals
-                if approvals.needsReason, case .reject(_, nil) = choice {
-                    throw CommandError(
-                        .usage,
-                        "usage",
-                        "\(session.host.name) needs a reason for a rejection; nothing was sent",
-                        next: "pairtool approvals reject \(approval.id.shortID) --reason TEXT"
-                    )
-                }
-                let decided = try await approvals.decide(approval, choice)
-                let row = ApprovalDecisionRow(decided, at: approvals.place)
-                session.output.result(row, id: row.id) {
-                    let word = if case .approve = choice { "Approved" } else { "Rejected" }
-                    return TerminalText.line(
-                        "\(word): \(row.action.scalars(atMost: 200)) (\(row.id), at \(row.daemon))"
-                    )
-                }
-                if decided.wasAnswerLost {
-                    session.output.say("The daemon's answer was lost, but the request's state confirms the decision.")
-                }
+        try await host.withApproval(id, at: place, options) { session, approval in
+            let approvals = try session.approvals
+            if approvals.needsReason, case .reject(_, nil) = choice {
+                throw CommandError(
+                    .usage,
+                    "usage",
+                    "\(session.host.name) needs a reason for a rejection; nothing was sent",
+                    next: "pairtool approvals reject \(approval.id.shortID) --reason TEXT"
+                )
+            }
+            let decided = try await approvals.decide(approval, choice)
+            let row = ApprovalDecisionRow(decided, at: approvals.place)
+            session.output.result(row, id: row.id) {
+                let word = if case .approve = choice { "Approved" } else { "Rejected" }
+                return TerminalText.line(
+                    "\(word): \(row.action.scalars(atMost: 200)) (\(row.id), at \(row.daemon))"
+                )
+            }
+            if decided.wasAnswerLost {
+                session.output.say("The daemon's answer was lost, but the request's state confirms the decision.")
             }
         }
     }

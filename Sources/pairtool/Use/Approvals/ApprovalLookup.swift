@@ -49,13 +49,15 @@ extension HostOptions {
     ///   before others.
     func withApproval(
         _ word: String,
+        at place: ApprovalPlaceOption,
         _ options: OutputOptions,
         _ body: (HostSession, Approval) async throws -> Void
     ) async throws {
-        let output = options.output
+        let (output, configuration) = (options.output, place.configuration)
         let hosts = try approvalHosts(output.context)
         guard hosts.count > 1 else {
-            return try await (hosts.first.map { naming($0) } ?? self).withSession(options) { session in
+            let host = hosts.first.map { naming($0) } ?? self
+            return try await host.withSession(options, configuration: configuration) { session in
                 let approvals = try session.approvals
                 let found = try await Self.find(word, in: approvals)
                 try await body(session, try Self.single(found.map { ($0, "") }, word, at: approvals.place))
@@ -66,7 +68,9 @@ extension HostOptions {
             hosts,
             limit: output.context.hostLimit,
             { one, _ in
-                try await one.withSession(options) { try await Self.find(word, in: try $0.approvals) }
+                try await one.withSession(options, configuration: configuration) {
+                    try await Self.find(word, in: try $0.approvals)
+                }
             }
         ) {
             switch result {
@@ -79,16 +83,16 @@ extension HostOptions {
         let waiting = found.filter(\.approval.isPending)
         if !waiting.isEmpty { found = waiting }
         let approval = try Self.single(found.map { ($0.approval, ", at \($0.host.name)") }, word, at: nil)
-        guard let place = found.first(where: { $0.approval == approval })?.host else { return }
-        try await naming(place).withSession(options) { try await body($0, approval) }
+        guard let host = found.first(where: { $0.approval == approval })?.host else { return }
+        try await naming(host).withSession(options, configuration: configuration) { try await body($0, approval) }
     }
 
     private static func find(_ word: String, in approvals: any ApprovalDeciding) async throws -> [Approval] {
-        let lowered = word.lowercased()
+        let meant = UserWord(word.lowercased())
         let all = try await approvals.approvals(all: true).approvals
         let found = all.filter {
             let id = $0.id.lowercased()
-            return id.isSame(as: lowered) || (word.utf8.count >= 4 && id.begins(with: lowered))
+            return meant.isID(id) || meant.begins(id: id)
         }
         let waiting = found.filter(\.isPending)
         if !waiting.isEmpty { return waiting }

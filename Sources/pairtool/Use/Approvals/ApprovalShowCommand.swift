@@ -24,14 +24,12 @@ struct ApprovalShowCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        try await place.run {
-            try await host.withApproval(id, options) { session, approval in
-                let approvals = try session.approvals
-                let whole = approval.options == nil ? approval : try await approvals.approval(id: approval.id)
-                let row = ApprovalRow(whole ?? approval, at: approvals.place)
-                try await Pager.with(session.output, isWanted: !noPager) { output, _ in
-                    output.result(row, id: row.id) { row.text(now: output.context.now()) }
-                }
+        try await host.withApproval(id, at: place, options) { session, approval in
+            let approvals = try session.approvals
+            let whole = approval.options == nil ? approval : try await approvals.approval(id: approval.id)
+            let row = ApprovalRow(whole ?? approval, at: approvals.place)
+            try await Pager.with(session.output, isWanted: !noPager) { output, _ in
+                output.result(row, id: row.id) { row.text(now: output.context.now()) }
             }
         }
     }

@@ -10,18 +10,13 @@ struct ApprovalPlaceOption: ParsableArguments {
         help:
             "With a Jarvis daemon: use this base URL only: local, or cloud for the second one. Default: the second one if nothing answers at the first."
     )
-    var via: JarvisPlace?
+    var via: CompanionClientConfiguration.BaseURL?
 
-    /// The base URL that the running command uses; nil for the one that answers.
-    @TaskLocal static var chosen: JarvisPlace?
-
-    /// Runs a body that uses the base URL.
-    func run<R>(_ body: () async throws -> R) async rethrows -> R {
-        try await Self.$chosen.withValue(via, operation: body)
-    }
+    /// How hosts are asked at the base URL.
+    var configuration: CompanionClientConfiguration { CompanionClientConfiguration(via: via) }
 }
 
-extension JarvisPlace: ExpressibleByArgument {}
+extension CompanionClientConfiguration.BaseURL: ExpressibleByArgument {}
 
 struct ApprovalsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -64,9 +59,9 @@ struct ApprovalsCommand: AsyncParsableCommand {
 
         @Option(
             help: "With --watch and a Jarvis daemon: the seconds between two requests. Default: 2.",
-            transform: Seconds.init(commandLine:)
+            transform: TimeSpan.init(inSeconds:)
         )
-        var interval = Seconds(2)
+        var interval = TimeSpan(seconds: 2)
 
         @OptionGroup var all: AllHostsOptions
         @OptionGroup var host: HostOptions
@@ -80,16 +75,18 @@ struct ApprovalsCommand: AsyncParsableCommand {
 
         func run() async throws {
             host.sayUnlisted(options.output)
-            try await place.run {
-                let hosts = try host.approvalHosts(.current)
-                guard hosts.count > 1 || all.allHosts else {
-                    return try await (hosts.first.map { host.naming($0) } ?? host).withSession(options) { session in
-                        guard watch else { return try await list(session) }
-                        try await watcher(session).run(notifies: notify)
-                    }
+            let hosts = try host.approvalHosts(.current)
+            guard hosts.count > 1 || all.allHosts else {
+                return try await open(hosts.first.map { host.naming($0) } ?? host) { session in
+                    guard watch else { return try await list(session) }
+                    try await watcher(session).run(notifies: notify)
                 }
-                try await (watch ? watchAll(hosts) : listAll(hosts))
             }
+            try await (watch ? watchAll(hosts) : listAll(hosts))
+        }
+
+        private func open<R>(_ host: HostOptions, _ body: (HostSession) async throws -> R) async throws -> R {
+            try await host.withSession(options, configuration: place.configuration, body)
         }
 
         private func watcher(_ session: HostSession) throws -> ApprovalWatcher {
@@ -145,7 +142,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
         private func listAll(_ hosts: [PairedHost]) async throws {
             let output = options.output
             let results = try await host.ask(hosts, limit: all.limit) { one, _ in
-                try await one.withSession(options) { session in
+                try await open(one) { session in
                     let approvals = try session.approvals
                     return (list: try await approvals.approvals(all: false), place: approvals.place)
                 }
@@ -183,7 +180,7 @@ struct ApprovalsCommand: AsyncParsableCommand {
         private func watchAll(_ hosts: [PairedHost]) async throws {
             let output = options.output
             try await host.follow(hosts, output) { one, _ in
-                try await one.withSession(options) { session in
+                try await open(one) { session in
                     var watcher = try watcher(session)
                     watcher.namesHost = true
                     try await watcher.run(notifies: notify)

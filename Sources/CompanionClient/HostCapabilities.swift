@@ -1,15 +1,10 @@
 package import CompanionWire
 
-/// A host that says what it is and how it does.
-package protocol HealthProbing: Sendable {
-    func health() async throws -> CompanionHealthResponse
-}
-
-/// A host that knows devices and lets go of them.
+/// A host that lists its devices and can forget them.
 package protocol DeviceManaging: Sendable {
-    /// Which device is connected.
+    /// The host's status, with the connected device.
     func status() async throws -> CompanionStatusResponse
-    /// Ends the connection of whichever device is connected. To ask again changes nothing.
+    /// Disconnects the connected device. A second call changes nothing.
     func disconnect() async throws -> CompanionStatusResponse
     func devices() async throws -> [CompanionDevice]
     /// Forgets a device. An unknown id is no error.
@@ -21,10 +16,26 @@ package protocol ModelListing: Sendable {
     func models() async throws -> [CompanionModel]
 }
 
-/// A host whose agent has sessions that can be begun by themselves.
+/// A host whose agent's sessions can be started without a prompt.
 package protocol SessionBeginning: Sendable {
-    /// Begins a session in a project's directory; one that was there ends.
+    /// Begins a session in a project. Where a directory has only one, the earlier one ends.
     ///
     /// - Returns: The id of the session.
-    func beginSession(in workingDirectory: String) async throws -> String
+    func beginSession(in project: CompanionProject) async throws -> String
+}
+
+/// A host where a device can create projects, and chats before their first prompt.
+package protocol ProjectCreating: Sendable {
+    /// - Parameter localPath: A directory on the host; nil lets the host choose.
+    func createProject(name: String, localPath: String?) async throws -> CompanionProject
+    /// - Parameter title: nil lets the host derive one from the first prompt.
+    func createChat(projectID: String, title: String?) async throws -> CompanionChat
+}
+
+/// A host whose turns can be cancelled.
+package protocol TurnCancelling: Sendable {
+    /// Cancels a turn; one that has ended stays as it is.
+    ///
+    /// - Returns: The turn's state after the request, as the host reports it; nil if it does not report any.
+    func cancelTurn(chatID: String, turnID: String) async throws -> String?
 }

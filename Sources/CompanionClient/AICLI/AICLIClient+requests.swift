@@ -49,16 +49,3 @@ extension AICLIClient {
         CompanionClientError(.badAnswer, "\(endpoint) answered with JSON that was not expected.")
     }
 }
-
-extension AICLIClient: HealthProbing {
-    package func health() async throws -> CompanionHealthResponse {
-        let health = try await aicliHealth()
-        var response = CompanionHealthResponse(
-            service: "aicli-companion",
-            version: health.version,
-            processStartedAtMs: nil
-        )
-        response.ok = ["healthy", "ok", "running"].contains(health.status.lowercased())
-        return response
-    }
-}

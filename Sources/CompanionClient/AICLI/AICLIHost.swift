@@ -25,7 +25,7 @@ package struct AICLIHost: Sendable {
 
     /// The host as commands use it.
     package var hostClient: HostClient {
-        HostClient(health: client, projects: self, chats: self, turns: self, sessions: self)
+        HostClient(projects: self, chats: self, turns: self, sessions: self)
     }
 
     /// The same host; what is said is kept in the history. nil keeps nothing.
@@ -90,12 +90,13 @@ extension AICLIHost: ProjectBrowsing, ChatBrowsing {
 }
 
 extension AICLIHost: SessionBeginning {
-    /// Begins a new session in a directory. An existing session is ended first: otherwise the server would return it
-    /// again.
+    /// Begins a new session in a project's directory. An existing session is ended first: otherwise the server would
+    /// return it again.
     ///
     /// - Returns: The new session's id.
     /// - Throws: ``CompanionClientError/Code/hostError`` if the server keeps the old session.
-    package func beginSession(in workingDirectory: String) async throws -> String {
+    package func beginSession(in project: CompanionProject) async throws -> String {
+        let workingDirectory = project.localPath
         let old = try store.sessions().session(for: workingDirectory)?.id
         if let old { _ = try await client.endSession(old) }
         var started = try await client.startSession(in: workingDirectory)

@@ -85,21 +85,10 @@ extension CompanionAPIClient {
             try journal.doubt()
             throw CompanionClientError(
                 .streamInterrupted,
-                "The chat went on since the prompt was sent; whether the host has it cannot be found out.",
+                "The chat has changed since, so pairtool cannot tell whether the host got the prompt.",
                 delivery: .unknown
             )
         }
-    }
-
-    /// - Parameter localPath: A directory on the host; nil lets the host choose.
-    package func createProject(name: String, localPath: String?) async throws -> CompanionProject {
-        try await result(of: .projectCreate(name: name, localPath: localPath))
-    }
-
-    /// - Returns: The id of the session.
-    package func createSession(projectID: String) async throws -> String {
-        struct Session: Decodable { var sessionId: String }
-        return try await result(of: .sessionCreate(projectID: projectID), as: Session.self).sessionId
     }
 
     /// - Parameter title: nil lets the host derive one from the first prompt.
@@ -229,10 +218,27 @@ extension CompanionClientError {
 }
 
 /// The signed commands, which only hosts paired by protocol v2 accept.
-package struct SignedCommands: Sendable {
-    package let client: CompanionAPIClient
+package struct SignedCommands: ProjectCreating, SessionBeginning, TurnCancelling {
+    private let client: CompanionAPIClient
 
     package init(client: CompanionAPIClient) {
         self.client = client
+    }
+
+    package func createProject(name: String, localPath: String?) async throws -> CompanionProject {
+        try await client.result(of: .projectCreate(name: name, localPath: localPath))
+    }
+
+    package func createChat(projectID: String, title: String?) async throws -> CompanionChat {
+        try await client.createChat(projectID: projectID, title: title)
+    }
+
+    package func beginSession(in project: CompanionProject) async throws -> String {
+        struct Session: Decodable { var sessionId: String }
+        return try await client.result(of: .sessionCreate(projectID: project.id), as: Session.self).sessionId
+    }
+
+    package func cancelTurn(chatID: String, turnID: String) async throws -> String? {
+        try await client.cancelTurn(chatID: chatID, turnID: turnID)["state"]?.string
     }
 }

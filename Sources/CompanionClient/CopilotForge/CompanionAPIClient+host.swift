@@ -1,6 +1,6 @@
 package import CompanionWire
 
-extension CompanionAPIClient: HealthProbing, DeviceManaging, ModelListing {
+extension CompanionAPIClient: DeviceManaging, ModelListing {
     /// `GET /health`.
     ///
     /// - Throws: ``CompanionClientError/Code/notACompanion``, also if the answer is some other JSON.

@@ -21,7 +21,7 @@ package struct StoredHost: Sendable {
     /// Since when the oldest of what was answered has been known; nil before an answer.
     package var asOf: Date? { oldest.withLockedValue(\.self) }
 
-    package var client: HostClient { HostClient(projects: self, chats: self) }
+    package var client: HostClient { HostClient(isLocal: true, projects: self, chats: self) }
 
     private func answer<Value>(_ known: Known<Value>?) throws -> Value {
         guard let known else { throw Unknown() }

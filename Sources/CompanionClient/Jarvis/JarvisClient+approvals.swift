@@ -1,8 +1,8 @@
 package import CompanionWire
 import NIOHTTP1
 
-extension JarvisClient: HealthProbing {
-    /// `GET /health` in the daemon's own shape.
+extension JarvisClient {
+    /// `GET /health`.
     package func daemonHealth() async throws -> JarvisHealth {
         do {
             return try await json(.GET, "/health", as: JarvisHealth.self)
@@ -14,15 +14,6 @@ extension JarvisClient: HealthProbing {
             error.advice = Self.findPort
             throw error
         }
-    }
-
-    /// `GET /health` in the shape that all families share.
-    package func health() async throws -> CompanionHealthResponse {
-        let health = try await daemonHealth()
-        var shared = CompanionHealthResponse(service: "jarvis", version: health.version, processStartedAtMs: nil)
-        shared.ok = health.isHealthy
-        shared.serverTime = health.timestamp.flatMap(JarvisTimestamp.date)
-        return shared
     }
 
     /// The requests that wait for a decision, each once, oldest first.

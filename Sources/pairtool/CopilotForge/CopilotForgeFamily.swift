@@ -49,16 +49,11 @@ struct CopilotForgeFamily: Family {
     ) async throws -> R {
         let now = output.context.now
         return try await withClient(of: host, output: output, configuration: configuration) { client in
-            var offer = HostClient(
-                health: client,
-                devices: client,
-                models: client,
-                projects: client,
-                chats: client
-            )
+            var offer = HostClient(devices: client, models: client, projects: client, chats: client)
             if host.trust == .verified {
                 offer.turns = CommandedTurns(client: client, now: now)
-                offer.commands = SignedCommands(client: client)
+                let commands = SignedCommands(client: client)
+                (offer.sessions, offer.creation, offer.cancellation) = (commands, commands, commands)
                 offer.events = LiveEvents(client: client)
                 offer.changes = HostChanges(client: client)
                 offer.approvals = CommandedApprovals(client: client)
@@ -182,5 +177,20 @@ extension HostHealth.Standing {
             permissions: status.permissions,
             expiresAt: status.expiresAt
         )
+    }
+}
+
+extension LeftOutItems {
+    /// Reports the items in a host's lists that could not be read.
+    func report(to output: Output) {
+        let counts = counts
+        for kind in Kind.allCases {
+            guard let count = counts[kind] else { continue }
+            let items = count == 1 ? String(kind.rawValue.dropLast()) : kind.rawValue
+            output.warn(
+                "host.left_out",
+                "\(count) \(items) could not be read and \(count == 1 ? "is" : "are") left out"
+            )
+        }
     }
 }

@@ -59,17 +59,17 @@ extension HostCapability {
             General("messages", "show messages", "messages") { $0 is any ChatBrowsing.Type },
             General("search", "search messages", "search") { $0 is any ChatBrowsing.Type },
             General("prompts", "answer prompts", "send") { $0 is any TurnRunning.Type },
-            General("outbox", "get prompts that were kept while it was off", "outbox") {
+            General("outbox", "queue prompts while it is off", "outbox") {
                 family.queuing != .none && $0 is any TurnRunning.Type
             },
             General("models", "offer a choice of models", "models") { $0 is any ModelListing.Type },
             General("devices", "list and revoke devices", "devices") { $0 is any DeviceManaging.Type },
             General("disconnect", "disconnect this device", "disconnect") { $0 is any DeviceManaging.Type },
             General("events", "report events", "watch") { $0 is any EventReporting.Type },
-            General("create", "create projects, chats and sessions", "new") { $0 is SignedCommands.Type },
+            General("create", "create projects, chats and sessions", "new") { $0 is any ProjectCreating.Type },
             General("changes", "show what the agent has changed", "changes") { $0 is any ChangeReporting.Type },
-            General("worktrees", "list and remove where agents work", "sessions") { $0 is any ChangeReporting.Type },
-            General("cancel", "cancel a running turn", "cancel") { $0 is SignedCommands.Type },
+            General("worktrees", "list and remove worktrees", "sessions") { $0 is any ChangeReporting.Type },
+            General("cancel", "cancel a running turn", "cancel") { $0 is any TurnCancelling.Type },
         ]
     }
 

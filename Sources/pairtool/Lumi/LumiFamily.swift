@@ -102,7 +102,9 @@ struct LumiFamily: Family {
                     client: client,
                     now: context.now
                 )
-                return try await body(HostClient(projects: conversations, chats: conversations, turns: turns))
+                return try await body(
+                    HostClient(isLocal: true, projects: conversations, chats: conversations, turns: turns)
+                )
             }
         }
     }

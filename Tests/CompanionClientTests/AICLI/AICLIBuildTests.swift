@@ -147,9 +147,10 @@ import Testing
                 $0.sessions = hasOneSessionPerProject ? ["theirs": "/Users/ada/web"] : [:]
             }
         ) { peers in
-            let first = try await peers.host.beginSession(in: "/Users/ada/web")
+            let project = CompanionProject(id: "web", name: "web", localPath: "/Users/ada/web", lastUpdatedAt: nil)
+            let first = try await peers.host.beginSession(in: project)
             #expect(first != "theirs" && Array(peers.server.sessions.keys) == [first])
-            let second = try await peers.host.beginSession(in: "/Users/ada/web")
+            let second = try await peers.host.beginSession(in: project)
             #expect(second != first && Array(peers.server.sessions.keys) == [second])
             _ = try await peers.send("go")
             #expect(peers.server.frames("claudeCommand").first?.data["sessionId"]?.string == second)

@@ -42,15 +42,13 @@ import Testing
         }
     }
 
-    @Test("Health is told in the daemon's own shape and in the one that all families share")
+    @Test("A daemon tells its version, and whether it is well")
     func health() async throws {
         try await withJarvis { jarvis, client in
-            #expect(try await client.daemonHealth().version == "1.4.0")
-            let shared = try await client.health()
-            #expect(shared.ok && shared.service == "jarvis" && shared.serverTime != nil && !shared.isCompanion)
+            let health = try await client.daemonHealth()
+            #expect(health.version == "1.4.0" && health.isHealthy && health.timestamp != nil)
             jarvis.change { $0.health = "degraded" }
-            let degraded = try await client.health()
-            #expect(!degraded.ok)
+            #expect(try await !client.daemonHealth().isHealthy)
         }
     }
 

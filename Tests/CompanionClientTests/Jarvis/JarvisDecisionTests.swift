@@ -42,7 +42,7 @@ import Testing
         try await withJarvis(script) { jarvis, client in
             let error = try await decisionError { try await client.decide(.deploy, .approve) }
             #expect(error.code == .overruled && error.status == .rejected, "\(error)")
-            #expect(error.description.contains("somebody else's won"))
+            #expect(error.description.contains("someone else decided first"))
             #expect(jarvis.requests("POST", "/").count == 1)
         }
     }
@@ -195,7 +195,7 @@ import Testing
     @Test("Nothing that a client does has the daemon execute a command")
     func noExecution() async throws {
         try await withJarvis { jarvis, client in
-            _ = try await client.health()
+            _ = try await client.daemonHealth()
             let receipt = try await client.request(.init(action: "rm -rf /", reason: "r", requestedBy: "x"))
             _ = try await client.decide(receipt.id, .approve)
             #expect(jarvis.requests.allSatisfy { !$0.path.contains("execute") })

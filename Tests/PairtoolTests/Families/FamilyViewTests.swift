@@ -151,6 +151,40 @@ import Testing
         #expect(new.first { $0.capability == "cancel" }?.available == true)
     }
 
+    @Test(
+        "What the types of a family's clients promise is what a host can do once it is opened",
+        arguments: HostFamily.allCases,
+        HostTrust.allCases
+    )
+    func opened(_ family: HostFamily, _ trust: HostTrust) async throws {
+        guard trust == .legacy || family.behavior.canBeVerified else { return }
+        var host = Self.host(family, trust)
+        let certificate = try PinnedCertificate(der: TestCertificate().der)
+        if trust == .verified { (host.certificate, host.spki) = (Base64.encode(certificate.der), certificate.spki) }
+        try await Sandbox.with { user in
+            var context = CommandContext.process
+            context.environment = user.environment
+            let promised = family.behavior.clients(of: host)
+            let output = Output(context: context, format: .text)
+            try await family.behavior.open(host, output: output, configuration: .default) { offer in
+                func expect<Capability>(_ capability: Capability?, _ isPromised: (Any.Type) -> Bool) {
+                    #expect((capability != nil) == promised.contains(where: isPromised), "\(Capability.self)")
+                }
+                expect(offer.devices) { $0 is any DeviceManaging.Type }
+                expect(offer.models) { $0 is any ModelListing.Type }
+                expect(offer.projects) { $0 is any ProjectBrowsing.Type }
+                expect(offer.chats) { $0 is any ChatBrowsing.Type }
+                expect(offer.turns) { $0 is any TurnRunning.Type }
+                expect(offer.sessions) { $0 is any SessionBeginning.Type }
+                expect(offer.creation) { $0 is any ProjectCreating.Type }
+                expect(offer.cancellation) { $0 is any TurnCancelling.Type }
+                expect(offer.events) { $0 is any EventReporting.Type }
+                expect(offer.changes) { $0 is any ChangeReporting.Type }
+                expect(offer.approvals) { $0 is any ApprovalDeciding.Type }
+            }
+        }
+    }
+
     /// All commands of the tool, in words.
     private static func commands(of command: any ParsableCommand.Type, behind words: String) -> Set<String> {
         let configuration = command.configuration

@@ -145,6 +145,6 @@ extension AgentChat: HistoryKeeping {
     var keepsChats: Bool { true }
 
     func keeping(in recorder: HistoryRecorder) -> HostClient {
-        HostClient(projects: conversations, chats: conversations, turns: self)
+        HostClient(isLocal: true, projects: conversations, chats: conversations, turns: self)
     }
 }

@@ -37,7 +37,7 @@ struct CancelCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await host.withSession(options) { session in
-            let commands = try session.commands(to: "cancel turns")
+            let cancellation = try session.cancellation
             let chatID = try await session.chat(chat).chat.id
             let turns = LastTurns(context: session.context)
             guard let turnID = try turn ?? turns.last(chatID: chatID, host: session.host) else {
@@ -48,8 +48,8 @@ struct CancelCommand: AsyncParsableCommand {
                     next: "name the turn: pairtool cancel \(chatID.shortID) TURN"
                 )
             }
-            let result = try await commands.cancelTurn(chatID: chatID, turnID: turnID)
-            let row = Row(chatId: chatID, turnId: turnID, state: result["state"]?.string)
+            let state = try await cancellation.cancelTurn(chatID: chatID, turnID: turnID)
+            let row = Row(chatId: chatID, turnId: turnID, state: state)
             session.output.result(row, id: turnID) {
                 let state = row.state ?? "ended"
                 let note =

@@ -27,7 +27,7 @@ final class CancellableTurn: Sendable {
     /// - Parameter conversation: Where the prompt goes.
     init(_ conversation: Conversation) {
         self.conversation = conversation
-        wasPressed = NIOLockedValueBox(conversation.session.offer.commands == nil)
+        wasPressed = NIOLockedValueBox(conversation.session.offer.cancellation == nil)
     }
 
     /// Takes a Ctrl-C.

@@ -252,13 +252,13 @@ struct Conversation: Sendable {
     ///
     /// - Returns: The turn's state after the request, as the host reports it.
     func cancel(_ turnID: String) async throws -> String? {
-        try await session.commands(to: "cancel turns").cancelTurn(chatID: chatID, turnID: turnID)["state"]?.string
+        try await session.cancellation.cancelTurn(chatID: chatID, turnID: turnID)
     }
 
     /// Cancels the last turn that this machine began in the chat.
     func cancelTurn() async throws {
         // Before anything else: whether the host can at all.
-        _ = try session.commands(to: "cancel turns")
+        _ = try session.cancellation
         guard unmadeIn == nil,
             let turnID = try LastTurns(context: session.context).last(chatID: chatID, host: session.host)
         else {

@@ -42,8 +42,8 @@ struct NewProjectCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await host.withSession(options) { session in
-            let commands = try session.commands(to: "create projects")
-            let project = try await commands.createProject(name: name.trimmingWhitespace(), localPath: path)
+            let creation = try session.creation(of: "projects")
+            let project = try await creation.createProject(name: name.trimmingWhitespace(), localPath: path)
             await session.recorder?.keep(project: project)
             let row = ProjectRow(MergedProject(project: project, ids: [project.id]))
             session.output.result(row, id: project.id) {
@@ -80,14 +80,9 @@ struct NewSessionCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await host.withSession(options) { session in
-            let commands = session.offer.sessions == nil ? try session.commands(to: "start sessions") : nil
+            let sessions = try session.sessions
             let project = try await session.project(project)
-            let id =
-                if let commands {
-                    try await commands.createSession(projectID: project.id)
-                } else {
-                    try await session.sessions.beginSession(in: project.project.localPath)
-                }
+            let id = try await sessions.beginSession(in: project.project)
             session.output.result(Row(sessionId: id, projectId: project.id), id: id) {
                 TerminalText.line("Session \(id) in \(project.project.name)")
             }
@@ -120,9 +115,9 @@ struct NewChatCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await host.withSession(options) { session in
-            let commands = try session.commands(to: "create empty chats")
+            let creation = try session.creation(of: "empty chats")
             let project = try await session.project(project)
-            let chat = try await commands.createChat(projectID: project.id, title: title)
+            let chat = try await creation.createChat(projectID: project.id, title: title)
             await session.recorder?.keep(chat: chat)
             session.output.result(ChatRow(ChatInProject(chat: chat, project: project)), id: chat.id) {
                 TerminalText.line(

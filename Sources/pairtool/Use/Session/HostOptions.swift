@@ -38,8 +38,7 @@ struct HostOptions: ParsableArguments {
         let selected = try await selected(output)
         return try await HostSession.with(selected, output: output, configuration: configuration) { session in
             let result = try await body(session)
-            // Data that was pulled from a host earlier does not say when the host was last reachable.
-            if session.offer.health != nil { try noteContact(with: selected, context) }
+            if !session.offer.isLocal { try noteContact(with: selected, context) }
             await session.sendWaiting()
             return result
         }

@@ -90,15 +90,14 @@ extension HostSession {
     }
 
     var sessions: any SessionBeginning {
-        get throws { try offered(offer.sessions, "sessions") }
+        get throws { try verified(offer.sessions, "start sessions") }
     }
 
     /// What agents have changed, and where they work.
     var changes: any ChangeReporting {
         get throws {
-            if let changes = offer.changes { return changes }
-            if host.family.behavior.canBeVerified { _ = try commands(to: "say what was changed") }
-            throw refusal("do not say what was changed")
+            guard host.family.behavior.canBeVerified else { throw refusal("do not say what was changed") }
+            return try verified(offer.changes, "say what was changed")
         }
     }
 
@@ -110,13 +109,20 @@ extension HostSession {
         get throws { try offered(offer.approvals, "approvals") }
     }
 
-    /// The operations that verified hosts do on signed commands.
+    var cancellation: any TurnCancelling {
+        get throws { try verified(offer.cancellation, "cancel turns") }
+    }
+
+    /// - Parameter what: Such as `projects`.
+    func creation(of what: String) throws -> any ProjectCreating { try verified(offer.creation, "create \(what)") }
+
+    /// What verified hosts of some families can do.
     ///
     /// - Parameter what: Such as `cancel turns`.
     /// - Throws: ``CommandError`` with exit code 12 for a legacy host whose family has protocol 2, else with the code
     ///   `host.cannot`.
-    func commands(to what: String) throws -> CompanionAPIClient {
-        if let commands = offer.commands { return commands.client }
+    private func verified<Capability>(_ capability: Capability?, _ what: String) throws -> Capability {
+        if let capability { return capability }
         guard host.family.behavior.canBeVerified else { throw refusal("cannot \(what)") }
         throw CommandError(
             .versionMismatch,

@@ -20,7 +20,7 @@ struct LegacyConsent: Sendable {
         if let verified = target.verifiedRecord(in: known) {
             throw PairingError(
                 .verifiedHost,
-                "\(verified.name) was paired as a verified host, but \(target.name) offers only plain HTTP; it may not "
+                "the host \(verified.name) was paired as a verified host, but \(target.name) offers only plain HTTP; it may not "
                     + "be the same host"
             )
         }
@@ -42,10 +42,7 @@ struct LegacyConsent: Sendable {
         }
         // The user is asked about its TLS key instead, which keeps others on the network from reading along.
         guard !target.family.behavior.asksAboutKey(of: target) else { return }
-        // Consent was given for one address. An advertisement with the host's id at another address may be an
-        // impostor's.
-        let earlier = target.record(in: known)
-        guard earlier.map({ target.allEndpoints.contains($0.endpoint) }) != true else { return }
+        guard !Self.isAccepted(target, in: known) else { return }
         if isGiven { return output.say(warning) }
         guard output.context.canAsk else {
             throw CommandError(.legacyRefused, "pairing.legacy_refused", warning, next: "accept it with --allow-legacy")
@@ -54,6 +51,12 @@ struct LegacyConsent: Sendable {
         guard try await Question(context: output.context).confirm("Pair anyway?") else {
             throw CommandError(.legacyRefused, "pairing.legacy_refused", "not paired; nothing was sent")
         }
+    }
+
+    /// Whether the user has accepted a host before. Consent was given for one address: an advertisement with the host's
+    /// id at another one may be an impostor's.
+    static func isAccepted(_ target: PairingTarget, in known: PairedHosts) -> Bool {
+        target.record(in: known).map { target.allEndpoints.contains($0.endpoint) } == true
     }
 
     private func warning(_ target: PairingTarget) -> String {

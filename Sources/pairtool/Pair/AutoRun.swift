@@ -104,7 +104,7 @@ struct AutoRun: Sendable {
                     case .send:
                         guard let payload = state.payload, let target = state.target, let route = state.route else {
                             let now = output.context.now()
-                            waiting += state.machine.take(.failed("the pairing went out of step"), now: now)
+                            waiting += state.machine.take(.failed("internal error: unexpected pairing step"), now: now)
                             continue
                         }
                         group.addTask { input.yield(await pair(payload, with: target, route)) }
@@ -195,7 +195,7 @@ struct AutoRun: Sendable {
             // A lost source is tolerated while another one is left.
             guard !state.openSources.isEmpty else { throw error }
             let failure = CommandError(describing: error)
-            output.warn(failure.code, "No more codes from \(source.name): \(failure.message)", next: failure.next)
+            output.warn(failure.code, "no more codes from \(source.name): \(failure.message)", next: failure.next)
             return []
         case .routed(let target, let route):
             (state.target, state.route) = (target, route)
@@ -226,13 +226,13 @@ struct AutoRun: Sendable {
                 case .foreign(let what): tell("scan.not_a_pairing_code", "\(place): \(what), no pairing code", &state)
                 case .unusable(let why):
                     tell("scan.not_a_pairing_code", "\(place): a pairing code that cannot be used: \(why)", &state)
-                case .aicli:
+                default:
+                    guard let family = PairingSymbol(content)?.family.displayName else { continue }
                     tell(
                         "scan.not_a_pairing_code",
-                        "\(place): the code of an AICLI server: pair with pairtool pair --qr",
+                        "\(place): the code of an \(family) server: pair with pairtool pair --qr",
                         &state
                     )
-                case .pairing: break
                 }
             }
         }
@@ -262,7 +262,7 @@ struct AutoRun: Sendable {
         do throws(PairingError) {
             return .routed(target, try await PairingRouter(target: target, payload: payload).route())
         } catch {
-            return .unreachable("\(target.name): \(error.message)")
+            return .unreachable("\(target.name): \(MessageStyle.sentence(error.message))")
         }
     }
 
@@ -270,10 +270,7 @@ struct AutoRun: Sendable {
         guard case .legacy = route else { return .verified }
         let known = try PairedHostStore(directory: output.context.paths.data).load()
         if let verified = target.verifiedRecord(in: known) { return .downgrade(of: verified.name) }
-        // Consent was given for one address. An advertisement with the host's id at another address may be an
-        // impostor's.
-        let earlier = target.record(in: known)
-        return .legacy(accepted: earlier.map { target.allEndpoints.contains($0.endpoint) } == true)
+        return .legacy(accepted: LegacyConsent.isAccepted(target, in: known))
     }
 
     private func pair(_ payload: PairingPayload, with target: PairingTarget, _ route: PairingRoute) async -> Input {

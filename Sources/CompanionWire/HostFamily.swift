@@ -5,6 +5,10 @@ package enum HostFamily: String, Codable, Sendable, Hashable, CaseIterable {
     case aicli
     case jarvis
 
+    /// The family where nothing names one: that of `pairtool host`.
+    package static let usual = HostFamily.copilotforge
+    package var isUsual: Bool { self == .usual }
+
     /// The name as its makers write it.
     package var displayName: String {
         switch self {

@@ -28,7 +28,7 @@ extension HistoryStore {
                     host: HistoryHost(
                         id: row["hostID"],
                         name: row["hostName"],
-                        family: HostFamily(rawValue: row["family"]) ?? .copilotforge
+                        family: HostFamily(rawValue: row["family"]) ?? .usual
                     ),
                     project: (row["projectID"] as String?).map {
                         CompanionProject(

@@ -210,7 +210,7 @@ extension HistoryStore {
     }
 
     static func host(_ row: Row) -> HistoryHost {
-        HistoryHost(id: row["id"], name: row["name"], family: HostFamily(rawValue: row["family"]) ?? .copilotforge)
+        HistoryHost(id: row["id"], name: row["name"], family: HostFamily(rawValue: row["family"]) ?? .usual)
     }
 
     /// A host's projects as they were listed last; nil if they never were.

@@ -1,10 +1,6 @@
 import CompanionWire
 
 extension HostFamily {
-    /// The family to use if the user names none.
-    static let usual = HostFamily.copilotforge
-    var isUsual: Bool { self == .usual }
-
     /// The only place that distinguishes the families.
     var behavior: any Family {
         switch self {

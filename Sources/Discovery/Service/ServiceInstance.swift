@@ -8,9 +8,9 @@ package struct ServiceInstance: Hashable, Sendable {
         case ipv4, ipv6
     }
 
-    /// The kernel's index of the network interface; -1 where a DNS server told of it (RFC 6763, section 11).
+    /// The kernel's index of the network interface; -1 if the instance is from a DNS server (RFC 6763, section 11).
     package var interfaceIndex: Int32
-    /// Nil where a DNS server told of it.
+    /// Nil if the instance is from a DNS server.
     package var transport: Transport?
     /// The instance name's bytes as they were received: hosts may send what is not UTF-8.
     package var name: [UInt8]
@@ -38,14 +38,14 @@ package struct ServiceInstance: Hashable, Sendable {
         var transport: Transport
     }
 
-    /// The link that the instance was announced on; nil where a DNS server told of it.
+    /// The link that the instance was announced on; nil if it is from a DNS server.
     var link: Link? { transport.map { Link(index: interfaceIndex, transport: $0) } }
 
     /// The instance name, repaired where it is not UTF-8.
     package var nameText: String { String(decoding: name, as: UTF8.self) }
 
     /// The family of the type. See ``DiscoveredHost/family``.
-    package var family: HostFamily { type.family ?? .copilotforge }
+    package var family: HostFamily { type.family ?? .usual }
 }
 
 extension ServiceInstance: Comparable {
@@ -61,12 +61,12 @@ extension ServiceInstance: Comparable {
 /// What resolving a ``ServiceInstance`` gave.
 package struct ServiceResolution: Hashable, Sendable {
     package var endpoint: CompanionEndpoint
-    /// The name of the interface; empty where a DNS server told of it.
+    /// The name of the interface; empty if the instance is from a DNS server.
     package var interface: String
     /// The target of the SRV record.
     package var hostName: String
     package var txt: TXTRecord
-    /// Whether the address is that of whoever sent the SRV record, because the record's target does not resolve.
+    /// Whether the address is the sender's of the SRV record, because the record's target does not resolve.
     package var isSenderAddress: Bool
 
     package init(
@@ -82,4 +82,20 @@ package struct ServiceResolution: Hashable, Sendable {
         self.txt = txt
         self.isSenderAddress = isSenderAddress
     }
+}
+
+/// What is wrong with an advert, as far as the advert alone shows it. The raw values are stable.
+package enum AdvertFlaw: String, Sendable, Hashable, CaseIterable {
+    /// The SRV record says port 0: there is nothing to connect to (RFC 6763, section 6, calls that a placeholder).
+    case portZero = "port-0"
+    /// The SRV record, TXT record or address could not be had.
+    case noAddress = "no-address"
+    /// The SRV record's target does not resolve: the address is the one that the answer came from.
+    case senderAddress = "address-from-sender"
+    /// A name or value is not UTF-8; it is repaired with U+FFFD.
+    case invalidUTF8 = "invalid-utf8"
+    /// The TXT record has a key more than once; the first one counts (RFC 6763, section 6.4).
+    case repeatedKeys = "repeated-keys"
+    /// The TXT record has strings without a key, or with one that is not printable ASCII; they are ignored.
+    case brokenKeys = "broken-keys"
 }

@@ -101,9 +101,9 @@ extension QRContent {
     /// Why a code is not a usable pairing code; nil if it is one.
     var shortcoming: String? {
         switch self {
-        case .pairing, .aicli: nil
         case .unusable(let reason): "an unusable pairing code: \(reason)"
         case .foreign(let what): what
+        default: nil
         }
     }
 }

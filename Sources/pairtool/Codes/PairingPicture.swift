@@ -34,7 +34,12 @@ enum PairingPicture {
         do {
             symbols = try scan()
         } catch let error as QRCodecError {
-            throw CommandError(.failed, "image.\(error.code)", "\(place): \(error.message)", next: hint(error))
+            throw CommandError(
+                .failed,
+                "image.\(error.code)",
+                "\(place): \(MessageStyle.sentence(error.message))",
+                next: hint(error)
+            )
         }
         guard !symbols.isEmpty else {
             throw CommandError(
@@ -61,7 +66,7 @@ enum PairingPicture {
             switch $0 {
             case .unusable(let reason): "its pairing code cannot be used: \(reason)"
             case .foreign(let what): "it is \(what)"
-            case .pairing, .aicli: ""
+            default: ""
             }
         }
         throw CommandError(
@@ -136,6 +141,12 @@ enum PairingSymbol: Sendable, Hashable {
         case .unusable, .foreign: return nil
         }
     }
+
+    /// What hosts that show a picture with six digits put into it.
+    var payload: PairingPayload? { if case .companion(let payload) = self { payload } else { nil } }
+
+    /// What names a server and has a token for it.
+    var server: AICLIPayload? { if case .aicli(let payload) = self { payload } else { nil } }
 }
 
 /// The same functions, without blocking the calling thread.

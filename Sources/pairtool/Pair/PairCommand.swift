@@ -69,8 +69,8 @@ struct PairCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Pairing options") var pairing: PairingOptions
 
-    @Option(help: "Look for hosts for at most this many seconds. Default: 10.", transform: Seconds.init(commandLine:))
-    var timeout = Seconds(10)
+    @Option(help: "Look for hosts for at most this many seconds. Default: 10.", transform: TimeSpan.init(inSeconds:))
+    var timeout = TimeSpan(seconds: 10)
 
     @OptionGroup(title: "Discovery options") var discovery: DiscoveryOptions
     @OptionGroup var options: OutputOptions
@@ -146,15 +146,10 @@ extension PairCommand {
         }
 
         init(_ symbol: PairingSymbol) {
-            switch symbol {
-            case .companion(let payload): self.payload = payload
-            case .aicli(let payload):
-                token = payload.token
-                target = PairingTarget(
-                    endpoint: payload.endpoint,
-                    family: symbol.family,
-                    isSecure: payload.isSecure
-                )
+            payload = symbol.payload
+            token = symbol.server?.token
+            target = symbol.server.map {
+                PairingTarget(endpoint: $0.endpoint, family: symbol.family, isSecure: $0.isSecure)
             }
         }
     }

@@ -43,12 +43,24 @@ extension AICLIClient {
     /// - Throws: ``CompanionClientError``, such as ``CompanionClientError/Code/busy`` if the server has no room for
     ///   another session.
     func startSession(in workingDirectory: String) async throws -> StartedSession {
-        let data = AICLITurn.sessionStart(in: workingDirectory)
+        let data = Self.sessionStart(in: workingDirectory)
         let reply = try await call("streamStart", data)
         guard case .sessionStarted(let id, let isEarlyBuild)? = reply.map(AICLIEvent.init) else {
             throw CompanionClientError(.badAnswer, "The host gave no session.", delivery: .unknown)
         }
         return StartedSession(id: id, isNew: isEarlyBuild || data["sessionId"]?.string == id)
+    }
+
+    static func newSessionID() -> String { UUID().uuidString.lowercased() }
+
+    /// The data of a request that starts a session. The prompt is sent separately afterwards, but the field is
+    /// required: builds of late July read `prompt`, later ones `initialPrompt`.
+    static func sessionStart(in workingDirectory: String) -> AICLIValue {
+        let filler: AICLIValue = "Conversation with pairtool"
+        return [
+            "sessionId": .string(newSessionID()), "initialPrompt": filler, "prompt": filler,
+            "workingDirectory": .string(workingDirectory),
+        ]
     }
 
     /// Ends a session: `streamClose`, then `DELETE /api/stream/:id` for builds that only pause the session on

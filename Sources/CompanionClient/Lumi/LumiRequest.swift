@@ -1,3 +1,5 @@
+import CompanionWire
+
 /// A command that may be sent: made only by the functions below, which take checked values.
 package struct LumiRequest: Sendable, Hashable {
     /// How long the answer may take.
@@ -11,6 +13,9 @@ package struct LumiRequest: Sendable, Hashable {
     package let command: String
     package let parameters: [String: String]
     let pace: Pace
+
+    /// Whether not the Mac answers, but the process that keeps the connection to it.
+    var isForHolder: Bool { command.begins(with: "pairtool.") }
 
     init(_ command: String, _ parameters: [String: String] = [:], pace: Pace = .usual) {
         self.command = command

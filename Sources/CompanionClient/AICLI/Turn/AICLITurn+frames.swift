@@ -2,8 +2,6 @@ import CompanionWire
 import FoundationEssentials
 
 extension AICLITurn {
-    static func newSessionID() -> String { UUID().uuidString.lowercased() }
-
     mutating func take(_ frame: AICLIFrame, at moment: Moment) -> [Action] {
         let event = AICLIEvent(frame)
         frameDate = frame.origin

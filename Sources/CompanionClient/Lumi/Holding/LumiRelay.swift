@@ -3,7 +3,7 @@ import NIOCore
 
 /// What passes through a connection that is kept: whole frames, from one command after the other to the Mac and back.
 ///
-/// Commands that begin with `pairtool.` are for the holder itself and never reach the Mac.
+/// Commands for the holder itself (``LumiRequest/isForHolder``) never reach the Mac.
 package struct LumiRelay: Sendable {
     package enum Action: Sendable, Hashable {
         /// Send this frame to the Mac, in one write (lumi, Limits).
@@ -108,9 +108,6 @@ package struct LumiRelay: Sendable {
 extension LumiRequest {
     /// Asks the holder of a connection, not the Mac. It answers once the command before has ended.
     static let holderState = LumiRequest(LumiRelay.state, pace: .slow)
-
-    /// Whether the Mac is not what answers.
-    var isForHolder: Bool { command == LumiRelay.state || command == LumiRelay.end }
 
     /// The frame that has a holder end.
     package static func holderEndFrame() throws -> [UInt8] {

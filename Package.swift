@@ -31,7 +31,7 @@ let program: [LinkerSetting] = [
 let modules: [Target] = [
     .target(name: "CConfinement"),
     .target(name: "CompanionWire", swiftSettings: strict),
-    .target(name: "LocalState", swiftSettings: strict),
+    .target(name: "LocalState", dependencies: ["CConfinement"], swiftSettings: strict),
     .target(name: "Identity", dependencies: ["CSodium", "CompanionWire", "LocalState"], swiftSettings: strict),
     .target(
         name: "Markdown",
@@ -39,11 +39,11 @@ let modules: [Target] = [
         // It goes over every character of long answers.
         swiftSettings: strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
     ),
-    .target(name: "DBus", dependencies: ["CDBus", "CompanionWire"], swiftSettings: strict),
+    .target(name: "DBus", dependencies: ["CDBus", "CompanionWire", "LocalState"], swiftSettings: strict),
     .target(
         name: "Discovery",
         dependencies: [
-            "CAvahi", "CAvahiCore", "CompanionWire", "DBus",
+            "CAvahi", "CAvahiCore", "CompanionWire", "DBus", "LocalState",
             .product(name: "DequeModule", package: "swift-collections"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -154,9 +154,8 @@ let modules: [Target] = [
     .executableTarget(
         name: "pairtool",
         dependencies: [
-            "CConfinement", "CompanionClient", "CompanionHost", "CompanionWire", "DBus", "Desktop", "Discovery",
-            "Doctor", "History", "Identity", "LineEditor", "LocalState", "Markdown", "PairingAgent", "Providers",
-            "QRCodec",
+            "CompanionClient", "CompanionHost", "CompanionWire", "DBus", "Desktop", "Discovery", "Doctor", "History",
+            "Identity", "LineEditor", "LocalState", "Markdown", "PairingAgent", "Providers", "QRCodec",
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "Logging", package: "swift-log"),
             .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),

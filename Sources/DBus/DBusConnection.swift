@@ -2,6 +2,7 @@ import CDBus
 import CompanionWire
 import Dispatch
 import Glibc
+import LocalState
 
 /// A connection to a message bus, over libdbus. libdbus and its pointers are used on the actor's own queue alone.
 package actor DBusConnection {

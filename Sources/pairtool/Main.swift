@@ -1,4 +1,5 @@
 import Glibc
+import LocalState
 
 @main
 enum Main {

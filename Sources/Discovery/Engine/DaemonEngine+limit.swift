@@ -1,6 +1,6 @@
-import DBus
+import LocalState
 
-/// Lets one attempt at a time through to the system bus: of those that it blocks for ever, there shall be one.
+/// Lets one attempt at a time connect to the system bus, so that at most one thread stays blocked.
 actor DaemonConnectionLock {
     private var isTaken = false
 

@@ -1,5 +1,5 @@
 import CAvahi
-import DBus
+import LocalState
 
 /// mDNS by the machine's Avahi daemon, over D-Bus (libavahi-client).
 actor DaemonEngine: AvahiEngine {

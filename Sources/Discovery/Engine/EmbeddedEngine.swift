@@ -1,7 +1,7 @@
 import CAvahi
 import CAvahiCore
-import DBus
 import Glibc
+import LocalState
 import Logging
 
 /// mDNS inside this process (libavahi-core): needs neither D-Bus nor root, works on `lo`, and shares port 5353 with
@@ -113,7 +113,7 @@ actor EmbeddedEngine: AvahiEngine {
 
     func resolve(_ instance: ServiceInstance) throws(DiscoveryError) {
         let connection = try connected()
-        // Whoever does not watch has no use for a resolver, each of which asks the network again.
+        // Without a watch no resolver is needed, and each one would ask the network again.
         if purpose == .browse, let known = connection.loop.locked({ connection.loop.overheard(instance) }) {
             connection.sink.send(.resolved(instance, known))
             return

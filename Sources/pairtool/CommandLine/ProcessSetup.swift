@@ -1,4 +1,3 @@
-import CConfinement
 @preconcurrency import Glibc
 import Synchronization
 
@@ -44,14 +43,7 @@ enum EnvironmentVariables {
     }
 }
 
-/// The memory of this process, which holds keys, tokens and codes.
-enum ProcessMemory {
-    /// Keeps the memory out of core dumps and hides it from other processes of the user. Call this before secrets are
-    /// loaded.
-    ///
-    /// Programs that this process starts, such as agents, are not affected.
-    static func keepPrivate() {
-        // It fails only if system calls are filtered; the tool works all the same.
-        _ = keep_memory_private()
-    }
+/// The version of pairtool.
+enum Version {
+    static let text = "0.1.0"
 }

@@ -1,5 +1,5 @@
-import Dispatch
 import Logging
+import Subprocess
 
 /// Writes a command's standard error to the log, line by line and bounded.
 struct AgentErrorLog {
@@ -45,9 +45,14 @@ struct AgentErrorLog {
     }
 }
 
-/// Waits, in a cancelled task too: what a cancelled turn started still has to be ended in good order.
-func uncancellableDelay(milliseconds: Int) async {
-    await withCheckedContinuation { continuation in
-        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { continuation.resume() }
+extension SubprocessOutputSequence {
+    /// Reads what a process writes, until it ends. That it breaks off is logged: as a warning, unless the task was
+    /// cancelled, which ends the process.
+    func drain(_ name: String, _ logger: Logger, _ body: (UnsafeRawBufferPointer) -> Void) async {
+        do {
+            for try await buffer in self { buffer.withUnsafeBytes { body($0) } }
+        } catch {
+            logger.log(level: Task.isCancelled ? .debug : .warning, "\(name) broke off", metadata: .failure(error))
+        }
     }
 }

@@ -3,6 +3,7 @@ import CompanionWire
 import Dispatch
 import Glibc
 import Identity
+import LocalState
 import Logging
 import NIOConcurrencyHelpers
 

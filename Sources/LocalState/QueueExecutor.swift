@@ -1,8 +1,8 @@
-import Dispatch
+package import Dispatch
 
 /// Runs an actor on a serial dispatch queue: its blocking calls stay off the cooperative thread pool.
 package final class QueueExecutor: SerialExecutor {
-    let queue: DispatchQueue
+    package let queue: DispatchQueue
 
     package init(label: String) {
         queue = DispatchQueue(label: label)

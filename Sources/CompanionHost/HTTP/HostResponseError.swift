@@ -23,7 +23,7 @@ extension HostErrorText {
     package static let otherAddress = "Paired from another address: pair again from this machine"
     package static let otherAddressManages = "Only the paired device or the host machine itself may do this"
     package static let chatIDTooLong = "Chat id is over 200 bytes"
-    package static let commandNotImplemented = "This host takes no signed commands"
+    package static let commandNotImplemented = "This host does not accept signed commands"
     package static let versionUnsupported =
         "This host does not speak that version of the protocol: update whichever side is older"
     package static let legacyRefused =
@@ -59,7 +59,7 @@ struct HostResponseError: HTTPResponseError {
         self.headers = headers
     }
 
-    /// The answer to any error: what is not meant for the one who asks becomes 500 without its reason.
+    /// The answer to any error. An internal one becomes a 500 without its reason.
     init(describing error: any Error) {
         switch error {
         case let error as HostResponseError: self = error
@@ -84,6 +84,7 @@ struct HostResponseError: HTTPResponseError {
         if let seconds = error.retryAfter { headers[.retryAfter] = "\(seconds)" }
         if error.variant == .usual, [.sessionRequired, .sessionExpired].contains(error.code) {
             headers[.wwwAuthenticate] = "Bearer"
+            text += ": POST /companion/session" + (error.code == .sessionExpired ? " gives a new one" : "")
         }
         triesLeft = error.triesLeft
     }

@@ -1,3 +1,5 @@
+import NIOConcurrencyHelpers
+
 /// The outputs of a turn, produced by a body that starts when the first output is read. Supports one reader.
 ///
 /// If the reader is cancelled, the body is cancelled too, and the reader waits until the body has finished its writes.
@@ -68,6 +70,19 @@ extension TurnOutputs {
             continuation.onTermination = { _ in task.cancel() }
             self.task = task
             return outputs
+        }
+    }
+}
+
+/// Something that may be used once.
+struct OneShot: Sendable {
+    private let isUsed = NIOLockedValueBox(false)
+
+    /// - Returns: Whether this is the first use.
+    func use() -> Bool {
+        isUsed.withLockedValue { isUsed in
+            defer { isUsed = true }
+            return !isUsed
         }
     }
 }

@@ -77,3 +77,10 @@ private struct Base64Coder: Sendable {
         return bits & (1 << UInt32(count) - 1) == 0 ? output : nil
     }
 }
+
+extension Sequence<UInt8> {
+    /// Two lowercase hex digits for each byte.
+    package var hexText: String {
+        map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}

@@ -26,36 +26,14 @@ extension Output {
 
     /// Writes one device, with a sentence about it in text output.
     func adminDevice(_ device: AdminDevice, text: () -> String) {
-        result(AdminDeviceRow(device), id: device.id, text: text)
+        result(device, id: device.id, text: text)
     }
 }
 
-/// A device of the host, in JSON.
-struct AdminDeviceRow: Encodable {
-    var id: String
-    var name: String
-    var permissions: [String]
-    var expiresAt: Date?
-    var protocolVersion: Int
-    var pairedAt: Date
-    var lastSeenAt: Date
-    /// true if the device is revoked but the host could not store that yet.
-    var isRevoked: Bool?
-
-    init(_ device: AdminDevice) {
-        id = device.id
-        name = device.name
-        permissions = device.permissions.map(\.rawValue)
-        expiresAt = device.expiresAt
-        protocolVersion = device.protocolVersion
-        pairedAt = device.pairedAt
-        lastSeenAt = device.lastSeenAt
-        isRevoked = device.isRevoked
-    }
-
+extension AdminDevice {
     /// The device's permissions as text for the user.
     var rights: String {
         if isRevoked == true { return "nothing: revoked, but not stored yet" }
-        return permissions.isEmpty ? "read" : permissions.joined(separator: ", ")
+        return permissions.isEmpty ? "read" : permissions.map(\.rawValue).joined(separator: ", ")
     }
 }

@@ -24,7 +24,7 @@ struct HostDevicesCommand: AsyncParsableCommand {
         }
         let now = output.context.now()
         output.list(
-            devices.map(AdminDeviceRow.init),
+            devices,
             columns: [
                 TableColumn("NAME", shrinks: true, rank: 0) { $0.name },
                 TableColumn("MAY", shrinks: true) { $0.rights },
@@ -101,7 +101,7 @@ struct HostPermissionsCommand: AsyncParsableCommand {
             device = changed
         }
         output.adminDevice(device) {
-            TerminalText.line("\(device.name) (\(device.id)) may: \(AdminDeviceRow(device).rights)")
+            TerminalText.line("\(device.name) (\(device.id)) may: \(device.rights)")
         }
     }
 }

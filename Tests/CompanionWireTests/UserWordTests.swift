@@ -20,7 +20,8 @@ import Testing
         "A whole id comes before a name, a name before the beginning of an id, and that before the beginning of a name",
         arguments: [
             ("garden", ["b"]), ("GARDEN", ["a"]), ("gard", ["b"]), ("Gardener", ["c"]), ("gar", ["a", "c"]),
-            ("plot", ["d"]), ("plo", ["d"]), ("kit", ["e"]), ("ee", []), ("", []), ("nothing", []),
+            ("plot", ["d"]), ("plo", ["d"]), ("kitchen", ["e"]), ("kitc", ["f"]), ("kit", ["e"]), ("ee", []), ("", []),
+            ("nothing", []),
         ]
     )
     func order(word: String, meant: [String]) {
@@ -30,6 +31,7 @@ import Testing
             Item(key: "c", id: "2222", name: "Gardener", other: "Kitchen"),
             Item(key: "d", id: "3", name: "y", other: "Plot"),
             Item(key: "e", id: "eeee", name: "Kitchen", other: "-"),
+            Item(key: "f", id: "kitchen9", name: "z", other: "-"),
         ]
         let found = UserWord(word).choose(
             among: items,

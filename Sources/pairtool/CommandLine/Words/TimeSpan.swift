@@ -21,9 +21,10 @@ struct TimeSpan: Sendable {
     private init?(_ text: String, units: Set<Unicode.Scalar>, in range: ClosedRange<Double>) {
         let unit = text.unicodeScalars.last.flatMap { units.contains($0) ? Self.units[$0] : nil }
         let digits = unit == nil ? text : String(text.dropLast()).trimmingWhitespace()
-        guard unit != nil || units.isSuperset(of: ["s"]), let number = Double(digits), range.contains(number * (unit ?? 1))
+        guard let factor = unit ?? (units.isSuperset(of: ["s"]) ? 1 : nil), let number = Double(digits),
+            range.contains(number * factor)
         else { return nil }
-        seconds = number * (unit ?? 1)
+        seconds = number * factor
     }
 
     /// Reads a number of seconds.

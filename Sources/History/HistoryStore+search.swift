@@ -3,7 +3,8 @@ import FoundationEssentials
 import GRDB
 
 extension HistoryStore {
-    /// Up to this many matches are ranked. What more messages have says little about each, so the newest come first.
+    /// Of more matches than this, the newest are ranked: those that were stored last. In a scope, all are, as there may
+    /// be only old ones.
     static let mostRanked = 5000
 
     /// Finds messages, tools and chats, the best first, newer ones first among equals.
@@ -52,44 +53,35 @@ extension HistoryStore {
         _ database: Database
     ) throws -> [Found] {
         let index = "\(kind)Text"
-        let count = try Int.fetchOne(
-            database,
-            sql: "SELECT count(*) FROM (SELECT 1 FROM \(index) WHERE \(index) MATCH ? LIMIT \(mostRanked + 1))",
-            arguments: [expression]
-        )
-        guard let count, count > 0 else { return [] }
-        let (filter, values) = restriction(scope, kind)
-        func sql(_ score: String) -> String {
-            """
-            SELECT \(index).rowid AS key, \(score) AS score, \(time(kind)) AS time
-            FROM \(index) \(joins(kind, "\(index).rowid")) WHERE \(index) MATCH ? \(filter)
-            """
-        }
-        func found(_ row: Row) -> Found { Found(kind: kind, key: row[0], score: row[1], time: row[2] ?? 0) }
-        if count <= mostRanked {
-            // The index sorts by itself, so that messages are read only as far as they are shown: the best, and all
-            // that are as good as the last one of them.
-            let rows = try Row.fetchCursor(
+        let oldest =
+            try scope.isEverything
+            ? Int64.fetchOne(
                 database,
-                sql: sql("\(index).rank") + " ORDER BY \(index).rank",
-                arguments: [expression] + values
-            )
-            var best: [Found] = []
-            while let next = try rows.next().map(found) {
-                if best.count >= scope.limit, next.score > best[scope.limit - 1].score { break }
-                best.append(next)
-            }
-            return best
-        }
-        // Those found last were stored last.
-        return try Row.fetchAll(
+                sql: "SELECT rowid FROM \(index) WHERE \(index) MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET ?",
+                arguments: [expression, mostRanked - 1]
+            ) : nil
+        let (filter, values) = restriction(scope, kind)
+        var arguments: StatementArguments = [expression]
+        if let oldest { arguments += [oldest] }
+        // The index sorts by itself, so that messages are read only as far as they are shown: the best, and all that
+        // are as good as the last one of them.
+        let rows = try Row.fetchCursor(
             database,
             sql: """
-                SELECT * FROM (\(sql("0.0")) ORDER BY \(index).rowid DESC LIMIT \(mostRanked))
-                ORDER BY time DESC LIMIT ?
+                SELECT \(index).rowid AS key, \(index).rank AS score, \(time(kind)) AS time
+                FROM \(index) \(joins(kind, "\(index).rowid"))
+                WHERE \(index) MATCH ? \(oldest == nil ? "" : "AND \(index).rowid >= ?") \(filter)
+                ORDER BY \(index).rank
                 """,
-            arguments: [expression] + values + [scope.limit]
-        ).map(found)
+            arguments: arguments + values
+        )
+        var best: [Found] = []
+        while let row = try rows.next() {
+            let next = Found(kind: kind, key: row[0], score: row[1], time: row[2] ?? 0)
+            if best.count >= scope.limit, next.score > best[scope.limit - 1].score { break }
+            best.append(next)
+        }
+        return best
     }
 
     private static func hit(_ found: Found, _ expression: String, _ database: Database) throws -> SearchHit? {

@@ -20,6 +20,9 @@ package struct SearchScope: Sendable, Hashable {
     ) {
         (self.hosts, self.project, self.since, self.role, self.limit) = (hosts, project, since, role, limit)
     }
+
+    /// Whether nothing is left out.
+    var isEverything: Bool { hosts == nil && project == nil && since == nil && role == nil }
 }
 
 /// A message, tool or title of a chat that was searched for.

@@ -88,15 +88,22 @@ struct SearchTests {
         #expect(try await history.stored()[0] == "1=nul\u{FFFD}after")
     }
 
-    @Test("Of a word that very many messages have, the newest are found")
+    /// Message 100 is not among the newest 5,000.
+    @Test("Of a word that very many messages have, the newest are ranked; in a scope, all are")
     func frequent() async throws {
         let history = try TestHistory()
+        let best = [100: "pump pump pump", 2000: "pump pump"]
         for page in 0..<27 {
             try await history.store.keep(
                 messages: (0..<200).map { index in
                     let number = page * 200 + index
                     let time = TestHistory.now.addingTimeInterval(Double(number))
-                    return CompanionMessage(id: "\(number)", role: .user, text: "pump \(number)", createdAt: time)
+                    return CompanionMessage(
+                        id: "\(number)",
+                        role: .user,
+                        text: best[number] ?? "pump \(number)",
+                        createdAt: time
+                    )
                 },
                 offset: page * 200,
                 isEnd: true,
@@ -105,6 +112,11 @@ struct SearchTests {
                 at: TestHistory.now
             )
         }
-        #expect(try await history.found("pump", SearchScope(limit: 3)) == ["5399", "5398", "5397"])
+        #expect(try await history.found("pump", SearchScope(limit: 3)) == ["2000", "5399", "5398"])
+        let scopes = [
+            SearchScope(hosts: [TestHistory.host.id], limit: 3), SearchScope(role: "user", limit: 3),
+            SearchScope(since: TestHistory.now, limit: 3),
+        ]
+        for scope in scopes { #expect(try await history.found("pump", scope) == ["100", "2000", "5399"]) }
     }
 }

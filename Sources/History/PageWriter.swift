@@ -21,7 +21,7 @@ struct PageWriter {
         guard !messages.isEmpty else {
             // Only an empty first page says something about the messages: that there are none.
             if offset == 0, isEnd {
-                try database.execute(sql: "DELETE FROM message WHERE chat = ?", arguments: [chat])
+                try database.execute(sql: "DELETE FROM message WHERE chat = ? AND isOwn = 0", arguments: [chat])
             }
             return
         }
@@ -189,36 +189,6 @@ struct PageWriter {
             } else if stored.number != first + index {
                 try number.execute(arguments: [first + index, stored.key])
             }
-        }
-    }
-
-    /// Replaces what was written down during turns by the host's own messages. Tools go with their prompt.
-    func replaceOwn() throws {
-        let own = try Row.fetchAll(
-            database,
-            sql: "SELECT key, role, text FROM message WHERE chat = ? AND isOwn = 1 ORDER BY number DESC",
-            arguments: [chat]
-        )
-        var taken: Set<Int64> = []
-        for row in own {
-            if row[1] == CompanionMessage.Role.user.rawValue {
-                let same = try Int64.fetchAll(
-                    database,
-                    sql: """
-                        SELECT key FROM message WHERE chat = ? AND isOwn = 0 AND role = 'user'
-                        ORDER BY trim(text) = trim(?) DESC, number DESC
-                        """,
-                    arguments: [chat, row[2] as String]
-                ).first { !taken.contains($0) }
-                if let same {
-                    taken.insert(same)
-                    try database.execute(
-                        sql: "UPDATE tool SET message = ? WHERE message = ?",
-                        arguments: [same, row[0] as Int64]
-                    )
-                }
-            }
-            try database.execute(sql: "DELETE FROM message WHERE key = ?", arguments: [row[0] as Int64])
         }
     }
 }

@@ -201,6 +201,106 @@ struct HostChangesTests {
         try await store.keepAnswer("late", to: key, interrupted: false, at: now)
         #expect(try await history.found("late").isEmpty)
     }
+
+    /// Takes messages of the host, as `id=text`, of the user if the text has a `?`, at seconds after the start.
+    private func read(_ history: TestHistory, _ messages: [(String, Double)], at seconds: Double) async throws {
+        try await history.store.keep(
+            messages: messages.map { message, time in
+                let parts = message.parts("=", maxSplits: 1)
+                return CompanionMessage(
+                    id: String(parts[0]),
+                    role: parts[1].utf8.contains(UInt8(ascii: "?")) ? .user : .assistant,
+                    text: String(parts[1]),
+                    createdAt: TestHistory.now.addingTimeInterval(time)
+                )
+            },
+            offset: 0,
+            isEnd: true,
+            chatID: "c",
+            of: TestHistory.host,
+            at: TestHistory.now.addingTimeInterval(seconds)
+        )
+    }
+
+    /// Writes down a turn with a tool that has the prompt's text as its name.
+    private func say(_ history: TestHistory, _ prompt: String, _ answer: String?, at seconds: Double) async throws {
+        let (store, time) = (history.store, TestHistory.now.addingTimeInterval(seconds))
+        let kept = try await store.keepPrompt(prompt, chatID: "c", of: TestHistory.host, at: time)
+        let key = try #require(kept)
+        try await store.keepTool(HistoryTool(id: "1", name: "tool of \(prompt)", success: true, at: time), of: key)
+        if let answer { try await store.keepAnswer(answer, to: key, interrupted: false, at: time) }
+    }
+
+    /// Texts with the tools behind them.
+    private func shown(_ history: TestHistory) async throws -> [String] {
+        guard let chat = try await history.store.allChats().first else { return [] }
+        return try await history.store.messages(of: chat).map { message in
+            ([message.message.text] + message.tools.map(\.name)).joined(separator: " + ")
+        }
+    }
+
+    @Test("What was said stays until the host has it, or has said something since; no other prompt gets its tools")
+    func notStored() async throws {
+        let history = try TestHistory()
+        try await read(history, [("a=one?", 0), ("b=First.", 1)], at: 2)
+        try await say(history, "two?", "Second.", at: 10)
+        // The host stores it late.
+        let early = ["one?", "First.", "two? + tool of two?", "Second."]
+        for _ in 0..<2 {
+            try await read(history, [("a=one?", 0), ("b=First.", 1)], at: 12)
+            #expect(try await shown(history) == early)
+            #expect(try await history.store.unreadCount(hostID: TestHistory.host.id, chatID: "c") == 0)
+        }
+        try await read(history, [("a=one?", 0), ("b=First.", 1), ("c=two?\n", 9), ("d=Second.", 11)], at: 14)
+        #expect(try await shown(history) == ["one?", "First.", "two?\n + tool of two?", "Second."])
+        // It has lost this one, and goes on.
+        try await say(history, "lost?", "Gone.", at: 20)
+        let rest = [("c=two?\n", 9.0), ("d=Second.", 11), ("e=three?", 30), ("f=Third.", 31)]
+        try await read(history, [("a=one?", 0), ("b=First.", 1)] + rest, at: 32)
+        #expect(
+            try await shown(history) == ["one?", "First.", "two?\n + tool of two?", "Second.", "three?", "Third."]
+        )
+    }
+
+    @Test("An answer stays while the host has nothing in its place")
+    func lostAnswer() async throws {
+        let history = try TestHistory()
+        try await say(history, "one?", "First.", at: 10)
+        for _ in 0..<2 {
+            try await read(history, [("a=one?", 9)], at: 12)
+            #expect(try await shown(history) == ["one? + tool of one?", "First."])
+        }
+        try await read(history, [("a=one?", 9), ("b=The host's.", 11)], at: 13)
+        #expect(try await shown(history) == ["one? + tool of one?", "The host's."])
+    }
+
+    @Test("Of equal prompts, each gets the tools of its own turn, and one that was read before gets none")
+    func equalPrompts() async throws {
+        let history = try TestHistory()
+        try await read(history, [("a=go?", 0)], at: 1)
+        try await say(history, "go?", "One.", at: 100)
+        try await say(history, "go?", nil, at: 200)
+        let host = [("a=go?", 0.0), ("b=go?", 99), ("c=One.", 101)]
+        try await read(history, host, at: 201)
+        #expect(try await shown(history) == ["go?", "go? + tool of go?", "One.", "go? + tool of go?"])
+        try await read(history, host + [("d=go?", 199)], at: 202)
+        let messages = try await history.store.messages(of: try #require(try await history.store.allChats().first))
+        #expect(messages.map(\.message.id) == ["a", "b", "c", "d"])
+        #expect(
+            messages.map { $0.tools.map(\.at) }
+                == [[], [100], [], [200]].map { times in
+                    times.map { TestHistory.now.addingTimeInterval($0) }
+                }
+        )
+    }
+
+    @Test("An empty chat of the host does not remove what was just said")
+    func emptyChat() async throws {
+        let history = try TestHistory()
+        try await say(history, "one?", nil, at: 10)
+        try await read(history, [], at: 12)
+        #expect(try await shown(history) == ["one? + tool of one?"])
+    }
 }
 
 /// Numbers from a seed.

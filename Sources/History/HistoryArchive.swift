@@ -92,11 +92,19 @@ package struct HistoryHost: Codable, Sendable, Hashable, Identifiable {
     package var id: String
     package var name: String
     package var family: HostFamily
+    /// When it was paired; nil where that does not matter. Nothing of a pairing is written down once its host was
+    /// forgotten (``HistoryStore/forget(hostID:pairedAt:)``).
+    package var pairedAt: Date?
 
-    package init(id: String, name: String, family: HostFamily) {
+    private enum CodingKeys: String, CodingKey {
+        case id, name, family
+    }
+
+    package init(id: String, name: String, family: HostFamily, pairedAt: Date? = nil) {
         self.id = id
         self.name = name
         self.family = family
+        self.pairedAt = pairedAt
     }
 }
 

@@ -3,7 +3,7 @@
 package struct HistoryError: Error, Sendable, CustomStringConvertible {
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String {
-            case newer, damaged, unsafe, unavailable, exists, badArchive
+            case newer, damaged, unsafe, unavailable, exists, badArchive, forgotten
         }
 
         private let value: Value
@@ -22,6 +22,8 @@ package struct HistoryError: Error, Sendable, CustomStringConvertible {
         package static let exists = Code(.exists)
         /// What should be imported is not what `pairtool export --format json` writes.
         package static let badArchive = Code(.badArchive)
+        /// The host was forgotten on this machine, and what its pairing says is not written down any more.
+        package static let forgotten = Code(.forgotten)
 
         package var description: String { value.rawValue }
     }

@@ -6,13 +6,22 @@ import GRDB
 /// that has just been started may list nothing yet.
 extension HistoryStore {
     /// Takes a host's list of projects.
+    ///
+    /// - Parameter unlessListed: Whether a list that is there already stays instead. Default: it is replaced.
+    /// - Returns: Whether the list was taken.
+    @discardableResult
     package func keep(
         projects: [CompanionProject],
+        unlessListed: Bool = false,
         of host: HistoryHost,
         at now: Date
-    ) async throws(HistoryError) {
+    ) async throws(HistoryError) -> Bool {
         try await write { database in
             let key = try Self.key(of: host, in: database)
+            if unlessListed {
+                let sql = "SELECT listedAt FROM host WHERE key = ?"
+                guard try Int64.fetchOne(database, sql: sql, arguments: [key]) == nil else { return false }
+            }
             let rows = projects.unique(by: \.id)
             try Self.replace(
                 rows,
@@ -28,6 +37,7 @@ extension HistoryStore {
                 sql: "UPDATE host SET listedAt = ? WHERE key = ?",
                 arguments: [now.milliseconds, key]
             )
+            return true
         }
     }
 
@@ -109,6 +119,10 @@ extension HistoryStore {
         ))
         """
 
+    /// The key of a host, which is added if it is missing.
+    ///
+    /// - Throws: ``HistoryError/Code/forgotten`` if the host of this pairing was forgotten: another process may still
+    ///   be connected to it.
     static func key(of host: HistoryHost, in database: Database) throws -> Int64 {
         let row = try Row.fetchOne(
             database.cachedStatement(sql: "SELECT key, name, family FROM host WHERE id = ?"),
@@ -116,6 +130,13 @@ extension HistoryStore {
         )
         let name = host.name.storable
         if let row, (row[1] as String).isSame(as: name), row[2] as String == host.family.rawValue { return row[0] }
+        if row == nil, let pairedAt = host.pairedAt?.milliseconds,
+            let forgotten = try note("forgotten " + host.id, in: database),
+            // A time that was read from a file may be rounded otherwise.
+            abs(forgotten - pairedAt) <= 1
+        {
+            throw HistoryError(.forgotten, "\(host.name) was forgotten on this machine; nothing more of it is kept")
+        }
         try database.execute(
             sql: """
                 INSERT INTO host (id, name, family) VALUES (?, ?, ?)
@@ -245,22 +266,28 @@ extension HistoryStore {
             let rows = try Row.fetchCursor(
                 database.cachedStatement(
                     sql: """
-                        SELECT id, title, updatedAt, max(coalesce(readAt, 0), coalesce(updatedAt, 0))
+                        SELECT id, title, updatedAt
                         FROM chat WHERE host = ? AND project = ? AND goneAt IS NULL ORDER BY position, key
                         """
                 ),
                 arguments: [project[0] as Int64, projectID]
             )
             var chats: [CompanionChat] = []
-            var seen: Int64?
             while let row = try rows.next() {
                 let updated = (row[2] as Int64?).map(Date.init(milliseconds:))
                 chats.append(CompanionChat(id: row[0], projectId: projectID, title: row[1], lastUpdatedAt: updated))
-                seen = max(seen ?? 0, row[3])
             }
+            if let listed = project.date("listedAt") { return Known(value: chats, asOf: listed) }
             // Chats that were never listed are known since they were begun or read.
-            guard let asOf = project.date("listedAt") ?? seen.map(Date.init(milliseconds:)) else { return nil }
-            return Known(value: chats, asOf: asOf)
+            let seen = try Int64.fetchOne(
+                database,
+                sql: """
+                    SELECT max(max(coalesce(readAt, 0), coalesce(updatedAt, 0)))
+                    FROM chat WHERE host = ? AND project = ? AND goneAt IS NULL
+                    """,
+                arguments: [project[0] as Int64, projectID]
+            )
+            return seen.map { Known(value: chats, asOf: Date(milliseconds: $0)) }
         }
     }
 

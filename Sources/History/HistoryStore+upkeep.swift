@@ -61,8 +61,12 @@ extension HistoryStore {
     }
 
     /// Removes everything about a host.
-    package func forget(hostID: String) async throws(HistoryError) {
+    ///
+    /// - Parameter pairedAt: When the host was paired. Nothing of that pairing is taken any more, whichever process is
+    ///   still connected to it; a later pairing of the same host is not affected.
+    package func forget(hostID: String, pairedAt: Date? = nil) async throws(HistoryError) {
         let isKnown = try await write { database in
+            if let pairedAt { try Self.setNote("forgotten " + hostID, pairedAt.milliseconds, in: database) }
             try database.execute(
                 sql: "DELETE FROM note WHERE name IN (?, ?, ?)",
                 arguments: ["taken " + hostID, "cleared " + hostID, "pulled " + hostID]
@@ -194,6 +198,7 @@ extension HistoryStore {
             ))
             """
         var removed = try await remove("chat IN (\(goneChats))", limit: -1)
+        var removedChats = 0
         if let age = limits.age {
             let end = now.addingTimeInterval(-age).milliseconds
             removed += try await remove("ifnull(createdAt, seenAt) < \(end) AND \(Self.isLimited)", limit: -1)
@@ -202,19 +207,14 @@ extension HistoryStore {
                 SELECT key FROM chat WHERE updatedAt < \(end) AND isKept = 0
                     AND NOT EXISTS (SELECT 1 FROM message WHERE message.chat = chat.key)
                 """
-            try await write { database in
-                try Self.removePulledMarks(ofChats: emptyChats, in: database)
-                try database.execute(sql: "DELETE FROM chat WHERE key IN (\(emptyChats))")
-            }
+            removedChats += try await remove(chats: emptyChats)
         }
-        try await write { database in
-            try Self.removePulledMarks(ofChats: goneChats, in: database)
-            // The chats first: without its project, a chat counts as one whose project was never listed.
-            try database.execute(
-                sql: "DELETE FROM chat WHERE key IN (\(goneChats)); DELETE FROM project WHERE goneAt < \(gone)"
-            )
-        }
-        // The texts of a message say how much goes with it only roughly: removed in steps, a few at most.
+        // The chats first: without its project, a chat counts as one whose project was never listed.
+        removedChats += try await remove(chats: goneChats)
+        try await write { database in try database.execute(sql: "DELETE FROM project WHERE goneAt < \(gone)") }
+        if removed + removedChats > 0 { try await shrink() }
+        // The texts of a message say how much goes with it only roughly: removed in steps, a few at most. Their words
+        // are in the indices until these are made smaller.
         for _ in 0..<20 {
             let (size, count) = try await read { database in
                 let sql = "SELECT count(*) FROM message WHERE \(Self.isLimited)"
@@ -224,9 +224,8 @@ extension HistoryStore {
             let excess = Double(size) - 0.9 * Double(limits.size)
             let part = max(1, Int(Double(count) * min(1, excess / Double(size))))
             removed += try await remove(Self.isLimited, limit: part)
-            try await release()
+            try await shrink()
         }
-        if removed > 0 { try await release() }
         try await write { database in try Self.setNote("prunedAt", now.milliseconds, in: database) }
         return removed
     }
@@ -243,6 +242,17 @@ extension HistoryStore {
                 )
                 """
         )
+    }
+
+    /// Removes chats.
+    ///
+    /// - Parameter chats: A query for their keys.
+    private func remove(chats: String) async throws(HistoryError) -> Int {
+        try await write { database in
+            try Self.removePulledMarks(ofChats: chats, in: database)
+            try database.execute(sql: "DELETE FROM chat WHERE key IN (\(chats))")
+            return database.changesCount
+        }
     }
 
     /// Removes the oldest of the messages that meet a condition, in short transactions.

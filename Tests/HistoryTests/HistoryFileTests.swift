@@ -114,10 +114,65 @@ struct HistoryFileTests {
         let removed = try await history.store.prune(HistoryLimits(age: 900 * 3600), now: later)
         #expect(removed == 100)
         #expect(try await history.stored().count == 900)
-        try await history.store.pruneIfDue(HistoryLimits(size: 1 << 20), now: later)
+        let limit = 1 << 20
+        try await history.store.pruneIfDue(HistoryLimits(size: limit), now: later)
         let status = try await history.store.status()
-        #expect(status.size <= 1 << 20 && status.messages > 100)
+        // Nine tenths of it, and not much less.
+        #expect(status.size <= limit && status.size > limit * 8 / 10, "\(status)")
+        #expect(status.messages > 180, "\(status)")
         #expect(status.newest == TestHistory.now.addingTimeInterval(999 * 3600))
+    }
+
+    @Test("Of what the limits remove, no word stays in the file: neither of messages nor of titles")
+    func removedWords() async throws {
+        let history = try TestHistory()
+        func said(_ id: String, _ text: String, at time: Date) async throws {
+            try await history.store.keep(
+                messages: [CompanionMessage(id: id, role: .user, text: text, createdAt: time)],
+                offset: 0,
+                isEnd: true,
+                chatID: id,
+                of: TestHistory.host,
+                at: time
+            )
+        }
+        try await history.list(projects: ["p"])
+        try await history.list(chats: ["quincejelly"])
+        let later = TestHistory.now.addingTimeInterval(1000)
+        try await said("old", "marmalade sandwich", at: TestHistory.now)
+        try await said("new", "toast", at: later)
+        #expect(try await history.store.prune(HistoryLimits(age: 500), now: later) == 1)
+        let bytes =
+            try Data(contentsOf: URL(filePath: history.path)) + Data(contentsOf: URL(filePath: history.path + "-wal"))
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(text.contains("toast"))
+        for word in ["marmalade", "sandwich", "quincejelly"] { #expect(!text.contains(word), "\(word)") }
+    }
+
+    @Test("What a pairing says after its host was forgotten is not kept, by no process; what a later pairing says is")
+    func forgottenPairing() async throws {
+        let history = try TestHistory()
+        var host = TestHistory.host
+        host.pairedAt = TestHistory.now
+        func list() async throws {
+            try await history.store.keep(
+                projects: [CompanionProject(id: "p", name: "p", localPath: "/p", lastUpdatedAt: nil)],
+                of: host,
+                at: TestHistory.now
+            )
+        }
+        try await list()
+        let other = try HistoryStore(path: history.path)
+        try await other.forget(hostID: host.id, pairedAt: TestHistory.now)
+        await other.close()
+        await #expect { try await list() } throws: { ($0 as? HistoryError)?.code == .forgotten }
+        await #expect { try await history.store.keepPrompt("hi", chatID: "c", of: host, at: TestHistory.now) } throws: {
+            ($0 as? HistoryError)?.code == .forgotten
+        }
+        #expect(try await history.store.hosts().isEmpty)
+        host.pairedAt = TestHistory.now.addingTimeInterval(1)
+        try await list()
+        #expect(try await history.store.hosts().map(\.id) == [host.id])
     }
 
     @Test("A forgotten host leaves nothing in the file, and others stay")

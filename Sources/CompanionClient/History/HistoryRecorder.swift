@@ -24,7 +24,7 @@ package final class LocalHistory: Sendable {
         (self.path, self.limits, self.report) = (path, limits, report)
     }
 
-    /// A history that is open already. Whoever opened it closes it.
+    /// A history that is open already. The caller closes it.
     package init(_ store: HistoryStore, limits: HistoryLimits, report: @escaping @Sendable (HistoryError) -> Void) {
         (path, self.limits, self.report) = (store.path, limits, report)
         state.withLockedValue { $0 = .open(Task { .success(store) }) }
@@ -42,6 +42,8 @@ package final class LocalHistory: Sendable {
             guard let store = try await opened(create: create) else { return nil }
             return try await body(store)
         } catch {
+            // The user has had the host forgotten: nothing else is wrong.
+            if error.code == .forgotten { return nil }
             let isFirst = state.withLockedValue { state in
                 if case .failed = state { return false }
                 state = .failed
@@ -59,7 +61,7 @@ package final class LocalHistory: Sendable {
             case .failed: return nil
             case .closed:
                 guard create || FileManager.default.fileExists(atPath: path) else { return nil }
-                // Whoever needs it next waits for the same.
+                // The next caller waits for the same task.
                 let opening = Task { [path] in
                     do throws(HistoryError) {
                         return Result<HistoryStore, HistoryError>.success(try await HistoryStore.open(path: path))
@@ -102,9 +104,16 @@ package struct HistoryRecorder: Sendable {
         await history.use { store throws(HistoryError) in try await store.add(chat: chat, of: host) }
     }
 
-    /// Removes all that is known of the host.
+    /// Removes all that is known of the host. Nothing that its pairing says is written down any more.
     package func forget() async {
-        await history.use(create: false) { store throws(HistoryError) in try await store.forget(hostID: host.id) }
+        await history.use(create: false) { store throws(HistoryError) in
+            try await store.forget(hostID: host.id, pairedAt: host.pairedAt)
+        }
+    }
+
+    /// The host as the history knows it; nil if there is no history yet, or if it cannot be used.
+    package func stored() async -> StoredHost? {
+        await history.use(create: false) { store in StoredHost(store, hostID: host.id) }
     }
 
     /// Writes down the projects and chats of a host whose messages are in the history already.

@@ -42,6 +42,6 @@ extension LocalHistory {
 
 extension HistoryHost {
     init(_ host: PairedHost) {
-        self.init(id: host.id, name: host.name, family: host.family)
+        self.init(id: host.id, name: host.name, family: host.family, pairedAt: host.pairedAt)
     }
 }

@@ -6,7 +6,7 @@ import GRDB
 /// Times are milliseconds since 1970.
 enum HistorySchema {
     /// Each step takes the database from one version to the next. A step that was released never changes.
-    static let steps: [String] = [first, second]
+    static let steps: [String] = [first, second, third]
 
     /// Brings the database to the newest version.
     ///
@@ -121,6 +121,13 @@ enum HistorySchema {
             message INTEGER PRIMARY KEY REFERENCES message (key) ON DELETE CASCADE,
             data BLOB NOT NULL
         );
+        """
+
+    /// Which chats have changed since they were read.
+    private static let third = """
+        -- When the chat had changed last, by the host's clock, when its end was read.
+        ALTER TABLE chat ADD COLUMN readTo INTEGER;
+        UPDATE chat SET readTo = updatedAt WHERE readAt IS NOT NULL;
         """
 
     /// A full-text index over columns of a table, which keeps no copy of the texts, and triggers that keep it in step.

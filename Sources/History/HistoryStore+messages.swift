@@ -37,8 +37,8 @@ extension HistoryStore {
             )
             if isEnd || replacesOwn { try page.replaceOwn() }
             try database.execute(
-                sql: "UPDATE chat SET readAt = ?, goneAt = NULL WHERE key = ?",
-                arguments: [now.milliseconds, chat]
+                sql: "UPDATE chat SET readAt = ?, goneAt = NULL, readTo = iif(?, updatedAt, readTo) WHERE key = ?",
+                arguments: [now.milliseconds, isEnd, chat]
             )
         }
     }
@@ -115,10 +115,41 @@ extension HistoryStore {
         }
     }
 
-    /// Where reading a chat goes on: the last page's cursor and ids; nil if none of its messages was read.
+    /// The projects of a host of which chats were read.
+    package func readProjects(hostID: String) async throws(HistoryError) -> [String] {
+        try await read { database in
+            try String.fetchAll(
+                database,
+                sql: """
+                    SELECT DISTINCT project FROM chat JOIN host ON host.key = chat.host
+                    WHERE host.id = ? AND readAt IS NOT NULL AND goneAt IS NULL AND project <> '' ORDER BY project
+                    """,
+                arguments: [hostID]
+            )
+        }
+    }
+
+    /// The chats of a host that were read to their end and have changed since, as the host listed them: those that
+    /// changed last first, up to a number.
+    package func changedChats(hostID: String, limit: Int) async throws(HistoryError) -> [String] {
+        try await read { database in
+            try String.fetchAll(
+                database,
+                sql: """
+                    SELECT chat.id FROM chat JOIN host ON host.key = chat.host
+                    WHERE host.id = ? AND readAt IS NOT NULL AND goneAt IS NULL AND updatedAt IS NOT readTo
+                    ORDER BY updatedAt DESC LIMIT ?
+                    """,
+                arguments: [hostID, limit]
+            )
+        }
+    }
+
+    /// Where reading a chat goes on: the cursor and the ids of its last messages; nil if none was read.
     package func position(
         hostID: String,
-        chatID: String
+        chatID: String,
+        count: Int = 50
     ) async throws(HistoryError) -> (cursor: String, identifiers: [String])? {
         try await read { database in
             let rows = try Row.fetchAll(
@@ -126,9 +157,9 @@ extension HistoryStore {
                 sql: """
                     SELECT message.number, message.id FROM message
                     JOIN chat ON chat.key = message.chat JOIN host ON host.key = chat.host
-                    WHERE host.id = ? AND chat.id = ? AND isOwn = 0 ORDER BY number DESC LIMIT 50
+                    WHERE host.id = ? AND chat.id = ? AND isOwn = 0 ORDER BY number DESC LIMIT ?
                     """,
-                arguments: [hostID, chatID]
+                arguments: [hostID, chatID, count]
             )
             guard let oldest = rows.last else { return nil }
             // Messages that the host has removed move those after them, perhaps further than to the beginning.

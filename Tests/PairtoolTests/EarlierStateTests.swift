@@ -160,6 +160,30 @@ import Testing
         }
     }
 
+    @Test("The projects of an AICLI server that is off are shown with their age, and are kept in the history alone")
+    func aicliOff() async throws {
+        try await EarlierState.with { state in
+            try state.layDownUsers()
+            let (desk, named) = (state.desk, state.at("aicli"))
+            let file = desk.directory + "/data/pairtool/aicli/\(state.values["aicli.id"] ?? "")/projects.json"
+            #expect(FileManager.default.fileExists(atPath: file))
+            for words in [["projects", "--offline"], ["projects"], ["chats"], ["projects", "--offline"]] {
+                let shown = try await desk.spawn(words + named)
+                #expect(
+                    try texts(shown, words[0] == "chats" ? "title" : "name").sorted { $0 ?? "" < $1 ?? "" } == [
+                        "api", "garden", "web",
+                    ]
+                )
+                #expect(try shown.json.allSatisfy { $0["source"]?.string == "cache" })
+                #expect(try texts(shown, "asOf").allSatisfy { $0 == state.values["earlier"] }, "\(shown)")
+            }
+            #expect(!FileManager.default.fileExists(atPath: file))
+            // A prompt can wait for a project that is known.
+            let waiting = try await desk.spawn(["send", "garden", "Water it.", "--queue"] + named)
+            #expect(try texts(waiting, "chatTitle") == ["garden"], "\(waiting)")
+        }
+    }
+
     @Test("Lumi's agents, automations and conversations are there, those that were made here too, and so are keys")
     func lumi() async throws {
         try await EarlierState.with { state in

@@ -28,7 +28,7 @@ package struct AICLIHost: Sendable {
         HostClient(projects: self, chats: self, turns: self, sessions: self)
     }
 
-    /// The same host; what is said is kept in the history. nil keeps nothing.
+    /// The same host, which stores its chats in the history; nil stores nothing.
     package func recorded(by recorder: HistoryRecorder?) -> AICLIHost {
         var host = self
         host.runner.messages = AICLIMessages(store, recorder)
@@ -38,14 +38,16 @@ package struct AICLIHost: Sendable {
 
 extension AICLIHost: HistoryKeeping {
     func keeping(in recorder: HistoryRecorder) -> HostClient { recorded(by: recorder).hostClient }
+    func certainChats(of project: CompanionProject) -> [CompanionChat] { [project.onlyChat] }
 }
 
 extension AICLIHost: ProjectBrowsing, ChatBrowsing {
-    /// The projects, by their last use from this machine, because the server does not record it. If the server is off,
-    /// the projects that it last listed: prompts for them can wait in the outbox.
+    /// The projects, by their last use from this machine, because the server does not record it.
     package func projects() async throws -> [CompanionProject] {
+        // A damaged file of an earlier version does not keep the projects from being listed.
+        try? await runner.messages.moveListing()
         let sessions = try store.sessions()
-        let projects = try await listing().map { project in
+        let projects = try await client.projects().map { project in
             var project = project
             project.lastUpdatedAt = sessions.session(for: project.localPath)?.lastActivityAt ?? project.lastUpdatedAt
             return project
@@ -53,19 +55,6 @@ extension AICLIHost: ProjectBrowsing, ChatBrowsing {
         .sorted { ($0.lastUpdatedAt ?? .distantPast) > ($1.lastUpdatedAt ?? .distantPast) }
         listed.withLockedValue { $0 = projects }
         return projects
-    }
-
-    private func listing() async throws -> [CompanionProject] {
-        do {
-            let projects = try await client.projects()
-            try store.keep(projects, at: runner.now())
-            return projects
-        } catch let error as CompanionClientError where [.unreachable, .timedOut].contains(error.code) {
-            guard let kept = try store.listing() else { throw error }
-            let age = Duration.seconds(Int64(max(0, runner.now().timeIntervalSince(kept.listedAt)))).roughly
-            notice?("\(error.message) These are its projects as they were \(age) ago.")
-            return kept.projects
-        }
     }
 
     /// Each project has exactly one chat, even before it is begun, because servers keep one session per directory.
@@ -137,7 +126,7 @@ extension AICLIHost: TurnRunning {
             guard let directory = request.projectPath, !directory.isEmpty else {
                 throw CompanionClientError(
                     .badRequest,
-                    "An AICLI server works in the folder of a project, and none is named.",
+                    "Name a project: AICLI servers work in a project's folder.",
                     delivery: .notSent
                 )
             }

@@ -34,4 +34,12 @@ package protocol ChatBrowsing: Sendable {
     ///   - cursor: A `nextCursor` from the host; nil begins at the oldest message.
     ///   - limit: The most messages per page; clamped to 1…200.
     func messagesPage(chatID: String, cursor: String?, limit: Int) async throws -> CompanionMessagesPageResponse
+    /// Where the last messages of a chat were when it was read before. Default: that is not known.
+    ///
+    /// - Parameter count: How many messages; the chat may have fewer.
+    func knownEnd(chatID: String, count: Int) async -> HistoryPosition?
+}
+
+extension ChatBrowsing {
+    package func knownEnd(chatID: String, count: Int) async -> HistoryPosition? { nil }
 }

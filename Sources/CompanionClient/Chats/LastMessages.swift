@@ -8,7 +8,7 @@ struct LastMessages: Sendable {
     private let capacity: Int
     /// Includes repeated and surplus messages, which are removed from time to time.
     private var messages: [(turn: Int, message: CompanionMessage)] = []
-    private var latest: [String: Int] = [:]
+    private var latest: [ByteText: Int] = [:]
     private var turn = 0
 
     init(capacity: Int) {
@@ -22,7 +22,7 @@ struct LastMessages: Sendable {
     mutating func append(_ page: [CompanionMessage]) {
         for message in page {
             messages.append((turn, message))
-            latest[message.id] = turn
+            latest[ByteText(message.id)] = turn
             turn += 1
         }
         if messages.count / 2 >= max(capacity, MessagePages.pageSize / 2) { tidy() }
@@ -34,22 +34,27 @@ struct LastMessages: Sendable {
     }
 
     private var valid: [(turn: Int, message: CompanionMessage)] {
-        messages.filter { latest[$0.message.id] == $0.turn }
+        messages.filter { latest[ByteText($0.message.id)] == $0.turn }
     }
 
     private mutating func tidy() {
         messages = valid.suffix(capacity)
-        latest = Dictionary(uniqueKeysWithValues: messages.map { ($0.message.id, $0.turn) })
+        latest = Dictionary(uniqueKeysWithValues: messages.map { (ByteText($0.message.id), $0.turn) })
     }
 }
 
 extension ChatBrowsing {
     /// The last messages of a chat, oldest first.
     ///
-    /// In a long chat, the end is searched for first, if the host's cursors allow it, so that the chat is not read from
-    /// its beginning. Holds about twice as many messages as requested.
+    /// Begins where the chat ended when it was read before, if that is known and still so. Else, in a long chat, the end
+    /// is searched for first, if the host's cursors allow it, so that the chat is not read from its beginning. Holds about twice as many messages as requested.
     package func lastMessages(chatID: String, count: Int) async throws -> [CompanionMessage] {
         guard count > 0 else { return [] }
+        if let known = await knownEnd(chatID: chatID, count: count),
+            let found = try await lastMessages(chatID: chatID, count: count, from: known)
+        {
+            return found
+        }
         var pages = MessagePages()
         var last = LastMessages(capacity: count)
         while let page = try await pages.fetch(from: self, chatID: chatID) {
@@ -61,6 +66,37 @@ extension ChatBrowsing {
             return found
         }
         return last.elements
+    }
+
+    /// Reads on from where the chat ended before.
+    ///
+    /// - Returns: nil if its messages there are others now, as something before them was removed, inserted or moved; if
+    ///   they are too few; and if very many follow.
+    private func lastMessages(
+        chatID: String,
+        count: Int,
+        from known: HistoryPosition
+    ) async throws -> [CompanionMessage]? {
+        var pages = MessagePages(from: known.cursor)
+        var last = LastMessages(capacity: count)
+        var expected = known.identifiers[...]
+        do {
+            while let page = try await pages.fetch(from: self, chatID: chatID) {
+                guard pages.hasOffsets, zip(page.messages, expected).allSatisfy({ $0.id.isSame(as: $1) }) else {
+                    return nil
+                }
+                expected = expected.dropFirst(page.messages.count)
+                last.append(page.messages)
+                if pages.next != nil, pages.taken == MessagePages.pagesBeforeJump { return nil }
+            }
+        } catch let error as CompanionClientError
+            where [.badRequest, .notFound, .badAnswer, .server].contains(error.code)
+        {
+            // Hosts may refuse an offset after the end.
+            return nil
+        }
+        let found = last.elements
+        return found.count == count || known.cursor == "0" ? found : nil
     }
 
     /// - Returns: nil if the whole chat has to be read.

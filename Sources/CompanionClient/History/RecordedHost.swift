@@ -11,7 +11,12 @@ extension HostClient {
         if let keeper = turns as? any HistoryKeeping {
             var host = keeper.keeping(in: recorder)
             host.projects = host.projects.map {
-                RecordedProjects(base: $0, recorder: recorder, isWhole: !keeper.keepsChats)
+                RecordedProjects(
+                    base: $0,
+                    recorder: recorder,
+                    isWhole: !keeper.keepsChats,
+                    certainChats: keeper.certainChats
+                )
             }
             return host
         }
@@ -27,15 +32,18 @@ extension HostClient {
     }
 }
 
-/// Turns that write down themselves what is said, as their host returns no messages.
+/// Turns that store the chat themselves, because their host returns no messages.
 protocol HistoryKeeping: TurnRunning {
     /// Whether the chats are in the history alone: no list of them hides another. Default: false.
     var keepsChats: Bool { get }
     func keeping(in recorder: HistoryRecorder) -> HostClient
+    /// All chats of a project, where they are known without a list of them. Default: none are.
+    func certainChats(of project: CompanionProject) -> [CompanionChat]
 }
 
 extension HistoryKeeping {
     var keepsChats: Bool { false }
+    func certainChats(of project: CompanionProject) -> [CompanionChat] { [] }
 }
 
 struct RecordedProjects: ProjectBrowsing {
@@ -43,17 +51,28 @@ struct RecordedProjects: ProjectBrowsing {
     let recorder: HistoryRecorder
     /// Whether chats that a list lacks are hidden.
     var isWhole = true
+    /// All chats of a project, where they are known without a list of them.
+    var certainChats: @Sendable (CompanionProject) -> [CompanionChat] = { _ in [] }
 
     func projects() async throws -> [CompanionProject] {
         let projects = try await base.projects()
         await recorder.history.use { store throws(HistoryError) in
             try await store.keep(projects: projects, of: recorder.host, at: recorder.now())
         }
+        for project in projects {
+            let chats = certainChats(project)
+            if !chats.isEmpty { await keep(chats, of: project.id) }
+        }
         return projects
     }
 
     func chats(projectID: String) async throws -> [CompanionChat] {
         let chats = try await base.chats(projectID: projectID)
+        await keep(chats, of: projectID)
+        return chats
+    }
+
+    private func keep(_ chats: [CompanionChat], of projectID: String) async {
         await recorder.history.use { store throws(HistoryError) in
             try await store.keep(
                 chats: chats,
@@ -63,7 +82,6 @@ struct RecordedProjects: ProjectBrowsing {
                 at: recorder.now()
             )
         }
-        return chats
     }
 }
 
@@ -79,7 +97,7 @@ struct RecordedChats: ChatBrowsing {
 
     func messagesPage(chatID: String, cursor: String?, limit: Int) async throws -> CompanionMessagesPageResponse {
         let page = try await base.messagesPage(chatID: chatID, cursor: cursor, limit: limit)
-        // Single messages are asked for to find the end of a chat; what is at their offset is uncertain.
+        // Requests for single messages look for the end of a chat; their offset is uncertain.
         guard limit > 1, page.messages.dropped == 0 || !page.messages.elements.isEmpty else { return page }
         // Hosts may ignore the limit. Others wait while a page is written, so not one of any size.
         guard page.messages.elements.count <= 10_000 else { return page }
@@ -102,6 +120,24 @@ struct RecordedChats: ChatBrowsing {
             )
         }
         return page
+    }
+}
+
+extension RecordedChats {
+    /// More messages than a page has are not read at once.
+    func knownEnd(chatID: String, count: Int) async -> HistoryPosition? {
+        guard count <= MessagePages.pageSize else { return nil }
+        return await recorder.position(in: chatID, count: max(count, 50))
+    }
+}
+
+extension HistoryRecorder {
+    /// Where the last messages of a chat are that were read; nil if none was.
+    fileprivate func position(in chatID: String, count: Int) async -> HistoryPosition? {
+        let found = await history.use(create: false) { store throws(HistoryError) in
+            try await store.position(hostID: host.id, chatID: chatID, count: count)
+        }
+        return (found ?? nil).map { HistoryPosition(cursor: $0.cursor, identifiers: $0.identifiers) }
     }
 }
 
@@ -134,6 +170,7 @@ struct RecordedEvents: EventReporting {
         _ take: (LiveEventStream.Output) async throws -> Void
     ) async throws {
         let changes = ChangedParts()
+        changes.noteAll()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await _ in changes.signals {
@@ -154,6 +191,7 @@ struct RecordedEvents: EventReporting {
         for part in parts {
             do {
                 switch part {
+                case .all: try await catchUp()
                 case .projects: _ = try await projects.projects()
                 case .chats(let project): _ = try await projects.chats(projectID: project.text)
                 case .messages(let chat): try await readOn(chat.text)
@@ -164,22 +202,36 @@ struct RecordedEvents: EventReporting {
         }
     }
 
-    private func readOn(_ chat: String) async throws {
-        let position = await recorder.history.use { store throws(HistoryError) in
-            try await store.position(hostID: recorder.host.id, chatID: chat)
+    /// The most chats in which is read on at the beginning.
+    private static let mostChats = 50
+
+    /// Reads what has become new since the host was asked last in chats that were read before.
+    private func catchUp() async throws {
+        let (history, host) = (recorder.history, recorder.host)
+        let known = await history.use(create: false) { store throws(HistoryError) in
+            try await store.readProjects(hostID: host.id)
         }
-        guard let found = position, let position = found else { return }
-        _ = try await chats.messages(
-            chatID: chat,
-            after: HistoryPosition(cursor: position.cursor, identifiers: position.identifiers)
-        )
+        for project in known ?? [] { _ = try await projects.chats(projectID: project) }
+        let changed = await history.use(create: false) { store throws(HistoryError) in
+            try await store.changedChats(hostID: host.id, limit: Self.mostChats)
+        }
+        for chat in changed ?? [] {
+            try Task.checkCancellation()
+            // The host may not have it any more.
+            try? await readOn(chat)
+        }
+    }
+
+    private func readOn(_ chat: String) async throws {
+        guard let position = await recorder.position(in: chat, count: 50) else { return }
+        _ = try await chats.messages(chatID: chat, after: position)
     }
 }
 
 /// What events say has changed and was not read yet, each once.
 private struct ChangedParts: Sendable {
     enum Part: Hashable {
-        case projects, chats(ByteText), messages(ByteText)
+        case all, projects, chats(ByteText), messages(ByteText)
     }
 
     private let parts = NIOLockedValueBox<Set<Part>>([])
@@ -204,6 +256,12 @@ private struct ChangedParts: Sendable {
         }
         guard !new.isEmpty else { return }
         parts.withLockedValue { $0.formUnion(new) }
+        signal.yield()
+    }
+
+    /// Everything may have changed before the first event.
+    func noteAll() {
+        parts.withLockedValue { _ = $0.insert(.all) }
         signal.yield()
     }
 

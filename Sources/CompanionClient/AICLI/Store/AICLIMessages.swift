@@ -21,12 +21,9 @@ package struct AICLIMessages: Sendable {
         let chatID = AICLISessionTable.chatID(for: directory)
         // A damaged file keeps nothing new from being written down.
         try? await moveOld(chatID: chatID)
-        if role == .user,
-            let project = try? store.listing()?.projects.first(where: { $0.localPath.isSame(as: directory) })
-        {
+        if role == .user, let project = await projects().first(where: { $0.localPath.isSame(as: directory) }) {
             var chat = project.onlyChat
             chat.lastUpdatedAt = date
-            await recorder.keep(project: project)
             await recorder.keep(chat: chat)
         }
         return await recorder.history.use { history throws(HistoryError) in
@@ -56,16 +53,53 @@ package struct AICLIMessages: Sendable {
         return (known ?? nil)?.value ?? none
     }
 
+    /// The projects of the server, as the history knows them.
+    private func projects() async -> [CompanionProject] {
+        guard let recorder else { return [] }
+        let known = await recorder.history.use { history throws(HistoryError) in
+            try await history.projects(hostID: recorder.host.id)?.value
+        }
+        return (known ?? nil) ?? []
+    }
+
     // MARK: Earlier versions
 
-    /// Moves what earlier versions kept in files of their own to the history: of all chats whose project is known.
+    /// Moves what earlier versions kept in files of their own to the history: the projects, and the messages of all
+    /// chats whose project is known.
     package func moveOld() async throws {
-        guard let recorder, store.hasTranscripts else { return }
-        for project in try store.listing()?.projects ?? [] {
-            await recorder.keep(project: project)
-            await recorder.keep(chat: project.onlyChat)
-            try await moveOld(chatID: project.onlyChat.id)
+        guard recorder != nil else { return }
+        let old = try store.oldListing()?.projects ?? []
+        try await moveListing()
+        guard store.hasTranscripts else { return }
+        for project in old + (await projects()) { try await moveOld(chatID: project.onlyChat.id) }
+    }
+
+    /// Moves the projects that earlier versions kept in a file of their own to the history, with their age, unless
+    /// newer ones are there. Can be done twice, also by two processes at once. What was kept before the user cleared
+    /// the history is removed.
+    func moveListing() async throws {
+        guard let recorder, let old = try store.oldListing() else { return }
+        let isMoved = await recorder.history.use { history throws(HistoryError) in
+            let cleared = try await history.clearedAt(hostID: recorder.host.id)
+            guard cleared ?? .distantPast < old.listedAt,
+                try await history.keep(
+                    projects: old.projects,
+                    unlessListed: true,
+                    of: recorder.host,
+                    at: old.listedAt
+                )
+            else { return true }
+            for project in old.projects {
+                try await history.keep(
+                    chats: [project.onlyChat],
+                    projectID: project.id,
+                    of: recorder.host,
+                    at: old.listedAt
+                )
+            }
+            return true
         }
+        if isMoved == true { store.removeOldListing() }
     }
 
     /// Can be done twice, also by two processes at once. What was kept before the user cleared the history is removed.

@@ -4,15 +4,14 @@ import Glibc
 import Identity
 import LocalState
 
-/// The projects of a server, and when they were listed.
-struct AICLIListing: Codable, Sendable, Hashable {
-    var version = 1
+/// The projects of a server as earlier versions kept them, and when they were listed. They are moved to the history.
+struct AICLIListing: Decodable, Sendable {
     var projects: [CompanionProject] = []
     var listedAt = Date.distantPast
 }
 
-/// What one AICLI server needs of this machine: sessions, waiting prompts, and the projects that they are for. A folder
-/// of files that only their owner can read; each file is replaced as a whole. Messages are in ``AICLIMessages``.
+/// What one AICLI server needs of this machine: sessions and waiting prompts. A folder of files that only their owner
+/// can read; each file is replaced as a whole. Messages are in ``AICLIMessages``, projects in the history.
 package struct AICLIStore: Sendable {
     package let directory: String
 
@@ -34,19 +33,6 @@ package struct AICLIStore: Sendable {
         try sessionFile.update(change)
     }
 
-    /// The projects that the server last listed; nil if there are none yet.
-    func listing() throws -> AICLIListing? {
-        try listingFile.stored()
-    }
-
-    func keep(_ projects: [CompanionProject], at now: Date) throws {
-        try listingFile.update {
-            // Do not write the file every time only to update the date.
-            guard $0.projects != projects || now.timeIntervalSince($0.listedAt) > 60 else { return }
-            $0 = AICLIListing(projects: projects, listedAt: now)
-        }
-    }
-
     package var outboxStore: OutboxStore {
         OutboxStore(path: "\(directory)/outbox.json", lock: lock)
     }
@@ -58,6 +44,16 @@ package struct AICLIStore: Sendable {
     @discardableResult
     package func updateOutbox<R>(_ change: (inout Outbox) throws -> R) throws -> R {
         try outboxStore.update(change)
+    }
+
+    /// The projects that an earlier version kept; nil if there are none.
+    func oldListing() throws -> AICLIListing? {
+        try listingFile.stored()
+    }
+
+    func removeOldListing() {
+        // Another process may have done it.
+        unlink("\(directory)/projects.json")
     }
 
     /// What an earlier version kept of a chat; nil if there is nothing.

@@ -30,7 +30,7 @@ extension HostOptions {
                 throw CommandError(
                     .nothingFound,
                     "history.nothing",
-                    "nothing of this is stored on this machine",
+                    "this is not in the local history",
                     next: "run it without --offline"
                 )
             }
@@ -66,10 +66,25 @@ extension HostOptions {
         _ body: (HostSession) async throws -> Void
     ) async throws -> Bool {
         var output = options.output
-        guard let host = try chosen(output.context), let history = LocalHistory.ofUser(output) else { return false }
-        let found = await history.use(create: false) { store in StoredHost(store, hostID: host.id) }
-        guard let stored = found else { return false }
         output.isPlain = isPlain
+        let context = output.context
+        guard let host = try chosen(context), let history = LocalHistory.ofUser(output) else { return false }
+        let recorder = HistoryRecorder(history, host: HistoryHost(host), now: context.now)
+        if try await Self.withStored(host, recorder, output, isAsked: isAsked, body) { return true }
+        // What an earlier version kept in files of the family may have it.
+        try? await host.family.behavior.keepStored(of: host, recorder, context: context)
+        return try await Self.withStored(host, recorder, output, isAsked: isAsked, body)
+    }
+
+    private static func withStored(
+        _ host: PairedHost,
+        _ recorder: HistoryRecorder,
+        _ output: Output,
+        isAsked: Bool,
+        _ body: (HostSession) async throws -> Void
+    ) async throws -> Bool {
+        guard let stored = await recorder.stored() else { return false }
+        var output = output
         output.asOf = { stored.asOf }
         let result: Result<Void, any Error>
         do {

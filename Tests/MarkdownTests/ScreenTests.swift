@@ -79,11 +79,36 @@ struct ScreenTests {
             Self.shown("(http://a/b_c). `http://d`", links: true)
                 == "(‹http://a/b_c›http://a/b_c‹/›). ‹93›http://d‹0›"
         )
+        #expect(
+            Self.shown("see HTTPS://a/b, www.c.org/d. me.you+it@e.org", columns: 80, links: true)
+                == "see ‹HTTPS://a/b›HTTPS://a/b‹/›, ‹http://www.c.org/d›www.c.org/d‹/›. "
+                + "‹mailto:me.you+it@e.org›me.you+it@e.org‹/›"
+        )
+        // Not within a word, and not without a domain.
+        for text in ["xhttps://a/b", "awww.b.org", "a@b", "@a.org", "www.", "a@b..org"] {
+            #expect(Self.shown(text, links: true) == text)
+        }
         // An address that shows another one.
         #expect(
             Self.shown("[https://good](https://bad)", links: true)
                 == "‹https://bad›‹4›https://good‹/›‹0› (https://bad)"
         )
+    }
+
+    @Test("A paragraph without markup is shown as one with it: blanks, breaks and lines that begin with a sign")
+    func plainParagraphs() {
+        let paragraphs = [
+            "a  b\tc\n  d  \n   e \nf", "1. is\nno 2) list", "a\n    b  ", "a  \n  b\n=c",
+            "a > b # c + d - e\nf! (g) {h}",
+            "日本  語\n é\u{301}  ", "see http://a/b\nand www.c.org",
+        ]
+        for paragraph in paragraphs {
+            for columns in [8, 80] {
+                let plain = Self.shown(paragraph + ".", columns: columns, links: true)
+                #expect(plain == Self.shown(paragraph + "&#46;", columns: columns, links: true))
+            }
+        }
+        #expect(Self.shown("a \t b  \n") == "a b")
     }
 
     @Test("Entities cannot bring in what sanitising has kept out")

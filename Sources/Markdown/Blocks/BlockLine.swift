@@ -68,7 +68,11 @@ struct BlockLine {
     }
 
     var isRule: Bool {
-        guard !isIndented, "*-_".utf8.contains(byte) else { return false }
+        guard !isIndented else { return false }
+        switch byte {
+        case UInt8(ascii: "*"), UInt8(ascii: "-"), UInt8(ascii: "_"): break
+        default: return false
+        }
         var count = 0
         for other in rest where !Self.isBlank(other) {
             guard other == byte else { return false }
@@ -86,8 +90,16 @@ struct BlockLine {
 
     /// Whether the line makes a table of the line above it.
     var isTableRuler: Bool {
-        rest.contains(UInt8(ascii: "-")) && rest.contains(UInt8(ascii: "|"))
-            && rest.allSatisfy { "|:- \t".utf8.contains($0) }
+        var (hasDash, hasBar) = (false, false)
+        for byte in rest {
+            switch byte {
+            case UInt8(ascii: "-"): hasDash = true
+            case UInt8(ascii: "|"): hasBar = true
+            case UInt8(ascii: ":"), UInt8(ascii: " "), UInt8(ascii: "\t"): break
+            default: return false
+            }
+        }
+        return hasDash && hasBar
     }
 
     // MARK: Containers
@@ -107,13 +119,19 @@ struct BlockLine {
     /// The list item that the line begins.
     var item: Item? {
         guard !isIndented, !isBlank else { return nil }
-        let digits = rest.prefix(10).prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }.count
+        let rest = rest
+        var digits = 0
+        while digits < min(10, rest.count), Self.isDigit(rest[digits]) { digits += 1 }
         let length: Int
         if digits == 0 {
-            guard "-+*".utf8.contains(byte) else { return nil }
-            length = 1
+            switch byte {
+            case UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "*"): length = 1
+            default: return nil
+            }
         } else {
-            guard digits <= 9, digits < rest.count, ".)".utf8.contains(rest[digits]) else { return nil }
+            guard digits <= 9, digits < rest.count,
+                rest[digits] == UInt8(ascii: ".") || rest[digits] == UInt8(ascii: ")")
+            else { return nil }
             length = digits + 1
         }
         guard length == rest.count || Self.isBlank(rest[length]) else { return nil }
@@ -135,6 +153,14 @@ struct BlockLine {
     /// Whether the line ends a paragraph before it and begins something else.
     var interruptsParagraph: Bool {
         guard !isIndented, !isBlank else { return false }
+        // Most lines are told by their first character.
+        switch byte {
+        case UInt8(ascii: "#"), UInt8(ascii: ">"), UInt8(ascii: "<"), UInt8(ascii: "`"), UInt8(ascii: "~"),
+            UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            break
+        default: return false
+        }
         if isHeading || isRule || isQuote || fence != nil || html.map({ $0 != .tag }) == true { return true }
         guard let item else { return false }
         return !item.isEmpty && item.number ?? 1 == 1
@@ -167,7 +193,7 @@ struct BlockLine {
         let isEnd = rest[1] == UInt8(ascii: "/")
         let begin = isEnd ? 2 : 1
         let name = rest[begin...].prefix {
-            Self.isLetter($0) || $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") || $0 == UInt8(ascii: "-")
+            Self.isLetter($0) || Self.isDigit($0) || $0 == UInt8(ascii: "-")
         }
         guard let letter = name.first, Self.isLetter(letter), name.count <= 64 else { return nil }
         let next = name.endIndex < rest.count ? rest[name.endIndex] : UInt8(ascii: " ")
@@ -201,6 +227,10 @@ struct BlockLine {
                     Self.isLetter($0) ? $0 | 0x20 == $1 : $0 == $1
                 }
         }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool {

@@ -181,7 +181,7 @@ struct BlockScanner {
         if isContinued || line.isIndented { return appendToParagraph(line) }
         if line.isUnderline("-") || line.isUnderline("=") && tableHead == nil && block[0] != UInt8(ascii: "[") {
             append(line)
-            return writeBlock()
+            return writeBlock(isHeading: true)
         }
         if line.interruptsParagraph {
             writeBlock()
@@ -257,7 +257,12 @@ struct BlockScanner {
         let blanks = min(blanks, Self.mostLines)
         self.blanks = 0
         if isPlain { return BlockRenderer.plainLine(line.bytes, &writer) }
-        marks += line.bytes.count { "[*_~".utf8.contains($0) }
+        marks += line.bytes.count { byte in
+            switch byte {
+            case UInt8(ascii: "["), UInt8(ascii: "*"), UInt8(ascii: "_"), UInt8(ascii: "~"): true
+            default: false
+            }
+        }
         let count = block.count + blanks + line.bytes.count
         guard count <= Self.mostBytes || count <= Self.mostItemBytes && marks <= Self.mostMarks else {
             let before = open
@@ -285,10 +290,16 @@ struct BlockScanner {
     }
 
     /// Writes the open block, which ends.
-    private mutating func writeBlock() {
-        if block.first == UInt8(ascii: "["), case .paragraph = open { definitions.add(from: block) }
-        let text = block.contains(UInt8(ascii: "[")) ? definitions.used(by: block) + block : block
-        if !isPlain { BlockRenderer.write(text, ordinal: ordinal, &writer) }
+    ///
+    /// - Parameter isHeading: Whether its last line makes a heading of it.
+    private mutating func writeBlock(isHeading: Bool = false) {
+        if case .paragraph = open, !isHeading, InlineText.isPlain(block) {
+            writer.text(InlineText.ofPlain(block, options: writer.options, palette: writer.palette))
+        } else {
+            if block.first == UInt8(ascii: "["), case .paragraph = open { definitions.add(from: block) }
+            let text = block.contains(UInt8(ascii: "[")) ? definitions.used(by: block) + block : block
+            if !isPlain { BlockRenderer.write(text, ordinal: ordinal, &writer) }
+        }
         open = .none
         block.removeAll(keepingCapacity: true)
         (lines, marks, lastLine, blanks, isPlain, ordinal, tableHead) = (0, 0, 0, 0, false, nil, nil)
@@ -314,6 +325,13 @@ extension BlockLine {
         return [UInt8](repeating: UInt8(ascii: " "), count: max(0, column - columns)) + bytes[place...]
     }
 
+    private static func isInNumber(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "."), UInt8(ascii: ")"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: false
+        }
+    }
+
     /// Where a backslash has to stand, so that the line does not nest more containers, or make a wider table, than a
     /// limit allows; nil for a line that does not.
     func excess(most: Int) -> Int? {
@@ -327,7 +345,7 @@ extension BlockLine {
                 place += rest.first + 1
             } else if let item = rest.item, !item.isEmpty {
                 place += rest.first + 1
-                while place < bytes.count, ".)0123456789".utf8.contains(bytes[place]) { place += 1 }
+                while place < bytes.count, Self.isInNumber(bytes[place]) { place += 1 }
             } else if rest.isIndented, !rest.isBlank {
                 // What is indented this far after a bullet begins nothing, but a later look at it must not be missed.
                 place += rest.first

@@ -1,6 +1,9 @@
 /// Writes the lines of a code block.
 struct CodeBlock {
     private var highlighter: CodeHighlighter
+    /// The last line, whose memory the next one takes.
+    private var text = StyledText()
+    private var expanded: [UInt8] = []
     /// The name of the language.
     private let language: String
 
@@ -10,7 +13,10 @@ struct CodeBlock {
     /// - Parameter info: What stands behind the opening fence. Its first word is the language.
     init(info: some Sequence<UInt8>, palette: Palette) {
         let word = info.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }.prefix {
-            !" \t{},".utf8.contains($0)
+            switch $0 {
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: ","): false
+            default: true
+            }
         }
         var name = StyledText()
         Array(word).prefix(40).withUnsafeBufferPointer { name.append(unsafe: $0, .plain) }
@@ -31,20 +37,21 @@ struct CodeBlock {
     /// - Parameter isContinued: Whether the line is the rest of a longer one.
     mutating func line(_ line: some Collection<UInt8>, isContinued: Bool = false, _ writer: inout RowWriter) {
         writer.keepCode(line, isContinued: isContinued)
-        var expanded: [UInt8] = []
+        expanded.removeAll(keepingCapacity: true)
         expanded.reserveCapacity(line.count)
         var column = 0
         for byte in line {
             if byte == UInt8(ascii: "\t") {
                 let blanks = Self.tab - column % Self.tab
-                expanded += [UInt8](repeating: UInt8(ascii: " "), count: blanks)
+                for _ in 0..<blanks { expanded.append(UInt8(ascii: " ")) }
                 column += blanks
             } else {
                 expanded.append(byte)
                 if byte & 0xC0 != 0x80 { column += 1 }
             }
         }
-        let text = highlighter.text(of: expanded)
+        text.removeAll()
+        highlighter.append(expanded, to: &text)
         writer.text(text, atWords: false, indent: Self.indent)
     }
 }

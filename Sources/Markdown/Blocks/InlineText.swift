@@ -20,6 +20,46 @@ struct InlineText {
         return inline.text
     }
 
+    /// Whether nothing in a paragraph can be markup, so that cmark need not look at it.
+    static func isPlain(_ paragraph: [UInt8]) -> Bool {
+        paragraph.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "\\"), UInt8(ascii: "`"), UInt8(ascii: "*"), UInt8(ascii: "_"), UInt8(ascii: "["),
+                UInt8(ascii: "]"), UInt8(ascii: "<"), UInt8(ascii: "&"), UInt8(ascii: "~"), UInt8(ascii: "|"):
+                false
+            default: true
+            }
+        }
+    }
+
+    /// A paragraph in which nothing is markup (``isPlain(_:)``). Two blanks at the end of a line break it, as they do in
+    /// CommonMark (6.9); those at the end of the paragraph do not count.
+    ///
+    /// - Parameter paragraph: Its lines, each with its end.
+    static func ofPlain(_ paragraph: [UInt8], options: MarkdownOptions, palette: Palette) -> StyledText {
+        var inline = InlineText(options: options, palette: palette, style: .plain)
+        inline.text.reserveCapacity(paragraph.count)
+        paragraph.withUnsafeBufferPointer { bytes in
+            var begin = 0
+            while begin < bytes.count {
+                let end = bytes[begin...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+                var (first, last) = (begin, end)
+                while first < last, isBlank(bytes[first]) { first += 1 }
+                while first < last, isBlank(bytes[last - 1]) { last -= 1 }
+                inline.add(UnsafeBufferPointer(rebasing: bytes[first..<last]))
+                if end + 1 < bytes.count {
+                    let isBreak = end - last >= 2 && bytes[end - 1] == 0x20 && bytes[end - 2] == 0x20
+                    if isBreak { inline.text.append(UInt8(ascii: "\n"), .plain) } else { inline.addBlank() }
+                }
+                begin = end + 1
+            }
+        }
+        if options.hasLinks { inline.text.linkAddresses() }
+        return inline.text
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+
     private init(options: MarkdownOptions, palette: Palette, style: TextStyle) {
         (self.options, self.palette) = (options, palette)
         styles = [style]

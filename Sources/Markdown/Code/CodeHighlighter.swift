@@ -14,16 +14,9 @@ struct CodeHighlighter {
     }
 
     /// - Parameter line: A line without its end, which has no control characters.
-    mutating func text(of line: [UInt8]) -> StyledText {
-        var text = StyledText()
-        guard let language else {
-            text.append(line, .code)
-            return text
-        }
-        if language.kind == .diff {
-            text.append(line, diffStyle(line))
-            return text
-        }
+    mutating func append(_ line: [UInt8], to text: inout StyledText) {
+        guard let language else { return text.append(line, .code) }
+        if language.kind == .diff { return text.append(line, diffStyle(line)) }
         var place = 0
         while place < line.count {
             let (end, style) = token(line, at: place, language)
@@ -32,7 +25,6 @@ struct CodeHighlighter {
         }
         // A text that has to end with its line has ended.
         if open?.quote.isLong == false { open = nil }
-        return text
     }
 
     private func diffStyle(_ line: [UInt8]) -> TextStyle {
@@ -58,6 +50,8 @@ struct CodeHighlighter {
             while end < line.count, line[end] == byte { end += 1 }
             return (end, .code)
         }
+        // Most signs begin nothing.
+        guard language.canBegin(byte) else { return (place + 1, .code) }
         let rest = line[place...]
         if let comment = language.blockComment, rest.starts(with: comment.begin) {
             return begin(comment, palette.comment, line, place)
@@ -95,7 +89,8 @@ struct CodeHighlighter {
         while end < line.count, Self.isWordByte(line[end]) || isNumber && Self.isFraction(line, end) { end += 1 }
         if isNumber { return (end, palette.number) }
         if language.kind == .markup {
-            let isName = isInTag && place > 0 && "</".utf8.contains(line[place - 1])
+            let isName =
+                isInTag && place > 0 && (line[place - 1] == UInt8(ascii: "<") || line[place - 1] == UInt8(ascii: "/"))
             return (end, isName ? palette.keyword : .code)
         }
         return (end, language.isKeyword(line[place..<end]) ? palette.keyword : .code)

@@ -28,6 +28,8 @@ struct CodeLanguage: Sendable {
     var quotes: [Quote] = []
     private var keywords: [[Word]] = []
     private var ignoresCase = false
+    /// The signs that begin a comment, a text or a tag: a bit for each.
+    private var signs: UInt128 = 0
 
     /// The bytes of a short word.
     private typealias Word = UInt128
@@ -49,6 +51,17 @@ struct CodeLanguage: Sendable {
         for keyword in keywords.utf8.split(separator: UInt8(ascii: " ")) {
             self.keywords[Int(keyword.first! & 31)].append(Self.word(keyword, ignoresCase))
         }
+        for begin in lineComments + quotes.map(\.begin) + (block.map { [$0.begin] } ?? []) {
+            signs |= 1 << UInt128(begin[0])
+        }
+        if kind == .markup { signs |= 1 << UInt128(UInt8(ascii: "<")) | 1 << UInt128(UInt8(ascii: ">")) }
+    }
+
+    /// Whether a sign can begin something other than code.
+    ///
+    /// - Parameter sign: ASCII.
+    func canBegin(_ sign: UInt8) -> Bool {
+        signs >> UInt128(sign) & 1 == 1
     }
 
     /// - Parameter word: Not empty.

@@ -2,23 +2,24 @@
 enum LinkAddress {
     /// The longest address that terminals take.
     private static let mostBytes = 2083
+    private static let schemes = ["http://", "https://", "mailto:"].map { Array($0.utf8) }
+    private static let digits = Array("0123456789ABCDEF".utf8)
 
     /// An address that may be written to a terminal, or nil: of the web or of a mailbox, without control characters, and
     /// with everything that is not ASCII percent-encoded.
     static func safe(_ address: [UInt8]) -> [UInt8]? {
-        let schemes = ["http://", "https://", "mailto:"]
         guard
             schemes.contains(where: { scheme in
-                address.count > scheme.utf8.count && address.starts(with: scheme.utf8) { $0 | 0x20 == $1 | 0x20 }
+                address.count > scheme.count && address.starts(with: scheme) { $0 | 0x20 == $1 | 0x20 }
             }),
             !address.contains(where: { $0 < 0x20 || $0 == 0x7F })
         else { return nil }
         var result: [UInt8] = []
+        result.reserveCapacity(address.count)
         for byte in address {
             if byte > 0x20, byte < 0x7F {
                 result.append(byte)
             } else {
-                let digits = Array("0123456789ABCDEF".utf8)
                 result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
             }
         }

@@ -23,6 +23,17 @@ struct StyledText {
 
     var isEmpty: Bool { bytes.isEmpty }
 
+    mutating func reserveCapacity(_ count: Int) {
+        bytes.reserveCapacity(count)
+    }
+
+    /// Removes everything, and keeps the memory for what is appended next.
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        runs.removeAll(keepingCapacity: true)
+        addresses.removeAll(keepingCapacity: true)
+    }
+
     var endsWithBlank: Bool { bytes.last == UInt8(ascii: " ") || bytes.last == UInt8(ascii: "\n") }
 
     /// - Parameter address: See ``LinkAddress``.
@@ -102,13 +113,17 @@ struct StyledText {
         if link != nil { LinkAddress.end(&out) }
     }
 
-    /// Makes links of the addresses of web pages that stand in the text outside code.
+    /// Makes links of the addresses of web pages and mailboxes that stand in the text outside code.
     mutating func linkAddresses() {
         var found: [(part: Range<Int>, link: Int)] = []
         var place = 0
-        while found.count < Self.mostLinks, let part = Self.address(in: bytes, from: place) {
-            place = part.upperBound
-            if let address = LinkAddress.safe(Array(bytes[part])) { found.append((part, addLink(address))) }
+        while found.count < Self.mostLinks,
+            let next = bytes.withUnsafeBufferPointer({ PlainAddress.next(in: $0, from: place) })
+        {
+            place = next.part.upperBound
+            if let address = LinkAddress.safe(next.scheme + bytes[next.part]) {
+                found.append((next.part, addLink(address)))
+            }
         }
         guard !found.isEmpty else { return }
         var (changed, begin, next) = ([Run](), 0, 0)
@@ -131,34 +146,4 @@ struct StyledText {
 
     /// The most addresses in one text that become links.
     private static let mostLinks = 1000
-
-    private static func address(in bytes: [UInt8], from start: Int) -> Range<Int>? {
-        var place = start
-        while place + 8 < bytes.count {
-            guard bytes[place] == UInt8(ascii: "h"),
-                bytes[place...].starts(with: "https://".utf8) || bytes[place...].starts(with: "http://".utf8)
-            else {
-                place += 1
-                continue
-            }
-            var end = place
-            var open = 0
-            scan: while end < bytes.count {
-                switch bytes[end] {
-                case 0...0x20, UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "`"): break scan
-                case UInt8(ascii: "("): open += 1
-                // The bracket around an address is not part of it.
-                case UInt8(ascii: ")"):
-                    if open == 0 { break scan }
-                    open -= 1
-                default: break
-                }
-                end += 1
-            }
-            while end > place, ".,:;!?*_~'".utf8.contains(bytes[end - 1]) { end -= 1 }
-            if end - place > 8 { return place..<end }
-            place += 8
-        }
-        return nil
-    }
 }

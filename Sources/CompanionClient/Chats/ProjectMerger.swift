@@ -105,9 +105,11 @@ extension ProjectBrowsing {
     /// The chats of all entries of a merged project, each once, newest first.
     package func chats(of project: MergedProject) async throws -> [CompanionChat] {
         var chats: [CompanionChat] = []
-        var seen: Set<String> = []
+        var seen: Set<ByteText> = []
         for id in project.ids {
-            chats += try await self.chats(projectID: id).filter { seen.insert($0.id).inserted }
+            let listed = try await self.chats(projectID: id)
+            seen.reserveCapacity(seen.count + listed.count)
+            chats += listed.filter { seen.insert(ByteText($0.id)).inserted }
         }
         return project.ids.count == 1
             ? chats : chats.sorted { ($0.lastUpdatedAt ?? .distantPast) > ($1.lastUpdatedAt ?? .distantPast) }

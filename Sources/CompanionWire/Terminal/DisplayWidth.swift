@@ -3,7 +3,13 @@ package enum DisplayWidth {
     package static func of(_ text: String) -> Int {
         // Lists of thousands of rows are mostly ASCII. There, only CR and LF together are one character.
         if text.allBytes({ $0 < 0x80 && $0 != 0x0D }) { return text.utf8.count }
-        return text.reduce(0) { $0 + of($1) }
+        var width = 0
+        for scalar in text.unicodeScalars {
+            let isPlain = scalar.isASCII && scalar.value != 0x0D
+            guard let columns = isPlain ? 1 : ofSimple(scalar) else { return text.reduce(0) { $0 + of($1) } }
+            width += columns
+        }
+        return width
     }
 
     /// How many rows a text takes in a window of the given width.

@@ -25,6 +25,14 @@ import Testing
         Table.render(rows, columns: Self.columns, width: width, colour: false).split(separator: "\n").map(String.init)
     }
 
+    @Test(
+        "A text is as wide as its characters",
+        arguments: ["–", "a–é", "e\u{301}–", "日本–", "🇩🇪–", "\r\n", "–\r\n", "a\u{FE0F}"]
+    )
+    func widths(text: String) {
+        #expect(DisplayWidth.of(text) == text.reduce(0) { $0 + DisplayWidth.of($1) })
+    }
+
     @Test("With room, everything is shown", arguments: [200, nil])
     func wide(width: Int?) {
         let row = Row()

@@ -46,10 +46,7 @@ struct Output: Sendable {
     ) {
         switch format {
         case .text: table(items, columns: columns)
-        case .json:
-            // Making an encoder takes longer than what it does for a row. The time is the same in every row.
-            let (encoder, origin) = (CompanionJSON.encoder(sorted: true), self.origin)
-            context.stdout.write(items.compactMap { dataLine($0, origin, encoder) }.joined())
+        case .json: jsonLines(items)
         case .quiet: context.stdout.write(items.map { TerminalText.line(id($0)) + "\n" }.joined())
         }
     }
@@ -61,6 +58,13 @@ struct Output: Sendable {
         case .json: json(value)
         case .quiet: if let id { data(TerminalText.line(id)) }
         }
+    }
+
+    /// Writes JSON objects, each on a line of its own.
+    func jsonLines(_ items: [some Encodable]) {
+        // Making an encoder takes longer than what it does for a row. The time is the same in every row.
+        let (encoder, origin) = (CompanionJSON.encoder(sorted: true), self.origin)
+        context.stdout.write(items.compactMap { dataLine($0, origin, encoder) }.joined())
     }
 
     /// Writes a JSON object on a line of its own.
@@ -141,7 +145,7 @@ struct Output: Sendable {
         if format == .json {
             info(WarningReport(warning: .init(code: code, message: message, next: next)))
         } else {
-            context.writeMessage(wrapped(TerminalText.line(message)) + "\n" + (next.map(nextLine) ?? ""))
+            context.writeMessage(wrapped("pairtool: \(TerminalText.line(message))") + "\n" + (next.map(nextLine) ?? ""))
         }
     }
 

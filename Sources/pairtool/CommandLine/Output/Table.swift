@@ -30,16 +30,20 @@ struct TableColumn<Item> {
     }
 
     /// The minimum width of the column.
-    fileprivate func leastWidth(of cells: [String]) -> Int {
+    fileprivate func leastWidth(of cells: [Table.Cell]) -> Int {
         switch shrinking {
         case .none: Table.width(of: cells)
         case .text: min(Table.width(of: cells), 12)
-        case .words: Table.width(of: [title] + cells.dropFirst().map { DisplayWidth.cutWords($0, to: 0) })
+        case .words: max(cells[0].width, Table.width(of: cells.dropFirst().map { cut($0, to: 0) }))
         }
     }
 
-    fileprivate func cut(_ cell: String, to width: Int) -> String {
-        shrinking == .words ? DisplayWidth.cutWords(cell, to: width) : DisplayWidth.cut(cell, to: width)
+    fileprivate func cut(_ cell: Table.Cell, to width: Int) -> Table.Cell {
+        guard cell.width > width else { return cell }
+        let text = cell.text
+        return .init(
+            shrinking == .words ? DisplayWidth.cutWords(text, to: width) : DisplayWidth.cut(text, to: width)
+        )
     }
 }
 
@@ -55,12 +59,24 @@ extension TableColumn {
 enum Table {
     private static let gap = 2
 
+    /// A text that is safe to show. Its width is needed several times and measured once.
+    fileprivate struct Cell {
+        var text: String
+        var width: Int
+
+        init(_ text: String) {
+            (self.text, width) = (text, DisplayWidth.of(text))
+        }
+    }
+
     /// - Parameters:
     ///   - width: The width of the terminal in columns; nil does not shorten lines.
     ///   - colour: Whether the titles are dimmed.
     static func render<Item>(_ items: [Item], columns: [TableColumn<Item>], width: Int?, colour: Bool) -> String {
         var columns = columns
-        var cells = columns.map { column in [column.title] + items.map { TerminalText.line(column.value($0)) } }
+        var cells = columns.map { column in
+            [Cell(column.title)] + items.map { Cell(TerminalText.line(column.value($0))) }
+        }
         var widths = cells.map(Self.width)
         if let width {
             let least = columns.indices.map { columns[$0].leastWidth(of: cells[$0]) }
@@ -83,8 +99,8 @@ enum Table {
         return String(decoding: text, as: UTF8.self)
     }
 
-    fileprivate static func width(of cells: [String]) -> Int {
-        cells.map(DisplayWidth.of).max() ?? 0
+    fileprivate static func width(of cells: [Cell]) -> Int {
+        cells.reduce(0) { max($0, $1.width) }
     }
 
     /// The columns that fit, by rank and then from the left.
@@ -114,12 +130,12 @@ enum Table {
         return widths
     }
 
-    private static func append(_ cells: [String], _ widths: [Int], to text: inout [UInt8]) {
+    private static func append(_ cells: [Cell], _ widths: [Int], to text: inout [UInt8]) {
         let (start, blank) = (text.count, UInt8(ascii: " "))
         for (index, cell) in cells.enumerated() {
-            text += cell.utf8
+            text += cell.text.utf8
             guard index < cells.count - 1 else { break }
-            let blanks = max(0, widths[index] - DisplayWidth.of(cell)) + gap
+            let blanks = max(0, widths[index] - cell.width) + gap
             text.append(contentsOf: repeatElement(blank, count: blanks))
         }
         while text.count > start, text.last == blank { text.removeLast() }

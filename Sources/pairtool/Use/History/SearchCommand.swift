@@ -30,7 +30,8 @@ struct SearchCommand: AsyncParsableCommand {
     )
     var host: String?
 
-    @Flag(help: "Search what is known of all hosts, as without --host.")
+    /// What happens without `--host` anyway. Other commands have it, so it is accepted.
+    @Flag(help: .hidden)
     var allHosts = false
 
     @Option(help: "Only chats of this project, by name, path or id prefix.")
@@ -108,7 +109,7 @@ struct SearchCommand: AsyncParsableCommand {
         }
         let now = output.context.now()
         switch output.format {
-        case .json: hits.map(Row.init).forEach(output.json)
+        case .json: output.jsonLines(hits.map(Row.init))
         case .quiet: hits.forEach { output.data(TerminalText.line($0.messageID ?? $0.chatID)) }
         case .text: hits.forEach { output.data(Self.text($0, now: now, output)) }
         }

@@ -59,6 +59,11 @@ import Testing
                 #expect(await user.run("projects").status == 0)
                 mac.change { $0.faults = [] }
 
+                let log = "error: the connection was refused\ntoken=c2VjcmV0 of Marmalade at /Users/ada/quince\n"
+                try Data(log.utf8).write(to: URL(filePath: user.directory + "/state/pairtool/agent.log"))
+                let config = user.directory + "/.config/pairtool"
+                try FileManager.default.createDirectory(atPath: config, withIntermediateDirectories: true)
+                try Data("[notifications]\nfinished = false\n".utf8).write(to: URL(filePath: config + "/config.toml"))
                 let words = ["diagnostics", "--interface", "lo", "--engine", "embedded"]
                 let (text, json) = (await user.run(words), await user.run(words + ["--json"]))
                 #expect(text.status == 0 && json.status == 0, "\(text) \(json)")
@@ -70,6 +75,9 @@ import Testing
                     }
                 }
                 let report = try #require(try json.json.first)
+                #expect(text.out.contains("\n  error: the connection was refused\n"), "\(text)")
+                #expect(report["agentLog"].map { "\($0)" }?.contains("the connection was refused") == true, "\(report)")
+                #expect(text.out.contains("  notifications  question, error\n"), "\(text)")
                 guard case .list(let connections)? = report["connections"], let connection = connections.first else {
                     Issue.record("no connections: \(json)")
                     return

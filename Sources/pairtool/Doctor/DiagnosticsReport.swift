@@ -26,6 +26,8 @@ struct DiagnosticsReport: Encodable, Sendable {
         var keepsHistory: Bool
         var keepSeconds: Double?
         var maxBytes: Int?
+        /// The kinds of notifications that are on.
+        var notifications: [String]
         /// How many faults `config.toml` has.
         var faults: Int
         /// Variables of the environment that pairtool reads: their values, or `set`.
@@ -78,6 +80,8 @@ struct DiagnosticsReport: Encodable, Sendable {
     var history: Store?
     /// The commands that failed in the last seven days: the last 50.
     var log: [Failure]
+    /// The last lines that agents of this machine's host have written to its log, oldest first.
+    var agentLog: [String]
 
     // MARK: Collecting
 
@@ -109,8 +113,16 @@ struct DiagnosticsReport: Encodable, Sendable {
             checks: findings.map { redacted($0, redactor) },
             connections: connections(log.filter { $0.at >= now.addingTimeInterval(-3600) }, names),
             history: store,
-            log: failures(log)
+            log: failures(log),
+            agentLog: try await BlockingCall.run { agentLog(context).map(redactor.text) }
         )
+    }
+
+    /// The last lines of the log of agents. Blocks.
+    private static func agentLog(_ context: CommandContext) -> [String] {
+        let bytes = try? PrivateFile.read("\(context.paths.state)/agent.log", limit: 64 << 20)
+        let end = ((bytes ?? nil) ?? []).suffix(16 << 10)
+        return String(decoding: end, as: UTF8.self).parts("\n").suffix(20).map { TerminalText.line(String($0)) }
     }
 
     /// What names somebody or something on this machine, and what stands for it.
@@ -184,6 +196,7 @@ struct DiagnosticsReport: Encodable, Sendable {
             keepsHistory: choices.history != nil,
             keepSeconds: choices.history?.age,
             maxBytes: choices.history?.size,
+            notifications: NotificationKind.allCases.filter(choices.notifications.contains).map(\.rawValue),
             faults: choices.faults.count,
             environment: environment
         )
@@ -303,8 +316,9 @@ struct DiagnosticsReport: Encodable, Sendable {
             Swift \(versions.swift), \(versions.system), Linux \(versions.kernel), \(versions.architecture)
 
             Settings
-              history      \(keptText)\(limits)
-              config.toml  \(faultsText)
+              history        \(keptText)\(limits)
+              notifications  \(settings.notifications.isEmpty ? "off" : settings.notifications.joined(separator: ", "))
+              config.toml    \(faultsText)
 
             """
         for (name, value) in settings.environment.sorted(by: { $0.key < $1.key }) { text += "  \(name)=\(value)\n" }
@@ -326,6 +340,7 @@ struct DiagnosticsReport: Encodable, Sendable {
         text += section("Commands that failed in the last seven days", log) { entry in
             "\(CompanionTimestamp.string(from: entry.at))  \(entry.command): exit code \(entry.exitCode), \(entry.code)"
         }
+        text += section("Last lines of the agent log", agentLog) { $0 }
         text += section("Libraries", versions.libraries) { $0 }
         return text
     }

@@ -106,38 +106,40 @@ struct Redactor: Sendable {
     /// The words of the doctor's findings and advice, of errors, and of the names of our files.
     private static let words = Set(
         """
-        a accept accepts access account add address addresses advert advertise advertised advertises adverts advice
-        advises again agent ago agree agreed ahead aicli all allow allowed almost alone amount and another answer
-        answered answering answers any app application apt are argument as ask asks assistant at auth authorization
-        avahi available away back backup be bearer because before begin behind belongs between bookworm both broke
-        bus busy but by bytes came camera can cannot caused certificate change changed changes chat chats check
-        checks chmod chown client clock clocks closed code come command companion complete components config
-        configure confirm connect connected connection containers content copilot copilotforge could count cursor d
-        daemon damaged data days db dbus debian debug decoders default denied deployed details dev device devices
-        did directories directory disconnect discover discovery disk dns do docker doctor does done drop drops else
-        embedded empty end ended engine establishing etc event examples exists exits expected failed false family
-        file files find finding finish firewall first fix followed for found free freedesktop from full gave gb gib
-        give gives gnu group h had has have health heard hello history home host hostname hostnamectl hosts how http
-        i id identity if in init install int intercepting interface into invalid ip ipsec iptables ipv is isipv
+        a accept accepts access account add address addresses advert advertise advertised advertises adverts
+        advice advises again agent ago agree agreed ahead aicli all allow allowed almost alone amount and
+        another answer answered answering answers any app application apt are argument as ask asks assistant at
+        auth authorization avahi available away back backup be bearer because before begin behind belongs
+        between bookworm both broke bus busy but by bytes came camera can cannot caused certificate change
+        changed changes characters chat chats check checks chmod chown client clock clocks closed code come
+        command companion complete components config configure confirm connect connected connection containers
+        contains content copilot copilotforge could count cursor d daemon damaged data days db dbus debian debug
+        decoders default denied deployed details dev device devices did directories directory disconnect
+        discover discovery disk dns do docker doctor does done drop drops else embedded empty end ended engine
+        error errors establishing etc event examples exists exits expected failed false family file files find
+        finding finish firewall first fix followed for found free freedesktop from full gave gb gib give gives
+        gnu group h had has have health heard hello history home host hostname hostnamectl hosts how http i id
+        identity if in init install int intercepting interface into invalid ip ipsec iptables ipv is isipv
         isolation it its itself jarvis join joined journalctl json just kb keep kernel key keys kib know lan
-        landlock large larger leads least leave left legacy let limit limited link linux list listens lo local lock log
-        long look loopback ls lumi machine machines macs make makes many map max may mb mdns messages method mib min
-        mode models more move moved ms much multicast multicastdns mv name names need neither net network networks
-        never new newer nft nftables no nobody none nor not nothing now ntp of off offset on once one only open
-        options or org other others otherwise out over own packet pages pair paired pairing pairtool pass passes
-        path peer pem permission picture pictures places plain port possible prefix private probe problem problems
-        proc process program programs projects prompt protocol proves pull put qr read readable records redirect
-        refuse refused refuses renewing replaced request reset resolve resolved responders restart restore result
-        revoked rfc rights room root route routers rule rules ruleset run runs runtime s same save say says scan
-        searched seccomp second seconds secrets security see seen segment sending sent separator server service
-        services session sessions set share shared shm show shown shows sign signature signed silent so socket
-        sockets some somebody someone space speak speaks sport sqlite ss start state status still stopped store
-        stores stream string such sudo switch switched sync synchronise system systemctl systemd tables tailscale
-        take taken target tb test text than that the them themselves then there this through time timed timedatectl
-        tls tmp to token toml too true trust try tunnel two type udp ufw under unique unless unreachable until up
-        update url use used user usermod users usr verified version versions video virtual vpn vpns wal warning
-        warnings was web well what where whether which who why wi with within work works writable writing written
-        xdg yet you your yours zero
+        landlock large larger leads least leave left legacy let limit limited link linux list listens lo local
+        lock log long longer look loopback lost ls lumi machine machines macs make makes many map max may mb
+        mdns messages method mib min mode models more move moved ms much multicast multicastdns mv name names
+        need neither net network networks never new newer nft nftables no nobody none nor not nothing now ntp of
+        off offset on once one only open options or org other others otherwise out over own packet pages pair
+        paired pairing pairtool pass passes path peer pem permission picture pictures places plain port possible
+        prefix private probe problem problems proc process program programs projects prompt protocol proves pull
+        put qr rate reached read readable records redirect refuse refused refuses rejected renewing replaced
+        request reset resolve resolved respond responders restart restore result revoked rfc rights room root
+        route routers rule rules ruleset run runs runtime s same save say says scan searched seccomp second
+        seconds secrets security see seen segment sending sent separator server service services session
+        sessions set share shared shm show shown shows sign signature signed silent so socket sockets some
+        somebody someone space speak speaks sport sqlite ss start state status still stopped store stores stream
+        string such sudo switch switched sync synchronise system systemctl systemd tables tailscale take taken
+        target tb test text than that the them themselves then there this through time timed timedatectl tls tmp
+        to token toml too true trust try tunnel two type udp ufw under unique unless unreachable until up update
+        url use used user usermod users usr verified version versions video virtual vpn vpns wal warning
+        warnings was web well what where whether which who why wi with within work works writable writing
+        written xdg yet you your yours zero
         """.split { $0 == " " || $0 == "\n" }.map(String.init)
     )
 }

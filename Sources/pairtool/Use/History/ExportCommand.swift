@@ -192,7 +192,7 @@ extension ChatWriter {
 
     func line(_ tool: HistoryTool) -> String {
         let end = tool.success.map { $0 ? "done" : "failed" } ?? "end unknown"
-        return "\(tool.name): \(end)" + (tool.detail.isEmpty ? "" : ": \(tool.detail)")
+        return "\(tool.name), \(time(tool.at)): \(end)" + (tool.detail.isEmpty ? "" : ": \(tool.detail)")
     }
 
     func time(_ date: Date) -> String { CompanionTimestamp.string(from: date) }

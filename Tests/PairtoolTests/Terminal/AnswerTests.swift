@@ -286,6 +286,24 @@ import Testing
         #expect(TerminalBackground.theme(variable: "odd") == nil)
     }
 
+    @Test("What a terminal has answered is remembered for others of its kind, which may not be asked")
+    func remembered() async throws {
+        try await Sandbox.with { user in
+            var context = CommandContext.current
+            context.environment = user.environment.merging(["TERM": "xterm", "TERM_PROGRAM": "kestrel"]) { $1 }
+            #expect(TerminalBackground.theme(context) == .dark)
+            TerminalBackground.remember(.light, context)
+            #expect(TerminalBackground.theme(context) == .light)
+            for change in [["TERM_PROGRAM": "other"], ["TERM": "vt220"], ["COLORFGBG": "15;0"]] {
+                var other = context
+                other.environment.merge(change) { $1 }
+                #expect(TerminalBackground.theme(other) == .dark)
+            }
+            TerminalBackground.remember(.dark, context)
+            #expect(TerminalBackground.theme(context) == .dark)
+        }
+    }
+
     @Test("What is typed around the terminal's answer is told apart from it")
     func reply() {
         func taken(_ text: String) -> TerminalReply {

@@ -9,10 +9,48 @@ import NIOConcurrencyHelpers
 enum TerminalBackground {
     private static let answer = NIOLockedValueBox<MarkdownOptions.Theme?>(nil)
 
-    /// What the terminal has answered, else what its environment variables say; dark if nothing is known.
+    /// What the terminal has answered, else what its environment variables say, else what a terminal of its kind
+    /// answered last; dark if nothing is known. May read a small file.
     static func theme(_ context: CommandContext) -> MarkdownOptions.Theme {
-        answer.withLockedValue(\.self) ?? theme(variable: context.environment["COLORFGBG"]) ?? .dark
+        answer.withLockedValue(\.self) ?? theme(variable: context.environment["COLORFGBG"]) ?? remembered(context)
+            ?? .dark
     }
+
+    // MARK: Terminals that may not be asked
+
+    /// The most kinds of terminals that are remembered.
+    private static let mostKinds = 32
+
+    /// Stores what a terminal has answered: not every command may ask it. Blocks.
+    static func remember(_ theme: MarkdownOptions.Theme, _ context: CommandContext) {
+        guard theme != remembered(context) else { return }
+        let others = stored(context).filter { !$0.begins(with: kind(context) + " ") }.suffix(mostKinds - 1)
+        let lines = others.map { "\($0)\n" }.joined() + "\(kind(context)) \(theme == .light ? "light" : "dark")\n"
+        // Without it, colours are those for a dark background.
+        try? PrivateFile.makeDirectory(context.paths.state)
+        Array(lines.utf8).withUnsafeBytes { try? PrivateFile.write($0, to: path(context), isDurable: false) }
+    }
+
+    private static func remembered(_ context: CommandContext) -> MarkdownOptions.Theme? {
+        let theme = stored(context).lazy.compactMap { $0.dropping(prefix: kind(context) + " ") }.first
+        return theme.map { $0.isSame(as: "light") ? .light : .dark }
+    }
+
+    private static func stored(_ context: CommandContext) -> [String] {
+        let bytes = try? PrivateFile.read(path(context), limit: 64 << 10)
+        return String(decoding: (bytes ?? nil) ?? [], as: UTF8.self).parts("\n").map(String.init)
+    }
+
+    private static func path(_ context: CommandContext) -> String { "\(context.paths.state)/terminals" }
+
+    /// A word for terminals of the same program.
+    private static func kind(_ context: CommandContext) -> String {
+        let names = ["TERM_PROGRAM", "TERM"].map { context.environment[$0] ?? "" }
+        let text = names.joined(separator: "/").scalars(atMost: 80)
+        return String(String.UnicodeScalarView(text.unicodeScalars.filter { $0.isASCII && $0.value > 0x20 }))
+    }
+
+    // MARK: Asking
 
     /// - Parameter variable: The colours of text and background, as rxvt and others number them: `15;0`.
     static func theme(variable: String?) -> MarkdownOptions.Theme? {
@@ -30,7 +68,10 @@ enum TerminalBackground {
         // The answers of a distant terminal take their time. One that comes too late would be taken for typed text.
         let isDistant = context.environment["SSH_CONNECTION"] != nil
         let reply = try await BlockingCall.run { exchange(limit: isDistant ? 1000 : 200) }
-        if let theme = theme(reply: reply.text) { answer.withLockedValue { $0 = theme } }
+        if let theme = theme(reply: reply.text) {
+            answer.withLockedValue { $0 = theme }
+            try await BlockingCall.run { remember(theme, context) }
+        }
         return reply.typed
     }
 

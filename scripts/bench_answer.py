@@ -1,18 +1,24 @@
 """How soon a terminal shows what an agent writes; see scripts/bench."""
 import fcntl
+import itertools
+import json
 import os
 import pty
 import random
 import select
 import statistics
 import struct
+import subprocess
 import termios
 import time
 from pathlib import Path
 
 import bench_companion
+import bench_history
 
+ROOT = Path(__file__).resolve().parent.parent
 WORDS = 30
+SIZE = 10_000_000
 
 
 def answer(work: Path, row) -> None:
@@ -21,11 +27,7 @@ def answer(work: Path, row) -> None:
     os.mkfifo(source)
     with bench_companion.Host(work, "--agent-command", f"/bin/cat {source}") as server:
         server.pair(companion)
-        child, terminal = pty.fork()
-        if child == 0:
-            environment = companion.environment | {"TERM": "xterm-256color", "COLORFGBG": "15;0"}
-            os.execve(bench_companion.TOOL, ["pairtool", "send", "--new", "hello"], environment)
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        child, terminal = started(["send", "--new", "hello"], companion.environment)
         taken = list(times(source, terminal))
         while shown(terminal):
             pass
@@ -33,6 +35,65 @@ def answer(work: Path, row) -> None:
     middle, most = statistics.median(taken), statistics.quantiles(taken, n=10)[-1]
     row(f"a word of the agent's on the terminal, {WORDS} times",
         f"{middle * 1000:.1f} ms, nine of ten in {most * 1000:.1f} ms", "", None, "≤ 5 ms", most <= 0.005)
+    rendered(work / "rendered", row)
+
+
+def started(arguments: list, environment: dict) -> tuple[int, int]:
+    """Runs pairtool at a terminal of 80 columns: its process, and what is behind its terminal."""
+    child, terminal = pty.fork()
+    if child == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        environment = environment | {"TERM": "xterm-256color", "COLORFGBG": "15;0"}
+        os.execve(bench_companion.TOOL, ["pairtool", *arguments], environment)
+    return child, terminal
+
+
+def repeated(pieces: list[str]) -> str:
+    """The pieces again and again, up to the size."""
+    taken, size = [], 0
+    for piece in itertools.cycle(pieces):
+        taken.append(piece)
+        if (size := size + len(piece.encode())) >= SIZE:
+            return "".join(taken)
+
+
+def answers() -> dict[str, str]:
+    """Answers of 10 MB: prose as in our documents, programs, and lines that are full of markup."""
+    guides = [path.read_text(encoding="utf-8") + "\n\n" for path in sorted(ROOT.glob("docs/**/*.md"))]
+    sources = [f"```swift\n{path.read_text(encoding='utf-8')}```\n\n" for path in sorted(ROOT.glob("Sources/Discovery/**/*.swift"))]
+    line = "- **Bold {0}** and *slanted*, `code`, ~~gone~~, [a link](https://example.org/{0}) and <https://example.org>.\n"
+    table = "\n| a | **b** | `c` |\n|---|:-:|--:|\n" + "| {0} | *x* | [y](https://example.org/{0}) |\n" * 5 + "\n"
+    dense = ["".join(line.format(number) for number in range(20)) + table.format(number) for number in range(100)]
+    return {"typical": repeated(guides), "code": repeated(sources), "dense": repeated(dense)}
+
+
+def rendered(work: Path, row) -> None:
+    """How fast an answer becomes rows of a terminal: what `pairtool messages` takes more than with -q, which reads it too."""
+    work.mkdir()
+    environment = bench_history.environment(work)
+    bench_history.pair(work)
+    with open(work / "archive", "w", encoding="utf-8") as archive:
+        lines = [{"type": "archive", "version": 1}, {"type": "host", "id": bench_history.HOST, "name": "Studio", "family": "copilotforge"},
+                 {"type": "project", "id": "p", "name": "garden", "localPath": "/garden"}]
+        for name, text in answers().items():
+            lines.append({"type": "chat", "id": name, "projectId": "p", "title": name})
+            lines.append({"type": "message", "id": f"m-{name}", "number": 0, "role": "assistant", "text": text})
+        archive.writelines(json.dumps(line) + "\n" for line in lines)
+    subprocess.run([bench_companion.TOOL, "import", work / "archive"], env=environment, check=True, stdout=subprocess.DEVNULL)
+    for name in answers():
+        def seconds(*options: str) -> float:
+            begin = time.perf_counter()
+            child, terminal = started(["messages", name, "--offline", "--no-pager", *options], environment)
+            while shown(terminal):
+                pass
+            if os.waitpid(child, 0)[1] != 0:
+                raise SystemExit(f"pairtool messages {name} failed")
+            return time.perf_counter() - begin
+
+        seconds()
+        taken = statistics.median(seconds() - seconds("-q") for _ in range(5))
+        speed = SIZE / 1e6 / max(taken, 0.001)
+        row(f"an answer of 10 MB on the terminal, {name}", f"{speed:.0f} MB/s", "", None, "≥ 20 MB/s", speed >= 20)
 
 
 def times(source: Path, terminal: int):

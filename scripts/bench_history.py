@@ -58,6 +58,16 @@ def fill(work: Path, tool: Path, env: dict) -> None:
             archive.write(line(type="message", id=f"m-{number:07}", number=place, role=role, text=text))
             plain.write(text + "\n")
     subprocess.run([tool, "import", work / "archive"], env=env, check=True, stdout=subprocess.DEVNULL)
+    pair(work)
+
+
+def environment(work: Path) -> dict:
+    return {**os.environ, "XDG_DATA_HOME": str(work / "data"), "XDG_STATE_HOME": str(work / "state"),
+            "XDG_CONFIG_HOME": str(work / "config"), "LLM_USER_PATH": str(work / "llm")}
+
+
+def pair(work: Path) -> None:
+    """Writes down the host as one that is paired, and never asked."""
     record = {"id": HOST, "name": "Studio", "family": "copilotforge", "trust": "legacy", "endpoint": {"address": "127.0.0.1", "port": 7878},
               "deviceID": HOST, "pairedAt": "2026-01-01T00:00:00.000Z"}
     path = work / "data/pairtool/hosts.json"
@@ -77,8 +87,7 @@ def median(command: list, env: dict) -> float:
 
 
 def history(work: Path, row, tool: Path) -> None:
-    env = {**os.environ, "XDG_DATA_HOME": str(work / "data"), "XDG_STATE_HOME": str(work / "state"),
-           "XDG_CONFIG_HOME": str(work / "config"), "LLM_USER_PATH": str(work / "llm")}
+    env = environment(work)
     fill(work, tool, env)
     file = work / "state/pairtool/history.db"
     database = sqlite3.connect(file)

@@ -52,12 +52,12 @@ package final class CompanionBridgeServer: Service {
         connectionClock: HostClock = .steady
     ) throws(CompanionHostError) {
         guard (0...65535).contains(configuration.port) else {
-            throw CompanionHostError(.cannotListen, "\(configuration.port) is no port: 0 to 65535 are.")
+            throw CompanionHostError(.cannotListen, "\(configuration.port) is not a port (0 to 65535).")
         }
         guard (0...65535).contains(configuration.tlsPort ?? configuration.port + 1) else {
             throw CompanionHostError(
                 .cannotListen,
-                "\(configuration.tlsPort ?? configuration.port + 1) is no port for HTTPS: give one from 0 to 65535."
+                "\(configuration.tlsPort ?? configuration.port + 1) is not a port (0 to 65535), and HTTPS needs one."
             )
         }
         signal(SIGPIPE, SIG_IGN)

@@ -54,9 +54,9 @@ extension PairingError {
         case .pairingNotActive:
             PairingError(.noChallenge, "the host shows no pairing code at the moment, or this one was used already")
         case .pairingLocked:
-            PairingError(.locked, "the host takes no digits after too many wrong ones: the QR code still works")
+            PairingError(.locked, "the six digits are locked after too many wrong tries; the QR code still works")
         case .pairingRateLimited:
-            PairingError(.rateLimited, "the host takes no more tries from this address for the moment")
+            PairingError(.rateLimited, "the host refuses more tries from this address for now")
         case .permissionDenied, .requestForbidden:
             PairingError(.forbidden, "the host does not allow it: \(text)")
         default: PairingError(.rejected, "the host refused: \(text)")

@@ -20,7 +20,7 @@ package enum PictureFile {
     package static func check(_ image: TurnImage, for provider: Provider) throws(ProviderError) {
         let known = try self.image(image.bytes)
         guard provider == .gemini, known.mediaType == "image/gif" else { return }
-        throw ProviderError(.image, provider, "Gemini takes no GIF pictures.")
+        throw ProviderError(.image, provider, "Gemini does not accept GIF pictures.")
     }
 
     private static func mediaType(of bytes: [UInt8]) -> String? {

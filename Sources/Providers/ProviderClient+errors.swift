@@ -28,7 +28,7 @@ extension ProviderClient {
     }
 
     func tooLarge(_ endpoint: ProviderEndpoint) -> ProviderError {
-        ProviderError(.tooLarge, endpoint.provider, "\(endpoint.name) sends more than an answer may have.")
+        ProviderError(.tooLarge, endpoint.provider, "\(endpoint.name) sent an answer that is too large.")
     }
 
     /// What it means that no answer began.
@@ -82,8 +82,8 @@ extension ProviderClient {
         let message =
             switch failure.code {
             case .overloaded: "\(name) is overloaded and ended its answer."
-            case .rateLimited: "\(name) ended its answer: too much was asked of it."
-            case .keyRefused: "\(name) does not take the key."
+            case .rateLimited: "\(name) ended its answer: its rate limit is reached."
+            case .keyRefused: "\(name) rejected the key."
             case .contextOverflow: "The conversation is too long for the model of \(name)."
             default: "\(name) ended its answer with an error."
             }
@@ -105,17 +105,17 @@ extension ProviderClient {
         let (code, message): (ProviderError.Code, String) =
             switch status {
             case 300..<400: (.redirected, "\(name) answers with a redirect; it was not followed.")
-            case 401: (.keyRefused, "\(name) does not take the key.")
+            case 401: (.keyRefused, "\(name) rejected the key.")
             // Gemini says so of keys that are none.
             case 400 where failure?.text.has("API key not valid") == true:
-                (.keyRefused, "\(name) does not take the key.")
+                (.keyRefused, "\(name) rejected the key.")
             case 400 where failure?.isOverflow == true:
                 (.contextOverflow, "The conversation is too long for the model of \(name).")
             case 402, 403: (.forbidden, "\(name) refuses it.")
             case 404: (.notFound, "\(name) does not have that model, or its interface is elsewhere.")
             case 408, 504: (.timedOut, "\(name) did not answer in time.")
             case 413: (.tooLarge, "The prompt is too large for \(name).")
-            case 429: (.rateLimited, "Too much was asked of \(name).")
+            case 429: (.rateLimited, "Rate limit reached at \(name).")
             case 503, 529: (.overloaded, "\(name) is overloaded.")
             case 500...: (.server, "\(name) failed with status \(status).")
             default: (.badRequest, "\(name) refused the request with status \(status).")

@@ -36,7 +36,7 @@ package struct ProviderURL: Sendable, Hashable, CustomStringConvertible {
         var path = rest[slash...]
         while let shorter = path.dropping(suffix: "/") { path = shorter }
         guard !path.parts("/").contains(where: { $0 == "." || $0 == ".." }) else {
-            throw refuse("has dots for steps in its path")
+            throw refuse("contains `.` or `..` in its path")
         }
         self.path = String(path)
         guard let (host, port) = Self.authority(rest[..<slash]) else { throw refuse("has no usable host and port") }

@@ -67,15 +67,8 @@ enum CommandRunner {
 
 /// Usage errors that the argument parser finds.
 enum UsageError {
-    /// The parser's message in the style of other errors: it starts in lower case, and a single sentence has no full
-    /// stop.
+    /// The parser's message in the style of other errors.
     static func sentence(of error: any Error) -> String {
-        var text = Pairtool.message(for: error)
-        let beginning = text.unicodeScalars.prefix(2).map(\.properties)
-        if beginning.count == 2, beginning[0].isUppercase, beginning[1].isLowercase {
-            text = text.prefix(1).lowercased() + text.dropFirst()
-        }
-        if text.ends(with: "."), !text.has(". ") { text.removeLast() }
-        return text
+        MessageStyle.sentence(Pairtool.message(for: error))
     }
 }

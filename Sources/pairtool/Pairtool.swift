@@ -6,8 +6,12 @@ struct Pairtool: AsyncParsableCommand {
         commandName: "pairtool",
         abstract: "Find, pair with and use the machines on your network that host an AI coding assistant.",
         discussion: """
-            Start with `pairtool discover`, then `pairtool pair`. Data goes to standard output, messages go to standard \
-            error. --json prints one JSON object per line.
+            Data goes to standard output, messages go to standard error. --json prints one JSON object per line.
+
+            Examples:
+              pairtool discover
+              pairtool pair
+              pairtool send --new "Which beds need water?" --project garden
             """,
         version: Version.text,
         subcommands: [],

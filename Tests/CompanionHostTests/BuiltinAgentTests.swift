@@ -54,10 +54,10 @@ struct BuiltinAgentTests {
             ("find MAIN", ["Sources/main.swift"]),
             ("find Sources/*.txt", ["Sources/deep/er/file.txt"]),
             ("search other", ["Sources/main.swift:2: let Other = 7"]),
-            ("search Answer", ["No line matches."]),
+            ("search Answer", ["No match."]),
             ("search r = 4", ["Sources/main.swift:1: let answer = 42"]),
-            ("search r.=", ["No line matches."]),
-            ("search hidden", ["No line matches."]),
+            ("search r.=", ["No match."]),
+            ("search hidden", ["No match."]),
             ("show Sources/main.swift:2-9", ["    2  let Other = 7"]),
             ("show README.md", ["    1  # Title", "    2  ", "    3  What it is."]),
         ]
@@ -129,7 +129,7 @@ struct BuiltinAgentTests {
         try await withProject { host in
             try write("aaa\nlet r = /(a*)*b/\n", to: host.project + "/a.txt")
             #expect(try await host.ask("search /(a*)*b/").answer == "a.txt:2: let r = /(a*)*b/\n")
-            #expect(try await host.ask("search a*a").answer == "No line matches.\n")
+            #expect(try await host.ask("search a*a").answer == "No match.\n")
         }
     }
 

@@ -81,7 +81,7 @@ import Testing
     func noDirectory() async throws {
         try await withDirectory { path in
             try write("x", to: path + "/file")
-            for (name, word) in [("none", "there is no directory"), ("file", "is no directory")] {
+            for (name, word) in [("none", "there is no directory"), ("file", "is not a directory")] {
                 let error = await #expect(throws: DesktopError.self) {
                     try await DirectoryWatch.withEvents(of: "\(path)/\(name)") { _ in }
                 }

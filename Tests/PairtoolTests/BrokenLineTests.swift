@@ -14,6 +14,28 @@ import Testing
         try PairedHostStore(directory: user.directory + "/data/pairtool").update { $0.hosts[0].endpoint = endpoint }
     }
 
+    @Test("When the request to cancel an answer fails, that is said, and the answer is waited for")
+    func cancelFails() async throws {
+        try await Sandbox.with { place in
+            let pipe = try await place.pipe("gate")
+            try await withVerifiedHost(["--agent-command", "/bin/cat \(pipe)"]) { events, _, user in
+                try await withCutRelay(before: try await events.ports.secure) { relay in
+                    try move(user, to: relay)
+                    let words = ["send", "--new", "--project", "garden", "dig"]
+                    let blind = ["PAIRTOOL_INTERFACE": "none0"]
+                    let (_, result) = try await user.follow(words, environment: blind) { run in
+                        _ = try await events.first("turn_started")
+                        relay.cut(after: 0, then: .gone)
+                        try run.interrupt()
+                        try await run.messages.has("Still waiting for the answer.")
+                        #expect(try await place.shell("echo dug >gate").status == 0)
+                    }
+                    #expect(result.status == 0 && result.out == "dug\n", "\(result)")
+                }
+            }
+        }
+    }
+
     private func withPairedMac(_ body: (FakeMac, CutRelay, Sandbox) async throws -> Void) async throws {
         try await withFakeMac { mac in
             try await withCutRelay(before: mac.port) { relay in
@@ -147,7 +169,7 @@ import Testing
             mac.release("shown")
             let result = await sent
             #expect(result.status == 14, "\(result)")
-            #expect(result.err.contains("The host was restarted during this turn"), "\(result.err)")
+            #expect(result.err.contains("the host was restarted during this turn"), "\(result.err)")
             mac.change { $0.isSignedIn = true }
             let next = await user.run("send", "c-login", "two")
             #expect(next.status == 0 && next.out == "You said: two\n", "\(next)")

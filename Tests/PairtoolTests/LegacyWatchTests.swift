@@ -1,6 +1,7 @@
 import CompanionTestSupport
 import CompanionWire
 import FoundationEssentials
+import Identity
 import Testing
 
 /// `watch` and `status --watch` with a host of v1, which tells nothing by itself: it is asked again and again.
@@ -44,6 +45,7 @@ import Testing
     @Test("Other devices, changed projects and chats, and a host that goes and comes are events")
     func watch() async throws {
         try await withPairedUser { user, mac, off in
+            try PairedHostStore(directory: user.data).update { $0.hosts[0].name = "Studio" }
             let (_, result) = try await user.follow(["watch", "--interval", "0.02", "--json"]) { watch in
                 try await looked(at: mac)
                 mac.connect(name: "Tablet")
@@ -59,7 +61,8 @@ import Testing
                 #expect(project["projectId"]?.string == "p-api")
                 #expect(chat["chatId"]?.string == "c-api" && chat["projectId"]?.string == "p-api")
                 await off()
-                _ = try await watch.events.first("interrupted")
+                let lost = try await watch.events.first("interrupted")
+                #expect(lost["message"]?.string?.contains("Studio (127.0.0.1:") == true, "\(lost)")
                 // It is back as it was at first, and that is news.
                 try await withFakeMac(port: mac.port) { _ in
                     let back = try await watch.events.first("device.connected") {

@@ -259,7 +259,7 @@ import Testing
                 for _ in 0..<5 {
                     let result = try await host.spawn(["host", "--project", host.directory + "/garden"] + ports)
                     #expect(result.status == 1)
-                    #expect(result.err.contains("pairtool: Port \(taken.port) is taken"), "\(result.err)")
+                    #expect(result.err.contains("pairtool: port \(taken.port) is taken"), "\(result.err)")
                     #expect(!result.err.contains(" error "), "nothing is logged: \(result.err)")
                 }
             }

@@ -67,7 +67,7 @@ extension AICLIClient {
                 switch event {
                 case .closed(let closure):
                     if closure.isRefusal {
-                        throw CompanionClientError(.notPaired, "\(endpoint) does not take the token.")
+                        throw CompanionClientError(.notPaired, "\(endpoint) rejected the token.")
                     }
                     throw closure.error
                         ?? CompanionClientError(.unreachable, "The host closed the connection.", delivery: .unknown)

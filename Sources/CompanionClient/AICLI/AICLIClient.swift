@@ -38,7 +38,7 @@ package struct AICLIClient: Sendable {
     ) async throws -> Result {
         try endpoint.requireLocal()
         guard token.map(AICLIPayload.isToken) ?? true else {
-            throw CompanionClientError(.badRequest, "The token has characters that none has.", delivery: .notSent)
+            throw CompanionClientError(.badRequest, "The token contains invalid characters.", delivery: .notSent)
         }
         var settings = HTTPClient.Configuration.local(endpoint, timeouts: configuration.timeouts)
         if let certificate = security.certificate {
@@ -92,10 +92,10 @@ extension AICLIClient {
         let text = answer.value.text("message", "error") ?? answer.value["error"]?.text("message")
         let (code, message): (CompanionClientError.Code, String) =
             switch answer.status {
-            case 401, 403: (.notPaired, "\(endpoint) does not take the token.")
-            case 404: (.notFound, "\(endpoint) does not have that.")
+            case 401, 403: (.notPaired, "\(endpoint) rejected the token.")
+            case 404: (.notFound, "Not found on \(endpoint).")
             case 413: (.tooLarge, "The request is too large for \(endpoint).")
-            case 429: (.busy, "\(endpoint) takes no more requests for a while.")
+            case 429: (.busy, "\(endpoint) has reached its limit of requests.")
             case 500...: (.server, "\(endpoint) failed with status \(answer.status).")
             case 300..<400: (.redirected, "\(endpoint) answered with a redirect, which was not followed.")
             default: (.badRequest, "\(endpoint) refused the request with status \(answer.status).")

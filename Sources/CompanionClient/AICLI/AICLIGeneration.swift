@@ -40,7 +40,7 @@ package enum AICLIGeneration: String, Codable, Sendable, Hashable {
             limits ?? "This AICLI server cannot chat.",
             delivery: .notSent
         )
-        error.advice = "chat by that server's phone app, or pair with one of an earlier kind"
+        error.advice = "use the server's phone app, or pair with an older server"
         return error
     }
 }

@@ -59,7 +59,7 @@ package struct AICLIServerError: Error, Sendable, Hashable {
             case _ where isSessionLimit:
                 (
                     .busy,
-                    "The host has as many sessions as it takes: go on in a project that has one, or end one at the host."
+                    "The host has reached its session limit. Use a project that has a session, or end one."
                 )
             case .invalidSession, .sessionNotFound: (.notFound, "The host does not know the session any more.")
             case .permissionDenied: (.forbidden, "The host refuses it.")

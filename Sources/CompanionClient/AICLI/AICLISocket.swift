@@ -119,11 +119,11 @@ struct AICLISocket: Sendable {
     }
 
     private static var tooLarge: AICLIClosure {
-        AICLIClosure(error: CompanionClientError(.tooLarge, "The host sends more than an answer may have."))
+        AICLIClosure(error: CompanionClientError(.tooLarge, "The host sent an answer that is too large."))
     }
 
     private static var isGarbage: AICLIClosure {
-        AICLIClosure(error: CompanionClientError(.badAnswer, "The host sends what is no message of its protocol."))
+        AICLIClosure(error: CompanionClientError(.badAnswer, "The host sent an invalid message."))
     }
 }
 

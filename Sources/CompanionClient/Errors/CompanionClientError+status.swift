@@ -38,7 +38,7 @@ extension CompanionClientError {
     private static func meaning(of code: CompanionErrorCode, endpoint: CompanionEndpoint) -> (Code, String)? {
         switch code {
         case .sessionRequired, .sessionExpired:
-            (.sessionExpired, "\(endpoint) does not take this device's session.")
+            (.sessionExpired, "\(endpoint) rejected this device's session.")
         case .deviceUnknown:
             (.notPaired, "\(endpoint) does not know this device.")
         case .deviceRevoked:
@@ -62,9 +62,9 @@ extension CompanionClientError {
         case .approvalDecided:
             (.alreadyDecided, "The question at \(endpoint) needs no answer any more.")
         case .turnUnknown, .approvalUnknown, .requestNotFound:
-            (.notFound, "\(endpoint) does not have that.")
+            (.notFound, "Not found on \(endpoint).")
         case .commandBadSignature, .commandWrongAudience, .sessionBadSignature:
-            (.badRequest, "\(endpoint) does not take this device's signature.")
+            (.badRequest, "\(endpoint) rejected this device's signature.")
         default:
             nil
         }
@@ -92,7 +92,7 @@ extension CompanionClientError {
         case 403 where hostText != nil:
             return (.forbidden, "\(endpoint) does not allow that.")
         case 404 where !isHTML:
-            return (.notFound, "\(endpoint) does not have that.")
+            return (.notFound, "Not found on \(endpoint).")
         case 413:
             return (.tooLarge, "The request is too large for \(endpoint).")
         case 426:

@@ -84,6 +84,8 @@ package struct CompanionClientError: Error, Sendable {
     package var code: Code
     /// What happened, for people. Holds no text of the host: that is in ``hostText``.
     package var message: String
+    /// Whether the message begins with the name of a host, which is shown as it is.
+    package var beginsWithName = false
     /// What the host said: the `error` of its JSON. It is the host's text: sanitise it before it reaches a terminal.
     package var hostText: String?
     /// The stable name of the error where the host speaks v2.

@@ -8,7 +8,7 @@ extension CompanionEndpoint {
             CompanionClientError(.refusedAddress, "\(self) \(why). Nothing was sent.", delivery: .notSent)
         }
         guard address.isLocal else {
-            throw refuse("is not a local address: pairtool talks to hosts on this machine, its networks or a VPN only")
+            throw refuse("is not a local address: pairtool connects only to this machine, its networks and VPNs")
         }
         guard (1...65535).contains(port) else { throw refuse("has no valid port") }
         guard !address.isIPv6 || address.scope != .linkLocal || address.unmapped != address || address.zone != nil

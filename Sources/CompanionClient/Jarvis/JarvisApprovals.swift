@@ -48,7 +48,7 @@ package struct JarvisApprovals: ApprovalDeciding {
         case .approve, .reject, .option:
             throw CompanionClientError(
                 .badRequest,
-                "Jarvis daemons take a yes, or a no with a reason, for one request.",
+                "Jarvis daemons accept only approve, or reject with a reason.",
                 delivery: .notSent
             )
         }

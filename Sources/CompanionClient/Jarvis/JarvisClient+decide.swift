@@ -85,7 +85,7 @@ extension JarvisClient {
             .overruled,
             id,
             status: after.status,
-            "the daemon at \(base) took the decision, but somebody else's won: the request \(id) is \(after.status)"
+            "the daemon at \(base) received the decision, but someone else decided first: the request \(id) is \(after.status)"
         )
     }
 

@@ -40,7 +40,7 @@ extension JarvisClient {
     private static let reach = "see that the daemon runs and that its address, or the tunnel to it, leads there"
     private static let giveToken = "pair again with it: pairtool pair --family jarvis --url URL --token-file FILE"
     static let findPort =
-        "see which address and port the daemon has (\(JarvisBase.defaultPort), if nothing else was said)"
+        "check the daemon's address and port (default \(JarvisBase.defaultPort))"
 
     /// A GET that is lost is sent once more; nothing else is ever sent twice.
     private func exchange(
@@ -104,7 +104,7 @@ extension JarvisClient {
                 .reason
             var error = Self.refusal(status, reason: isPage ? nil : reason, isPage: isPage, at: base)
             if status == 401 {
-                error.message = token == nil ? "\(base) needs a token." : "\(base) does not take the token."
+                error.message = token == nil ? "\(base) needs a token." : "\(base) rejected the token."
                 error.advice = Self.giveToken
             }
             throw error

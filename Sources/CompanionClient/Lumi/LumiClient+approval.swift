@@ -78,9 +78,9 @@ extension LumiClient {
                 delivery: .unknown
             )
         case .noCode:
-            CompanionClientError(.badRequest, "\(endpoint) wants the six digits that it shows, and there are none.")
+            CompanionClientError(.badRequest, "\(endpoint) needs the six digits that it shows.")
         case .wrongCode:
-            CompanionClientError(.badRequest, "\(endpoint) took none of the codes.")
+            CompanionClientError(.badRequest, "\(endpoint) rejected all codes.")
         case .unknownAnswer(let text):
             CompanionClientError(
                 .badAnswer,

@@ -18,7 +18,7 @@ extension CompanionClientError {
                 "\(endpoint) announced an answer of \(frame.length) bytes; at most 8 MiB are taken."
             )
         case .unreadable(isFirst: false):
-            CompanionClientError(.badAnswer, "\(endpoint) sent something that is no answer of a Lumi host.")
+            CompanionClientError(.badAnswer, "\(endpoint) sent an invalid answer.")
         case .failed(let error):
             transport(error, endpoint: endpoint, answered: false, timeouts: .init())
         }

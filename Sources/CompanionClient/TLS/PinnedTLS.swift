@@ -120,7 +120,7 @@ package enum PinnedTLS {
         CompanionClientError(
             .pinMismatch,
             "\(endpoint) shows another TLS key than the one that was paired: expected \(expected), shown \(shown). "
-                + "Somebody may be in between, so nothing was sent.",
+                + "Someone may be intercepting the connection; nothing was sent.",
             delivery: .notSent
         )
     }

@@ -59,7 +59,7 @@ package final class AdminServer: Service {
                     channel.eventLoop.makeCompletedFuture { try Connection(wrappingChannelSynchronously: channel) }
                 }
         } catch {
-            throw AdminError(.unusable, "\(path) cannot be listened on: \(error).")
+            throw AdminError(.unusable, "Cannot listen on \(path): \(error).")
         }
         try socket.restrict()
         do {
@@ -119,7 +119,7 @@ package final class AdminServer: Service {
         struct Version: Decodable { var v: Int }
         let decoder = CompanionJSON.decoder()
         guard let version = try? decoder.decode(Version.self, from: Data(line)) else {
-            return AdminResponse(error: .requestInvalid, "The line is no request of the admin protocol.")
+            return AdminResponse(error: .requestInvalid, "The line is not a request of the admin protocol.")
         }
         guard version.v == AdminRequest.version else {
             return AdminResponse(
@@ -128,7 +128,7 @@ package final class AdminServer: Service {
             )
         }
         guard let request = try? decoder.decode(AdminRequest.self, from: Data(line)) else {
-            return AdminResponse(error: .requestInvalid, "The line is no request of the admin protocol.")
+            return AdminResponse(error: .requestInvalid, "The line is not a request of the admin protocol.")
         }
         return await answer(request)
     }

@@ -39,7 +39,7 @@ struct AdminSocket: ~Copyable {
     /// Lets only the owner in; the directory has kept others out so far.
     func restrict() throws(AdminError) {
         guard chmod(path, 0o600) == 0 else {
-            throw AdminError(.unusable, "\(path) cannot be closed to others: \(PrivateFile.systemMessage()).")
+            throw AdminError(.unusable, "Cannot restrict access to \(path): \(PrivateFile.systemMessage()).")
         }
     }
 

@@ -98,7 +98,9 @@ extension GitSessions {
                         in: repository.root,
                         within: .seconds(60)
                     )
-                    guard removed.isSuccess else { throw GitError(.unreadable, "Git keeps it: \(removed.error)") }
+                    guard removed.isSuccess else {
+                        throw GitError(.unreadable, "Git could not remove it: \(removed.error)")
+                    }
                 }
                 if try await Self.hasBranch(branch, in: repository.root) {
                     let deleted = try await GitProgram.run(
@@ -239,7 +241,7 @@ extension GitSessions {
                 in: record.repository,
                 within: time
             )
-            guard removed.isSuccess else { throw GitError(.unreadable, "Git keeps it: \(removed.error)") }
+            guard removed.isSuccess else { throw GitError(.unreadable, "Git could not remove it: \(removed.error)") }
         } else {
             _ = try await GitProgram.run(["worktree", "prune"], in: record.repository, within: time)
         }

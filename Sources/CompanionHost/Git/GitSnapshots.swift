@@ -113,7 +113,7 @@ struct GitSnapshots: Sendable {
         let kept = list.flatMap { FileStatus($0) == nil ? nil : $0 }
         let listed = try await listFiles(repository, home, ignoring: kept)
         // Git is ended when its output is cut.
-        guard !listed.isCut else { throw GitError(.tooMuch, "Too many files are in no commit") }
+        guard !listed.isCut else { throw GitError(.tooMuch, "Too many uncommitted files") }
         guard listed.isSuccess else { throw GitError(.unreadable, "Git cannot list the files: \(listed.error)") }
         // The agent has not begun before it has ended.
         async let keeping: Void = keepIgnoreFiles(repository, home, listed: listed.output, in: isKept ? list : nil)

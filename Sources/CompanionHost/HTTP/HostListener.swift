@@ -219,16 +219,16 @@ struct HostListener: Sendable {
                 throw CompanionHostError(
                     .portInUse,
                     "Port \(port) is taken."
-                        + (kind == .plain ? "" : " It is for HTTPS: it was given, or is the port of HTTP plus 1."),
+                        + (kind == .plain ? "" : " It is the HTTPS port (--tls-port, or --port + 1)."),
                     remedy: "end what listens there, or take any free port: pairtool host "
                         + (kind == .plain ? "--port 0" : "--tls-port 0"),
                     underlying: error
                 )
             }
-            throw CompanionHostError(.cannotListen, "\(host) port \(port) cannot be listened on.", underlying: error)
+            throw CompanionHostError(.cannotListen, "Cannot listen on \(host) port \(port).", underlying: error)
         } catch let error as SocketAddressError.UnknownHost {
             // The resolver does not even take an address of a family that the machine does not have.
-            throw CompanionHostError(.cannotListen, "\(host) port \(port) cannot be listened on.", underlying: error)
+            throw CompanionHostError(.cannotListen, "Cannot listen on \(host) port \(port).", underlying: error)
         }
     }
 }

@@ -263,7 +263,7 @@ extension HostError {
     )
     static let pairingNoCode = HostError(
         .pairingNotActive,
-        "The host shows no code: somebody there has to ask for one (pairtool host pair)",
+        "The host shows no code. To show one, on the host: pairtool host pair",
         retryable: true
     )
     static let pairingNotActive = HostError(
@@ -284,15 +284,15 @@ extension HostError {
     )
     static let pairingBadShare = HostError(
         .pairingBadShare,
-        "The share is no point of the group, its neutral element, or the host's own"
+        "The share is not a point of the group, is its neutral element, or is the host's own"
     )
 
     static func pairingWrong(_ method: PairingMethod, triesLeft: Int) -> HostError {
         HostError(
             method == .token ? .pairingWrongToken : .pairingWrongCode,
             method == .token
-                ? "The token is wrong, or somebody is in between: scan the code that the host shows"
-                : "The code is wrong, or somebody is in between: look at the host",
+                ? "Wrong token, or someone is intercepting the connection. Scan the code that the host shows"
+                : "Wrong code, or someone is intercepting the connection. Check the code on the host",
             retryable: triesLeft > 0,
             triesLeft: triesLeft
         )

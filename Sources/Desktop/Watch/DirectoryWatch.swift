@@ -144,7 +144,7 @@ private final class DirectoryWatcher: @unchecked Sendable {
                 "the system watches no more files for you",
                 remedy: "raise it: sudo sysctl fs.inotify.max_user_watches=1048576 fs.inotify.max_user_instances=1024"
             )
-        case ENOTDIR: DesktopError(.noDirectory, "\(directory) is no directory")
+        case ENOTDIR: DesktopError(.noDirectory, "\(directory) is not a directory")
         case ENOENT: DesktopError(.noDirectory, "there is no directory \(directory)")
         default:
             DesktopError(.noDirectory, "\(directory) cannot be watched: \(String(cString: strerror(reason)))")

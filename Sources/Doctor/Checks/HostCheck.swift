@@ -165,7 +165,7 @@ package struct HostCheck: DoctorCheck {
             }
         }
         guard !usesToken else {
-            let evidence = "the host does not take this device's token any more"
+            let evidence = "the host no longer accepts this device's token"
             return standing.isConnected ? nil : .problem(.pairing, about: host.name, evidence, .newToken, values)
         }
         if standing.isConnected {

@@ -70,7 +70,7 @@ package struct AICLIPairing: Sendable {
         let isSecure = !target.secureEndpoints.isEmpty
         let endpoints = isSecure ? target.secureEndpoints : target.endpoints
         guard let first = endpoints.first else {
-            throw PairingError(.unreachable, "\(target.name) has no address")
+            throw PairingError(.unreachable, "no address of \(target.name) is known")
         }
         var failure: CompanionClientError?
         for endpoint in endpoints {
@@ -151,7 +151,7 @@ package struct AICLIPairing: Sendable {
     private var refused: PairingError {
         PairingError(
             .wrongToken,
-            "\(target.name) refused the token",
+            "the token was rejected by \(target.name)",
             advice: "look up the token on the host (it is in the QR code), then: pairtool pair"
         )
     }

@@ -37,7 +37,7 @@ package struct PairingJob: Sendable {
             guard target.verifiedRecord(in: hosts) == nil else {
                 throw PairingError(
                     .verifiedHost,
-                    "\(target.name) was meanwhile paired as a verified host; nothing was changed"
+                    "the host \(target.name) was meanwhile paired as a verified host; nothing was changed"
                 )
             }
             return target.record(in: hosts)

@@ -46,7 +46,7 @@ package struct PairingRouter: Sendable {
                 failure = failure ?? PairingError(error)
             }
         }
-        throw failure ?? PairingError(.unreachable, "\(target.name) has no address")
+        throw failure ?? PairingError(.unreachable, "no address of \(target.name) is known")
     }
 
     /// The first endpoint that speaks TLS with the right key.
@@ -65,7 +65,7 @@ package struct PairingRouter: Sendable {
                 if failure == nil || error.code == .otherKey { failure = error }
             }
         }
-        throw failure ?? PairingError(.unreachable, "\(target.name) has no address")
+        throw failure ?? PairingError(.unreachable, "no address of \(target.name) is known")
     }
 
     /// Asks a host in plain HTTP which protocol versions it speaks.

@@ -64,7 +64,7 @@ package struct PairingStateMachine: Sendable {
         case (.checkingHost, .health(let result, let clockOffset)): handleHealth(result, clockOffset, now: now)
         case (.completing, .completed(let result)): handleCompleted(result)
         case (.confirming(let reason), .status(let result)): handleStatus(result, reason: reason)
-        default: fail(PairingError(.rejected, "the pairing went out of step"))
+        default: fail(PairingError(.rejected, "internal error: unexpected pairing step"))
         }
     }
 

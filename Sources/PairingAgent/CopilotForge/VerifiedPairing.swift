@@ -79,8 +79,7 @@ package struct VerifiedPairing: Sendable {
         guard let tag = Base64.decode(answer.tag), tags.verifies(tag) else {
             throw PairingError(
                 .unproven,
-                "the host took the code but did not prove that it knows it: somebody between this machine and the host may "
-                    + "have answered in its place. Nothing was stored"
+                "the host did not prove that it knows the code. Someone may be intercepting the connection; nothing was stored"
             )
         }
         guard answer.connectedDevice.id == identity.deviceID else {

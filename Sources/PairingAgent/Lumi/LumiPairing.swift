@@ -46,6 +46,6 @@ package struct LumiPairing: Sendable {
             }
         }
         if let failure { throw failure }
-        throw PairingError(.unreachable, "\(target.name) has no address")
+        throw PairingError(.unreachable, "no address of \(target.name) is known")
     }
 }

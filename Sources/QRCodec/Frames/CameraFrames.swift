@@ -152,7 +152,7 @@ private final class Video {
         var status = stat()
         guard stat(path, &status) == 0 else { throw error(for: errno, path: path, else: .cameraNotFound) }
         guard status.st_mode & S_IFMT == S_IFCHR else {
-            throw QRCodecError(.notACamera, "\(path) is not a camera: it is no device.")
+            throw QRCodecError(.notACamera, "The file \(path) is not a camera: it is not a device.")
         }
         guard access(path, R_OK | W_OK) == 0 else { throw error(for: errno, path: path, else: .cameraDenied) }
     }
@@ -167,14 +167,14 @@ private final class Video {
     private static func error(for reason: Int32, path: String, else code: QRCodecError.Code) -> QRCodecError {
         switch reason {
         case EBUSY: return QRCodecError(.cameraBusy, "The camera \(path) is in use by another program.")
-        case EACCES, EPERM: return QRCodecError(.cameraDenied, "The camera \(path) may not be used by you.")
+        case EACCES, EPERM: return QRCodecError(.cameraDenied, "You may not use the camera \(path).")
         case ENOENT: return QRCodecError(.cameraNotFound, "There is no camera \(path).")
         case ENODEV, ENXIO:
-            return QRCodecError(.cameraNotFound, "The camera \(path) is not connected, or not any more.")
+            return QRCodecError(.cameraNotFound, "The camera \(path) is not connected.")
         default: break
         }
         guard code != .notACamera else {
-            return QRCodecError(.notACamera, "\(path) is not a camera, or not one that films.")
+            return QRCodecError(.notACamera, "The device \(path) is not a camera, or it cannot record video.")
         }
         let why = reason == 0 ? "" : ": \(String(cString: strerror(reason)))"
         return QRCodecError(code, "The camera \(path) cannot be used\(why).")

@@ -70,7 +70,7 @@ package struct FrameParser {
     private static func unknown(_ format: ImageFormat) -> QRCodecError {
         QRCodecError(
             .unsupportedFormat,
-            "The input is no stream of frames (it begins like a \(format)); YUV4MPEG2 and JPEG files one after another are."
+            "The input is not a stream of frames (it begins like a \(format)). Send YUV4MPEG2, or JPEG files one after another."
         )
     }
 }

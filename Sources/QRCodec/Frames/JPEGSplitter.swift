@@ -49,7 +49,7 @@ struct JPEGSplitter {
             if rubbish > Self.mostRubbish, !hasFrames {
                 throw QRCodecError(
                     .unsupportedFormat,
-                    "The input is no stream of frames: its first \(rubbish >> 20) MiB hold no JPEG file."
+                    "The input is not a stream of frames: its first \(rubbish >> 20) MiB contain no JPEG file."
                 )
             }
         }
@@ -61,7 +61,7 @@ struct JPEGSplitter {
         guard file.isEmpty else {
             throw QRCodecError(.truncated, "The stream of JPEG files ends before its first one does.")
         }
-        throw QRCodecError(.unsupportedFormat, "The input is no stream of frames: it holds no JPEG file.")
+        throw QRCodecError(.unsupportedFormat, "The input is not a stream of frames: it contains no JPEG file.")
     }
 
     /// Forgets the file so far.

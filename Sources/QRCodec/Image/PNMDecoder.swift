@@ -17,7 +17,10 @@ enum PNMDecoder {
             for y in 0..<header.height {
                 let row = UnsafeMutableBufferPointer(rebasing: pixels[y * header.width..<(y + 1) * header.width])
                 guard reader.read(row, header) else {
-                    damage = QRCodecError(.truncated, "The PNM image ends too early, or holds what is no number.")
+                    damage = QRCodecError(
+                        .truncated,
+                        "The PNM image ends too early, or contains something that is not a number."
+                    )
                     break
                 }
             }

@@ -121,7 +121,7 @@ struct QRDrawing: Sendable {
             throw CommandError(
                 .failed,
                 "qr.window_too_small",
-                error.message,
+                MessageStyle.sentence(error.message),
                 next: "make the window larger, \(way)or draw a picture: pairtool qr -o code.png"
             )
         }
@@ -166,7 +166,12 @@ struct QRDrawing: Sendable {
     private func write(_ bytes: [UInt8], _ text: [UInt8], _ out: Output) throws {
         guard let output, output != "-", !OutputFile.isStandardOutput(output) else {
             guard !out.context.stdoutIsTerminal else {
-                throw CommandError(.usage, "qr.binary", "a picture does not belong on a terminal", next: "add -o FILE")
+                throw CommandError(
+                    .usage,
+                    "qr.binary",
+                    "refusing to write a picture to the terminal",
+                    next: "add -o FILE"
+                )
             }
             bytes.withUnsafeBytes { out.context.stdout.write($0) }
             return sayDigits(text, out)

@@ -1,5 +1,6 @@
 import CompanionClient
 import CompanionHost
+import CompanionWire
 import Desktop
 import Discovery
 import History
@@ -12,9 +13,12 @@ import QRCodec
 extension CommandError {
     /// Converts an error of any module to one that the command line reports.
     init(describing error: any Error) {
+        if let error = error as? CommandError {
+            self = error
+            return
+        }
         self =
             switch error {
-            case let error as CommandError: error
             case let error as QRCodecError: Self.image(error)
             case let error as DiscoveryError: Self.discovery(error)
             case let error as RecordFileError:
@@ -37,6 +41,16 @@ extension CommandError {
                 CommandError(.failed, "approval.\(error.code)", error.description, next: "pairtool approvals")
             default: CommandError(.failed, "failed", "\(error)")
             }
+        message = MessageStyle.sentence(message, beginsWithName: Self.beginsWithName(error))
+    }
+
+    /// Whether the message of an error begins with the name of a host or a device.
+    private static func beginsWithName(_ error: any Error) -> Bool {
+        switch error {
+        case let error as CompanionClientError: error.beginsWithName || error.code == .alreadyDecided
+        case let error as AdminError: error.reason == .approvalDecided
+        default: false
+        }
     }
 
     private static func image(_ error: QRCodecError) -> CommandError {

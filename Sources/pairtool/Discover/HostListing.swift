@@ -97,7 +97,8 @@ struct HostListing: Sendable {
         if !snapshot.isSettled, !first {
             output.warn(
                 "discovery.unsettled",
-                "Stopped before all answers had arrived. There may be more hosts: --timeout SECONDS"
+                "stopped before all answers had arrived; there may be more hosts",
+                next: "wait longer: --timeout SECONDS"
             )
         }
         return nil

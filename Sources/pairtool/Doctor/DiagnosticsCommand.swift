@@ -33,7 +33,7 @@ struct DiagnosticsCommand: AsyncParsableCommand {
     func validate() throws {
         if yes, output == nil { throw ValidationError("--yes needs a file: -o FILE.") }
         if output != nil, options.quiet {
-            throw ValidationError("-q and -o cannot be used together: what is saved is shown before.")
+            throw ValidationError("-q and -o cannot be used together: the report is always shown before it is saved.")
         }
     }
 

@@ -73,7 +73,7 @@ struct LumiConnectionApproval: Sendable {
                 .timedOut,
                 "host.not_accepted",
                 "nobody accepted the connection on \(hostName) within \(LumiApproval.mostAsks) seconds",
-                next: "run the command again when somebody is at the Mac"
+                next: "run the command again when someone is at the Mac"
             )
         case .badRequest:
             CommandError(

@@ -17,35 +17,35 @@ struct AutoReport: Sendable {
         case .expired:
             output.warn(
                 "auto.expired",
-                "The code has expired, by this machine's clock. Nothing was sent",
+                "the code has expired, by this machine's clock; nothing was sent",
                 next: "show a new code on the host"
             )
         case .ambiguous(let hosts): tellApart(hosts)
         case .excluded(let name):
-            output.warn("auto.excluded", "The code is for \(name), which --only excludes. Nothing was sent")
+            output.warn("auto.excluded", "the code is for \(name), which --only excludes; nothing was sent")
         case .legacyRefused(let name):
             output.warn(
                 "auto.legacy_refused",
-                "\(name) uses plain HTTP and proves nothing (trust: legacy). Nothing was sent",
+                "\(name) uses plain HTTP and proves nothing (trust: legacy); nothing was sent",
                 next: "if you trust everyone on this network, accept it with --allow-legacy"
             )
         case .permissionsUnknown(let name):
             output.warn(
                 "auto.legacy_refused",
-                "\(name) uses protocol 1, which has no permissions. Nothing was sent",
+                "\(name) uses protocol 1, which has no permissions; nothing was sent",
                 next: "leave out --read-only and --permission"
             )
         case .downgrade(let name, let other):
             output.warn(
                 "auto.verified_host",
-                "\(other) was paired as a verified host, but \(name) offers only plain HTTP. Nothing was sent"
+                "\(other) was paired as a verified host, but \(name) offers only plain HTTP; nothing was sent"
             )
         case .alreadyPaired(let name):
             output.say("\(TerminalText.line(name)) shows another code, but is paired already.")
         case .unreachable(let why):
-            output.warn("auto.unreachable", "Pairing is not possible yet: \(why). Nothing was sent")
+            output.warn("auto.unreachable", "pairing is not possible yet: \(why); nothing was sent")
         case .failed(let why):
-            output.warn("auto.failed", "Not paired: \(why)", next: "show a new code on the host")
+            output.warn("auto.failed", "not paired: \(why)", next: "show a new code on the host")
         }
     }
 
@@ -65,7 +65,7 @@ struct AutoReport: Sendable {
         let names = hosts.map { "\($0.name) (\($0.id.shortID))" }.joined(separator: ", ")
         output.warn(
             "auto.ambiguous",
-            "The code does not name its host, and several are or were in sight: \(names). Nothing was sent",
+            "the code does not name its host, and several are or were in sight: \(names); nothing was sent",
             next: "name one with --only, or show a new code when only one is in sight"
         )
     }

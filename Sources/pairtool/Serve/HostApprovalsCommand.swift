@@ -40,7 +40,7 @@ struct HostApprovalsCommand: AsyncParsableCommand {
             let output = options.output
             let questions = try await output.hostQuestions(all: all)
             guard !questions.isEmpty else {
-                throw CommandError(.nothingFound, "approvals.none", "the agent of your host waits for no answer")
+                throw CommandError(.nothingFound, "approvals.none", "no question is waiting")
             }
             let now = output.context.now()
             var columns: [TableColumn<HostQuestion>] = [
@@ -71,31 +71,28 @@ struct HostApprovalShowCommand: AsyncParsableCommand {
     @Argument(help: "The question, by id prefix.")
     var id: String
 
-    @Flag(help: "Do not use a pager for long output.")
-    var noPager = false
+    @OptionGroup var pager: PagerOptions
 
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
         let output = options.output
         let question = try await output.hostQuestion(id)
-        try await Pager.with(output, isWanted: !noPager) { output, _ in
+        try await Pager.with(output, isWanted: !pager.avoidsPager) { output, _ in
             output.result(question, id: question.id) { question.text(now: output.context.now()) }
         }
     }
 }
 
-/// The question that a command answers, and for how long.
+/// The question that a command answers.
 struct HostAnswerOptions: ParsableArguments {
     @Argument(help: "The question, by id prefix.")
     var id: String
 
-    @Flag(help: "Answer later questions of its kind like this too, if the agent offers that.")
-    var always = false
-
     @OptionGroup var options: OutputOptions
 
-    func answer(approve: Bool) async throws {
+    /// - Parameter always: Whether later questions of its kind get the same answer.
+    func answer(approve: Bool, always: Bool) async throws {
         let output = options.output
         var request = AdminRequest(.answer)
         request.question = try await output.hostQuestion(id).id
@@ -121,9 +118,12 @@ struct HostApproveCommand: AsyncParsableCommand {
             """
     )
 
+    @Flag(help: "Also allow later questions of its kind, if the agent offers that.")
+    var always = false
+
     @OptionGroup var question: HostAnswerOptions
 
-    func run() async throws { try await question.answer(approve: true) }
+    func run() async throws { try await question.answer(approve: true, always: always) }
 }
 
 struct HostRejectCommand: AsyncParsableCommand {
@@ -133,13 +133,22 @@ struct HostRejectCommand: AsyncParsableCommand {
         discussion: """
             Examples:
               pairtool host approvals reject 7b0e
-              pairtool host approvals reject 7b0e --always
+              pairtool host approvals reject 7b0e --never
             """
     )
 
+    @Flag(help: "Also refuse later questions of its kind, if the agent offers that.")
+    var never = false
+
+    /// The name of `--never` in earlier versions.
+    @Flag(help: .hidden)
+    var always = false
+
     @OptionGroup var question: HostAnswerOptions
 
-    func run() async throws { try await question.answer(approve: false) }
+    var isForLater: Bool { never || always }
+
+    func run() async throws { try await question.answer(approve: false, always: isForLater) }
 }
 
 extension Output {

@@ -9,10 +9,10 @@ struct HostRulesCommand: AsyncParsableCommand {
         commandName: "rules",
         abstract: "Decide beforehand what the running host's agent may do without asking you.",
         discussion: """
-            A rule says allow, ask or deny, for a kind of tool, the first words of a command, or a path. What denies \
-            comes before what asks, and that before what allows; without a rule you are asked. A command with quotes, \
-            variables or several parts is never allowed by its first words. Rules believe what the agent says of its \
-            tools: they spare you questions, and are no sandbox.
+            A rule says allow, ask or deny, for a kind of tool, the first words of a command, or a path. \
+            Deny rules win over ask rules, and ask rules over allow rules; without a rule you are asked. A command with \
+            quotes, variables or several parts is never allowed by its first words. Rules trust what the agent reports \
+            about its tools: they save you questions, but they are not a sandbox.
 
             Examples:
               pairtool host rules

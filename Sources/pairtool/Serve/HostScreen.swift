@@ -212,7 +212,7 @@ actor HostScreen {
 
     private static func wrongCode(address: String, left: Int) -> String {
         let tries = left == 0 ? "" : left == 1 ? " (1 try left)" : " (\(left) tries left)"
-        return "Somebody at \(address) entered a wrong code\(tries). If it was not you, end this host."
+        return "Someone at \(address) entered a wrong code\(tries). If it was not you, end this host."
     }
 
     /// How many seconds a code may wait for the message about the advertisement.

@@ -119,7 +119,7 @@ struct HostChangesCommand: AsyncParsableCommand {
         request.stat = view.stat
         request.file = view.file
         guard let changes = try await output.ask(request).changes else { throw CommandError.strangeAnswer }
-        try await ChangesView(output: output, changes: changes).show(file: view.file, avoidsPager: view.avoidsPager)
+        try await ChangesView(output: output, changes: changes).show(file: view.file, avoidsPager: view.pager.avoidsPager)
     }
 }
 

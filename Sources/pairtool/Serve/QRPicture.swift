@@ -26,7 +26,7 @@ struct QRPicture: Sendable {
             throw CommandError(
                 .usage,
                 "host.qr_file",
-                "\(path) exists and is no picture of a pairing code; it was left alone",
+                "\(path) exists and is not a picture of a pairing code; it was left unchanged",
                 next: "name a file that is not there"
             )
         }

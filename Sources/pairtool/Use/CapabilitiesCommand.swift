@@ -61,7 +61,7 @@ struct CapabilitiesCommand: AsyncParsableCommand {
         do {
             return try await host.family.behavior.generation(of: host, output: output, timeouts: Self.timeouts)
         } catch let error as CompanionClientError {
-            output.warn("host.\(error.code)", "\(error.description) The list shows what hosts of its family can do.")
+            output.warn(CommandError(describing: error).adding("The list shows what hosts of its family can do."))
             return nil
         }
     }

@@ -120,10 +120,10 @@ struct ModelFaultTests {
             (FakeProviderReply.stream("<html>Not here</html>\n"), "sent something that is not its format"),
             (.stream("data: <html>\n\n"), "sent something that is not its format"),
             (.stream(Chunk.delta(#"{"tool_calls":[{"function":7}]}"#)), "sent something that is not its format"),
-            (.stream("data: " + String(repeating: "x", count: 5 << 20)), "sends more than an answer may have"),
+            (.stream("data: " + String(repeating: "x", count: 5 << 20)), "sent an answer that is too large"),
             (
                 .stream(Chunk.call(0, id: "c", name: "search", String(repeating: "x", count: 300 << 10))),
-                "sends more than an answer may have"
+                "sent an answer that is too large"
             ),
             (.status(307, headers: [("Location", "http://127.0.0.1:9/")], body: ""), "answers with a redirect"),
             (.status(500, headers: [], body: "no JSON"), "failed with status 500"),

@@ -150,7 +150,7 @@ import Testing
                 let status = await user.run("status")
                 let way = "pairtool pair --family aicli --url http://\(server.endpointText)"
                 #expect(status.status == 5 && status.err.contains(way), "\(status)")
-                #expect(status.err.contains("does not take this device's token any more"), "\(status.err)")
+                #expect(status.err.contains("no longer accepts this device's token"), "\(status.err)")
                 let object = try await user.run("status", "--json")
                 #expect(object.failed(with: "host.not_paired"), "\(object.err)")
                 let arguments = ["doctor", "127", "--json", "--interface", "lo", "--engine", "embedded"]

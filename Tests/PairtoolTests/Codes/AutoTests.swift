@@ -60,7 +60,7 @@ import Testing
                 try process.interrupt()
             }
             #expect(result.status == 130, "\(result)")
-            #expect(result.err.contains("No more codes from the screen: there is no screen to look at"), "\(result)")
+            #expect(result.err.contains("no more codes from the screen: there is no screen to look at"), "\(result)")
             #expect(result.err.contains("Looking for codes (\(user.directory)/shots) of"), "\(result)")
         }
     }

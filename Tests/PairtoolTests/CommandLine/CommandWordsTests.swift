@@ -1,3 +1,4 @@
+import ArgumentParser
 import CompanionTestSupport
 import CompanionWire
 import Testing
@@ -79,6 +80,24 @@ import Testing
             #expect(missing.err.contains("next: pairtool messages --help"))
             #expect(await user.run("devices", "--bogus").err.contains("next: pairtool devices list --help"))
         }
+    }
+
+    @Test(
+        "The old name of an option still works, and help shows only the new one",
+        arguments: [
+            (["host", "approvals", "reject"], ["7b0e"], "--always", "--never"),
+            (["search"], ["pump"], "--all-hosts", "--host"),
+        ]
+    )
+    func oldOptions(command: [String], arguments: [String], old: String, new: String) async throws {
+        try await Sandbox.with { user in
+            let (plain, before) = (await user.run(command + arguments), await user.run(command + arguments + [old]))
+            #expect(plain.status != 2 && before.status == plain.status && before.err == plain.err, "\(before)")
+            let help = await user.run(command + ["--help"]).out
+            #expect(help.contains(new) && !help.contains(old), "\(help)")
+        }
+        let (always, once) = (try HostRejectCommand.parse(["7b0e", "--always"]), try HostRejectCommand.parse(["7b0e"]))
+        #expect(always.isForLater && !once.isForLater)
     }
 
     @Test("--json and -q may come before the command, and between its words")

@@ -67,7 +67,7 @@ import Testing
                 #expect(without.status == 2 && without.err.contains("needs a token"), "\(without)")
                 #expect(without.err.contains("--token-file FILE"))
                 let wrong = await user.run(pair + ["--token-file", "-"], stdin: "another\n")
-                #expect(wrong.status == 6 && wrong.err.contains("does not take the token"), "\(wrong)")
+                #expect(wrong.status == 6 && wrong.err.contains("rejected the token"), "\(wrong)")
                 #expect(await user.run("hosts").status == 3)
                 let right = await user.run(pair + ["--token-file", "-"], stdin: "jarvis-token-0123456789\n")
                 #expect(right.status == 0, "\(right)")
@@ -85,7 +85,7 @@ import Testing
                 #expect(kept?.contains("jarvis-token-0123456789") == true)
                 jarvis.change { $0.token = "changed" }
                 let changed = await user.run("approvals")
-                #expect(changed.status == 9 && changed.err.contains("does not take the token"), "\(changed)")
+                #expect(changed.status == 9 && changed.err.contains("rejected the token"), "\(changed)")
                 #expect(changed.err.contains("--token-file FILE") && !changed.err.contains("jarvis-token"))
                 #expect(await user.run("hosts", "forget", "127").status == 0)
                 let left = try? String(contentsOfFile: secrets, encoding: .utf8)

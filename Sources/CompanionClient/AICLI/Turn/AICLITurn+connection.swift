@@ -3,7 +3,7 @@ import CompanionWire
 extension AICLITurn {
     mutating func closed(_ closure: AICLIClosure) -> [Action] {
         if closure.isRefusal {
-            return end(.fail(CompanionClientError(.notPaired, "The host does not take the token.", delivery: delivery)))
+            return end(.fail(CompanionClientError(.notPaired, "The host rejected the token.", delivery: delivery)))
         }
         if let error = closure.error, [.tooLarge, .badAnswer, .unsupportedVersion, .notPaired].contains(error.code) {
             var error = error
@@ -119,7 +119,7 @@ extension AICLITurn {
             isWelcome = true
             return openSession()
         case .connecting:
-            return closed(AICLIClosure(error: CompanionClientError(.timedOut, "The host does not say anything.")))
+            return closed(AICLIClosure(error: CompanionClientError(.timedOut, "The host does not respond.")))
         case .verifying, .starting:
             let error = CompanionClientError(
                 .timedOut,
@@ -138,13 +138,13 @@ extension AICLITurn {
     }
 
     func lost() -> CompanionClientError {
-        interrupted("The answer went to the connection that broke, and is lost.")
+        interrupted("The answer was lost when the connection broke.")
     }
 
     private func silent() -> CompanionClientError {
         CompanionClientError(
             .timedOut,
-            "Nothing came from the agent for \(configuration.silence.forPeople). It may still be at work."
+            "The agent was silent for \(configuration.silence.forPeople). It may still be working."
         )
     }
 }

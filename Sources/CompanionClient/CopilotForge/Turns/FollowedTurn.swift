@@ -200,7 +200,7 @@ package struct FollowedTurn: AsyncSequence, Sendable {
         }
 
         private func tooLarge(_ error: (any Error)?) -> CompanionClientError {
-            CompanionClientError(.tooLarge, "\(client.endpoint) sends more than an answer may have.", underlying: error)
+            CompanionClientError(.tooLarge, "\(client.endpoint) sent an answer that is too large.", underlying: error)
         }
     }
 }

@@ -203,10 +203,10 @@ package struct TurnRecovery: Sendable {
     private func gaveUp(after error: CompanionClientError?, elapsed: Duration) -> CompanionClientError {
         let message: String =
             if !wasTaken {
-                "The connection broke before the host answered, and its chat could not be read since. The prompt may have "
+                "The connection broke before the host answered, and the chat cannot be read. The prompt may have "
                     + "run; it was not sent again."
             } else if error != nil {
-                "The answer broke off, and the chat could not be read since. The prompt was not sent again."
+                "The connection broke, and the chat cannot be read. The prompt was not sent again."
             } else if let turnEnd, elapsed >= turnEnd {
                 "The answer broke off, and the host ends every turn after two minutes: the chat does not have the answer. "
                     + "The prompt was not sent again."

@@ -65,7 +65,7 @@ package struct AgentChat: TurnRunning {
             throw ProviderError(
                 .unknownProvider,
                 nil,
-                "The agent's provider, “\(agent.configuration.provider)”, is none that is known here."
+                "pairtool does not know the agent's provider, “\(agent.configuration.provider)”."
             )
         }
         let endpoint = try settings.endpoint(for: provider)
@@ -110,7 +110,7 @@ package struct AgentChat: TurnRunning {
         }
         let answer = record.answer
         if ending == .blocked, answer.isEmpty {
-            throw ProviderError(.blocked, provider, "\(provider.displayName)'s filter let no answer through.")
+            throw ProviderError(.blocked, provider, "\(provider.displayName)'s content filter blocked the answer.")
         }
         try await conversations.append(record.messages(isWhole: true, at: now()), to: conversation)
         made.withLockedValue { $0[conversation.id] = nil }

@@ -10,7 +10,10 @@ extension LumiClient {
     package func takeOver(deviceName: String) async throws {
         let state = try await exchange(.holderState)
         guard let number = Int(state.result), let kept = LumiGeneration(rawValue: number) else {
-            throw CompanionClientError(.badAnswer, "What keeps the connection to \(endpoint) is of another version.")
+            throw CompanionClientError(
+                .badAnswer,
+                "The process that keeps the connection to \(endpoint) has another version."
+            )
         }
         // Hosts of the second generation want their code with each ping.
         if kept == .approval {

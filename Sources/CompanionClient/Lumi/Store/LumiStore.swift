@@ -32,13 +32,16 @@ package struct LumiStore: Sendable {
     /// - Throws: ``LumiStoreError``, with nothing changed, where the bytes are not what the file should hold.
     package func replace(_ file: LumiSyncFile, with bytes: [UInt8]) throws(LumiStoreError) {
         guard bytes.count <= Self.sizeLimit else {
-            throw LumiStoreError(.tooLarge, "\(file.name) has more than \(Self.sizeLimit >> 20) MiB; it was not taken.")
+            throw LumiStoreError(
+                .tooLarge,
+                "The file \(file.name) has more than \(Self.sizeLimit >> 20) MiB; it was not stored."
+            )
         }
         do {
             try Self.check(bytes, of: file)
         } catch {
             // What does not decode may be secret: nothing of it goes into the message.
-            throw LumiStoreError(.malformed, "\(file.name) does not hold what it should; it was not taken.")
+            throw LumiStoreError(.malformed, "The file \(file.name) has unexpected content; it was not stored.")
         }
         try write(bytes, to: path(of: file))
     }

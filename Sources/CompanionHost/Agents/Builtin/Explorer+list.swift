@@ -2,7 +2,7 @@ import CompanionWire
 
 extension Explorer {
     private static let maximumLines = 500
-    static let incompleteText = "… there may be more: not everything was looked at"
+    static let incompleteText = "… there may be more: not everything was searched"
 
     func list(_ directory: String) throws -> String {
         let names = try files.names(directory)
@@ -67,7 +67,7 @@ extension Explorer {
             found += 1
             return found < Self.maximumLines && !isCancelled.isSet
         }
-        if found == 0 { say("Nothing \(isComplete ? "here" : "that was looked at") is named like that.") }
+        if found == 0 { say(isComplete ? "Nothing here has such a name." : "Nothing searched has such a name.") }
         if !isComplete { say(Self.incompleteText) }
         return "\(found) found"
     }

@@ -73,12 +73,12 @@ extension Explorer {
             }
             return true
         }
-        if found == 0 { say(isComplete ? "No line matches." : "No line that was looked at matches.") }
+        if found == 0 { say(isComplete ? "No match." : "No match in the lines searched.") }
         if passedBy > 0 {
-            say("… \(passedBy) files were passed by: over \(Self.shown(size: Self.maximumFileSize)), or not readable")
+            say("… \(passedBy) files were skipped: over \(Self.shown(size: Self.maximumFileSize)), or not readable")
         }
         if !isComplete { say(Self.incompleteText) }
-        return "\(found) lines in \(looked) files looked at"
+        return "\(found) lines in \(looked) files searched"
     }
 
     /// Whether bytes occur in a line, nil when stopped; ASCII letters may differ in case when `ignoringCase`.

@@ -59,7 +59,7 @@ enum OutputFile {
         guard opened.kind != .file else { return .file(try target(of: path)) }
         // In a directory that everybody may write to, another user's pipe may be there to intercept the output.
         guard opened.kind != .pipe || opened.owner == geteuid() else {
-            throw failure(path, "it is a pipe of somebody else")
+            throw failure(path, "it is a pipe of another user")
         }
         isUsed = true
         return .opened(descriptor, isOurs: true)
@@ -71,8 +71,8 @@ enum OutputFile {
     /// - Throws: ``CommandError`` with the code `file.unwritable`: a dangling link, a descriptor of this process, a
     ///   directory where the user may not create files.
     static func destination(_ path: String) throws -> String {
-        guard !path.isEmpty else { throw failure("“”", "it is no name of a file") }
-        guard ownDescriptor(path) == nil else { throw failure(path, "it is no file but an open descriptor") }
+        guard !path.isEmpty else { throw failure("“”", "it is not a file name") }
+        guard ownDescriptor(path) == nil else { throw failure(path, "it is an open descriptor, not a file") }
         guard FileStatus(path, followingLinks: false) == nil || FileStatus(path) != nil else {
             throw failure(path, "it is a link that leads nowhere")
         }

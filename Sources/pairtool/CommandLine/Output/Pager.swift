@@ -1,8 +1,15 @@
+import ArgumentParser
 import CompanionWire
 import Dispatch
 import Glibc
 import LocalState
 import NIOConcurrencyHelpers
+
+/// Whether long output is shown in a pager.
+struct PagerOptions: ParsableArguments {
+    @Flag(name: .customLong("no-pager"), help: "Do not show long output in $PAGER. Default: less, at a terminal.")
+    var avoidsPager = false
+}
 
 /// Shows output that does not fit the window in the user's pager.
 ///

@@ -149,7 +149,7 @@ struct AgentDeleteCommand: AsyncParsableCommand {
 struct AgentRestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Take back what you changed or deleted: an agent is as it was pulled.",
+        abstract: "Undo your changes to an agent, or its deletion.",
         discussion: """
             Examples:
               pairtool lumi agents restore Ada

@@ -16,8 +16,7 @@ struct ApprovalShowCommand: AsyncParsableCommand {
     @Argument(help: "The request, by id prefix.")
     var id: String
 
-    @Flag(help: "Do not use a pager for long output.")
-    var noPager = false
+    @OptionGroup var pager: PagerOptions
 
     @OptionGroup var host: HostOptions
     @OptionGroup var place: ApprovalPlaceOption
@@ -28,7 +27,7 @@ struct ApprovalShowCommand: AsyncParsableCommand {
             let approvals = try session.approvals
             let whole = approval.options == nil ? approval : try await approvals.approval(id: approval.id)
             let row = ApprovalRow(whole ?? approval, at: approvals.place)
-            try await Pager.with(session.output, isWanted: !noPager) { output, _ in
+            try await Pager.with(session.output, isWanted: !pager.avoidsPager) { output, _ in
                 output.result(row, id: row.id) { row.text(now: output.context.now()) }
             }
         }

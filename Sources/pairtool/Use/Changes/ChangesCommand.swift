@@ -35,7 +35,7 @@ struct ChangesCommand: AsyncParsableCommand {
             let chat = try await session.chat(chat).chat
             let changes = try await host.changes(chatID: chat.id, wantsDifference: !view.stat, file: view.file)
             try await ChangesView(output: session.output, changes: changes)
-                .show(file: view.file, avoidsPager: view.avoidsPager)
+                .show(file: view.file, avoidsPager: view.pager.avoidsPager)
         }
     }
 }
@@ -50,8 +50,7 @@ struct ChangesOptions: ParsableArguments {
     @Flag(help: "List the files without the differences.")
     var stat = false
 
-    @Flag(name: .customLong("no-pager"), help: "Do not show long output in $PAGER. Default: less, at a terminal.")
-    var avoidsPager = false
+    @OptionGroup var pager: PagerOptions
 
     func validate() throws {
         if let file, file.utf8.isEmpty { throw ValidationError("The name of the file is empty.") }

@@ -189,7 +189,7 @@ struct Conversation: Sendable {
                     }
                 }
             ) {
-                var writer = TurnWriter(output: session.output, chatID: chatID)
+                var writer = TurnWriter(output: session.output, chatID: chatID, host: session.host)
                 var tools = known
                 defer { writer.endLine() }
                 let questions = TurnQuestions(session, allowedTools: allowedTools, deniesRest: deniesQuestions)

@@ -28,8 +28,7 @@ struct MessagesCommand: AsyncParsableCommand {
     @Flag(help: "Show all messages.")
     var all = false
 
-    @Flag(name: .customLong("no-pager"), help: "Do not show long output in $PAGER. Default: less, at a terminal.")
-    var avoidsPager = false
+    @OptionGroup var pager: PagerOptions
 
     @OptionGroup var rendering: RenderingOptions
     @OptionGroup var known: KnownOptions
@@ -45,7 +44,7 @@ struct MessagesCommand: AsyncParsableCommand {
         try await rendering.prepare(options)
         try await host.withKnownSession(options, known, isPlain: rendering.plain) { session in
             let chat = try await session.chat(chat).chat
-            let count = try await Pager.with(session.output, isWanted: !avoidsPager) { output, pager in
+            let count = try await Pager.with(session.output, isWanted: !pager.avoidsPager) { output, pager in
                 let writer = MessageWriter(output: output, mode: chat.mode)
                 writer.begin()
                 if !all {

@@ -5,17 +5,17 @@ import Providers
 
 /// Pictures that go with a prompt.
 enum PromptPicture {
-    /// - Throws: ``CommandError`` if no file has this path; `ProviderError` if the file is not a picture or is too
-    ///   large.
+    /// - Throws: ``CommandError`` if no file has this path, or the file is not a picture or is too large.
     static func read(_ path: String) async throws -> TurnImage {
         let limit = PictureFile.sizeLimit
         let bytes = try await BlockingCall.run { try InputFile.read(path, limit: limit) }
         do {
             guard let bytes else { throw ProviderError(.image, nil, "The picture has more than \(limit) bytes.") }
             return try PictureFile.image(bytes)
-        } catch var error as ProviderError {
-            error.message = "\(path): \(error.message)"
-            throw error
+        } catch let error as ProviderError {
+            var failure = CommandError(describing: error)
+            failure.message = "\(path): \(failure.message)"
+            throw failure
         }
     }
 

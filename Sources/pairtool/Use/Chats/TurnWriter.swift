@@ -1,12 +1,15 @@
 import CompanionClient
 import CompanionWire
 import FoundationEssentials
+import Identity
 
 /// Shows a turn while it runs: the answer on standard output, tools and status on standard error; or both at a terminal
 /// that shows Markdown.
 struct TurnWriter {
     let output: Output
     let chatID: String
+    /// The host to name in messages about its connection; nil shows its address.
+    private let host: PairedHost?
     /// The whole answer; empty until the turn ends.
     private(set) var answer = ""
     private var endsLine = true
@@ -19,9 +22,10 @@ struct TurnWriter {
     private var lastPlan: [String] = []
     private let screen: AnswerScreen?
 
-    init(output: Output, chatID: String) {
+    init(output: Output, chatID: String, host: PairedHost? = nil) {
         self.output = output
         self.chatID = chatID
+        self.host = host
         screen = output.markdown.map { AnswerScreen(context: output.context, options: $0) }
     }
 
@@ -62,7 +66,9 @@ struct TurnWriter {
     }
 
     mutating func write(_ turn: TurnOutput) {
+        var turn = turn
         if case .finished(let summary) = turn { answer = summary.answer }
+        if case .recovering(let notice) = turn, let host { turn = .recovering(host.naming(notice)) }
         switch output.format {
         case .json: writeJSON(turn)
         case .quiet: break

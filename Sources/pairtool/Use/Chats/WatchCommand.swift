@@ -40,7 +40,7 @@ struct WatchCommand: AsyncParsableCommand {
         guard !allHosts else { return try await watchAll() }
         let progress = LiveProgress()
         try await host.withSessions(options) { session in
-            let writer = LiveWriter(output: session.output, names: WatchedNames(session))
+            let writer = LiveWriter(output: session.output, names: WatchedNames(session), host: session.host)
             await session.sendWaiting()
             try await session.events.run(every: interval.duration, progress: progress, patience: HostOptions.patience) {
                 await writer.write($0)
@@ -55,7 +55,12 @@ struct WatchCommand: AsyncParsableCommand {
         try await host.follow(hosts, output) { one, host in
             guard let progress = progress[host.id] else { return }
             try await one.withSession(options) { session in
-                let writer = LiveWriter(output: session.output, names: WatchedNames(session), host: session.host)
+                let writer = LiveWriter(
+                    output: session.output,
+                    names: WatchedNames(session),
+                    host: session.host,
+                    isOneOfSeveral: true
+                )
                 await session.sendWaiting()
                 try await session.events.run(
                     every: interval.duration,
@@ -71,8 +76,9 @@ struct WatchCommand: AsyncParsableCommand {
 struct LiveWriter: Sendable {
     let output: Output
     let names: WatchedNames
-    /// The host to name, if several are watched.
-    var host: PairedHost?
+    let host: PairedHost
+    /// Whether each line names the host.
+    var isOneOfSeveral = false
 
     private struct Gap: Encodable {
         var type: String
@@ -85,12 +91,12 @@ struct LiveWriter: Sendable {
         case (.event(let event), .json): json(event)
         case (.event(let event), .quiet): output.data(TerminalText.line(event.type.rawValue))
         case (.event(let event), .text) where event.type == .hello:
-            let name = host.map(\.name) ?? "the host"
-            output.say(TerminalText.line("Connected; what happens at \(name) is printed here. Ctrl-C ends it."))
+            output.say(TerminalText.line("Connected; what happens at \(host.name) is printed here. Ctrl-C ends it."))
         case (.event(let event), .text): output.data(output.fitted(TerminalText.line(prefix + (await text(event)))))
-        case (.interrupted(let reason), .json): report("interrupted", reason)
-        case (.resumed(let text), .json): report("resumed", text)
-        case (.interrupted(let text), _), (.resumed(let text), _): output.say(TerminalText.line(prefix + text))
+        case (.interrupted(let reason), .json): report("interrupted", host.naming(reason))
+        case (.resumed(let text), .json): report("resumed", host.naming(text))
+        case (.interrupted(let text), _), (.resumed(let text), _):
+            output.say(TerminalText.line(isOneOfSeveral ? prefix + text : host.naming(text)))
         }
     }
 
@@ -99,10 +105,10 @@ struct LiveWriter: Sendable {
     }
 
     private func json(_ row: some Encodable) {
-        if let host { output.json(HostRow(row: row, host: host)) } else { output.json(row) }
+        if isOneOfSeveral { output.json(HostRow(row: row, host: host)) } else { output.json(row) }
     }
 
-    private var prefix: String { host.map { "\($0.name)  " } ?? "" }
+    private var prefix: String { isOneOfSeveral ? "\(host.name)  " : "" }
 
     private func text(_ event: LiveEvent) async -> String {
         var words = [TimeText.clock(event.at, now: output.context.now()), event.type.rawValue]

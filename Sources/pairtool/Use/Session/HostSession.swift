@@ -154,6 +154,13 @@ extension PairedHost {
         return name.has(address) ? name : "\(name) (\(address))"
     }
 
+    /// A text about the host, with its title in place of its address.
+    func naming(_ text: String) -> String {
+        let address = "\(endpoint)"
+        guard !name.has(address), let place = text.utf8.firstRange(of: address.utf8) else { return text }
+        return "\(text[..<place.lowerBound])\(title)\(text[place.upperBound...])"
+    }
+
     /// Runs a body whose errors call the host by its name.
     func naming<R>(
         isolation: isolated (any Actor)? = #isolation,
@@ -170,10 +177,9 @@ extension PairedHost {
 extension CompanionClientError {
     /// The same error with the host's name, and its address in brackets.
     func naming(_ host: PairedHost) -> CompanionClientError {
-        let address = "\(host.endpoint)"
-        guard !host.name.has(address), let place = message.utf8.firstRange(of: address.utf8) else { return self }
         var error = self
-        error.message.replaceSubrange(place, with: host.title)
+        error.message = host.naming(message)
+        error.beginsWithName = beginsWithName || message.begins(with: "\(host.endpoint)")
         return error
     }
 }

@@ -168,7 +168,7 @@ struct OutboxSender {
         let journal = PromptJournal(waiting, store)
         let leavesPrompt = session.host.family.behavior.queuing == .untilReceived
         let shown = mode == .showing ? output : Output(context: session.context, format: .quiet)
-        var writer = TurnWriter(output: shown, chatID: chatID)
+        var writer = TurnWriter(output: shown, chatID: chatID, host: session.host)
         var isReceived = false
         defer { writer.endLine() }
         let questions = TurnQuestions(

@@ -54,7 +54,7 @@ final class KeyedLock: Sendable {
 
     private func wait(for key: String, _ continuation: CheckedContinuation<Bool, Never>, number: Int? = nil) {
         let outcome = state.withLockedValue { state -> Bool? in
-            // Under the lock: whoever cancels the task later finds it.
+            // Under the lock, so that a later cancellation finds it.
             if number != nil, Task.isCancelled { return false }
             guard state.waiting[key] != nil else {
                 state.waiting[key] = []

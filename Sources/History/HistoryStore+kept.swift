@@ -153,7 +153,7 @@ extension HistoryStore {
 }
 
 extension HistoryStore {
-    /// Runs a transaction that outlasts a power cut once it has ended, as nothing else may have what it writes.
+    /// Runs a transaction that survives a power cut once it has ended, because this may be the only copy.
     private func writeDurably(_ body: @escaping @Sendable (Database) throws -> Void) async throws(HistoryError) {
         try await writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA synchronous = FULL")
@@ -293,7 +293,7 @@ private struct KeptChatWriter {
         let row: Int64
         if let key = entry.key {
             row = key
-            // Only a text that differs is indexed anew.
+            // Only a text that differs is indexed again.
             try database.cachedStatement(sql: "UPDATE message SET text = ?1 WHERE key = ?2 AND text <> ?1")
                 .execute(arguments: [message.text.storable, key])
             try database.cachedStatement(

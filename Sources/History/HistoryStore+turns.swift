@@ -2,7 +2,7 @@ package import CompanionWire
 package import FoundationEssentials
 import GRDB
 
-/// What is said in a chat, written down while it is said. The host's own messages take its place when they are read.
+/// A chat, stored while it goes on. The host's own messages replace it when they are read.
 extension HistoryStore {
     /// Writes down a prompt that the host has received.
     ///

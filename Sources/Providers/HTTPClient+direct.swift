@@ -2,7 +2,7 @@ package import AsyncHTTPClient
 import NIOCore
 
 extension HTTPClient.Configuration {
-    /// HTTP/1.1 with whoever is asked: no redirect is followed and no body unpacked.
+    /// Plain HTTP/1.1: follows no redirect and unpacks no body.
     ///
     /// - Parameters:
     ///   - connect: For a connection to stand.

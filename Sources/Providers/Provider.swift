@@ -39,7 +39,7 @@ package enum Provider: String, CaseIterable, Codable, Sendable, Hashable {
         }
     }
 
-    /// The environment variable that holds its key; nil where there is no key to be had.
+    /// The environment variable that holds its key; nil if the provider has no keys.
     package var keyVariable: String? {
         switch self {
         case .openai: "OPENAI_API_KEY"

@@ -106,7 +106,7 @@ extension ProviderClient {
             switch status {
             case 300..<400: (.redirected, "\(name) answers with a redirect; it was not followed.")
             case 401: (.keyRefused, "\(name) rejected the key.")
-            // Gemini says so of keys that are none.
+            // Gemini answers like this if the key is invalid.
             case 400 where failure?.text.has("API key not valid") == true:
                 (.keyRefused, "\(name) rejected the key.")
             case 400 where failure?.isOverflow == true:
@@ -120,7 +120,7 @@ extension ProviderClient {
             case 500...: (.server, "\(name) failed with status \(status).")
             default: (.badRequest, "\(name) refused the request with status \(status).")
             }
-        // What is said of a refused key may repeat parts of it.
+        // The message about a refused key may repeat parts of it.
         let text = code == .keyRefused ? nil : failure.map { endpoint.key?.redacted($0.text) ?? $0.text }
         return ProviderError(
             code,

@@ -1,4 +1,4 @@
-/// Why a provider gave no answer, or not all of it.
+/// Why a provider gave no answer, or only a part of it.
 package struct ProviderError: Error, Sendable {
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Value: String {
@@ -12,12 +12,12 @@ package struct ProviderError: Error, Sendable {
 
         private init(_ value: Value) { self.value = value }
 
-        /// An agent's provider is none of ours.
+        /// pairtool does not know an agent's provider.
         package static let unknownProvider = Code(.unknownProvider)
-        /// A conversation has no agent that is still there.
+        /// All agents of a conversation are gone.
         package static let noAgent = Code(.noAgent)
         package static let keyMissing = Code(.keyMissing)
-        /// The key that is there cannot be one.
+        /// The stored key is not a valid key.
         package static let keyUnusable = Code(.keyUnusable)
         /// The configured address is not one to send a key to. Nothing was sent.
         package static let refusedURL = Code(.refusedURL)
@@ -29,7 +29,7 @@ package struct ProviderError: Error, Sendable {
         package static let keyRefused = Code(.keyRefused)
         /// Status 403.
         package static let forbidden = Code(.forbidden)
-        /// Status 404: mostly a model that is not there.
+        /// Status 404: usually a model that does not exist.
         package static let notFound = Code(.notFound)
         package static let badRequest = Code(.badRequest)
         /// The conversation is longer than the model takes.
@@ -40,10 +40,10 @@ package struct ProviderError: Error, Sendable {
         package static let overloaded = Code(.overloaded)
         /// Status 5xx, or an error in the stream.
         package static let server = Code(.server)
-        /// What came is not the provider's format.
+        /// The answer is not in the provider's format.
         package static let badAnswer = Code(.badAnswer)
         package static let tooLarge = Code(.tooLarge)
-        /// The provider's filter let nothing, or nothing more, through.
+        /// The provider's content filter blocked the answer or the rest of it.
         package static let blocked = Code(.blocked)
         /// The answer broke off before its end.
         package static let streamInterrupted = Code(.streamInterrupted)
@@ -57,7 +57,7 @@ package struct ProviderError: Error, Sendable {
     package var provider: Provider?
     /// What happened, for people.
     package var message: String
-    /// What the provider said, without the key. Its text: sanitise it before it reaches a terminal.
+    /// The provider's message, without the key. Sanitise it before it reaches a terminal.
     package var providerText: String?
     package var httpStatus: Int?
     /// How long to wait, as the provider says.

@@ -69,10 +69,10 @@ package struct ProviderKeyStore: Sendable {
         }
     }
 
-    /// Whether the file is whole, whoever else may use it; one that is not there is, and so is one that a newer version
-    /// wrote.
+    /// Checks that the file can be read, whatever its permissions. A missing file passes, and so does one of a newer
+    /// version.
     ///
-    /// - Throws: ``ProviderKeyStoreError``.
+    /// - Throws: ``ProviderKeyStoreError`` if it cannot.
     package func check() throws {
         do {
             _ = try converting { try file.load(isChecked: false) }

@@ -9,7 +9,7 @@ package struct ProviderPrompt: Sendable, Hashable {
         package var images: [TurnImage]
         /// The tools that the assistant called.
         package var calls: [ProviderToolCall]
-        /// The call whose result the text is; nil where somebody said it.
+        /// The call whose result the text is; nil for a message.
         package var resultOf: ProviderToolCall?
 
         package init(

@@ -1,42 +1,42 @@
 package import CompanionWire
 package import FoundationEssentials
 
-/// Something that waits for a person's word, at a host of any family. All texts are the requester's: hostile until they
-/// are sanitised.
+/// A request for approval, at a host of any family. All texts are the requester's: sanitise them before they reach a
+/// terminal.
 package struct Approval: Sendable, Hashable, Identifiable {
     package var id: String
-    /// What shall be done.
+    /// What the requester wants to do.
     package var action: String
     /// What sort of tool it is about, such as `edit` or `execute`; empty for none.
     package var kind = ""
     package var reason: String?
     package var requestedBy: String?
     package var requestedAt: Date?
-    /// When the answer is no without a person; nil without end.
+    /// When the request is rejected without an answer; nil if it never expires.
     package var expiresAt: Date?
     /// ``pending``, `approved`, `rejected` or another word of the host.
     package var status: String
     package var resolvedAt: Date?
-    /// Who decided; nil where nobody did, or the host does not tell.
+    /// Who decided; nil if nobody has, or the host does not say.
     package var decidedBy: String?
     package var details: [String: String]?
     /// What it is about in full: a command, a difference, or JSON; nil in lists.
     package var arguments: String?
-    /// The answers that it takes; nil where there is only yes and no.
+    /// The possible answers; nil if there are only approve and reject.
     package var options: [AgentOption]?
     /// The id of the option that was chosen.
     package var option: String?
     /// Whether this device may decide.
     package var mayDecide = true
-    /// Whether this device may choose an answer that goes for later requests too.
+    /// Whether this device may choose an answer for later requests too.
     package var mayAlways = false
     /// What the host said of a decision.
     package var message: String?
-    /// Whether the host's answer to a decision was lost, and only the request's state tells of it.
+    /// Whether the host's answer to the decision was lost, so that only the request's state is known.
     package var wasAnswerLost = false
     package var chatID: String?
     package var turnID: String?
-    /// The agent's mode when it asked; nil where that is not known.
+    /// The agent's mode when it asked; nil if unknown.
     package var mode: AgentMode?
 
     /// The status of a request that waits.
@@ -52,7 +52,7 @@ package struct Approval: Sendable, Hashable, Identifiable {
 /// The answer to a request.
 package enum ApprovalChoice: Sendable, Hashable {
     case approve(always: Bool)
-    /// `reason`: for hosts that pass one on.
+    /// `reason` is for hosts that pass it on.
     case reject(always: Bool, reason: String?)
     /// The id of one of the request's options.
     case option(String)

@@ -1,12 +1,12 @@
-/// Watches the requests of a host: asks for them whenever it tells of news, or again and again if it does not, and gives
-/// the differences.
+/// Watches the requests of a host and reports the differences. It reads them when the host announces a change, or at
+/// intervals if the host announces none.
 package struct ApprovalWatch: Sendable {
     package enum Event: Sendable, Hashable {
         /// A request waits for a decision.
         case added(Approval)
         /// It was decided, here or elsewhere.
         case decided(Approval)
-        /// The host has it no more.
+        /// The host no longer has it.
         case gone(Approval)
         /// The host does not answer; it is asked again, at ever longer intervals.
         case interrupted(String)
@@ -38,7 +38,7 @@ package struct ApprovalWatch: Sendable {
 
     /// Watches until the task is cancelled.
     ///
-    /// - Throws: What the first look throws, what `take` throws, and what is not mended by waiting.
+    /// - Throws: Errors of the first request, of `take`, and those that waiting cannot fix.
     package func run(
         isolation: isolated (any Actor)? = #isolation,
         _ take: (Event) async throws -> Void

@@ -21,7 +21,7 @@ package struct PendingApprovals: Sendable {
         return (new, missing)
     }
 
-    /// Says what became of a request.
+    /// Takes the result of a request.
     ///
     /// - Parameter now: The request as it is; nil where the host has it no more.
     /// - Returns: Whether this is news: not for one that still waits (lists may be behind), or is not known.

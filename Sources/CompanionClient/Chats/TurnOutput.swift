@@ -17,7 +17,7 @@ package enum TurnOutput: Sendable, Hashable {
     case mode(AgentMode)
     /// The agent waits for an answer, has got one, or went on.
     case question(QuestionNotice)
-    /// What the agent tells of its work.
+    /// What the agent reports about its work.
     case activity(AgentActivity)
     /// The stream broke; the history is read until it has the answer. The text is a notice for the user.
     case recovering(String)

@@ -52,7 +52,7 @@ package struct CommandedApprovals: ApprovalDeciding {
         return Approval(try await client.decide(approvalID: approval.id, optionID: option))
     }
 
-    /// Also tells when the live connection stands again or breaks: what happened meanwhile is told by nothing else.
+    /// Also reports when the live connection breaks or is back, because events in between are not sent again.
     package func awaitNews(_ tell: () -> Void) async throws {
         let news: [LiveEvent.Kind] = [.hello, .approvalAsked, .approvalDecided]
         try await LiveEventStream(client: client, clock: client.clock).run { output in

@@ -7,7 +7,7 @@ import NIOPosix
 import NIOSSL
 
 extension CompanionClientError {
-    /// Turns what the HTTP library throws into an error of ours: the one place where that happens.
+    /// Converts an error of the HTTP library. The only place that does so.
     ///
     /// - Parameters:
     ///   - endpoint: The host, as the message names it.
@@ -32,7 +32,7 @@ extension CompanionClientError {
         let early = "\(endpoint) closed the connection before its answer was complete."
         switch error {
         case let parser as HTTPParserError where parser == .invalidEOFState:
-            // An end inside the head is an end, whatever was there of it.
+            // The connection ended inside the head of the answer.
             return cut(early, .unknown)
         case is HTTPParserError:
             return make(.notACompanion, "What listens on \(endpoint) does not speak HTTP.", .answered)
@@ -74,7 +74,7 @@ extension CompanionClientError {
         return !isHandshakeCut(error)
     }
 
-    /// Whether a connection ended while TLS was agreed on: nothing is known of who listens, and nothing was sent.
+    /// Whether the connection ended during the TLS handshake. Nothing was sent.
     static func isHandshakeCut(_ error: any Error) -> Bool {
         guard case .handshakeFailed(.sslError(let causes))? = error as? NIOSSLError else { return false }
         return causes.contains { [.eofDuringHandshake, .eofDuringAdditionalCertficiateChainValidation].contains($0) }
@@ -110,8 +110,8 @@ extension CompanionClientError {
         }
     }
 
-    /// Errors that a system only gives to an attempt to connect. `EHOSTUNREACH` is not one of them: a connection that
-    /// stands can fail with it too.
+    /// Errors that only an attempt to connect gives. `EHOSTUNREACH` is not among them: an open connection can fail with
+    /// it too.
     private static let connectOnly: Set<CInt> = [ECONNREFUSED, ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT, EINVAL]
 
     private static func reason(_ code: CInt) -> String {

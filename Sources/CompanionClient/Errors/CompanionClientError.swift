@@ -1,7 +1,7 @@
 package import CompanionWire
 package import FoundationEssentials
 
-/// Why a host could not be asked, or what it refused.
+/// A failed request to a host, or one that it refused.
 package struct CompanionClientError: Error, Sendable {
     /// What kind of failure it is.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -47,17 +47,17 @@ package struct CompanionClientError: Error, Sendable {
         /// Status 5xx.
         package static let server = Code(.server)
 
-        /// The host shows another TLS key than the one that was paired. Nothing was sent to it.
+        /// The host shows another TLS key than when it was paired. Nothing was sent.
         package static let pinMismatch = Code(.pinMismatch)
         /// The host does not take the session's token, and a new one did not help.
         package static let sessionExpired = Code(.sessionExpired)
-        /// The host has ended this device's access: it was revoked, or its time is over.
+        /// The host has ended this device's access: it was revoked, or has expired.
         package static let revoked = Code(.revoked)
         /// A host that has one device at a time is now connected to another one.
         package static let superseded = Code(.superseded)
         /// The chat has a turn that runs.
         package static let busy = Code(.busy)
-        /// Somebody else was first, or the question's time is over: `hostText` says which.
+        /// Someone else decided first, or the question has expired: `hostText` says which.
         package static let alreadyDecided = Code(.alreadyDecided)
 
         package var description: String { value.rawValue }
@@ -98,10 +98,10 @@ package struct CompanionClientError: Error, Sendable {
     /// The host's time when it answered, from the `Date` header.
     package var serverDate: Date?
     package var delivery: Delivery
-    /// Whether a connection stood and ended before the whole answer was there: another one may do better. What listens
-    /// may as well be a tunnel whose other end is away.
+    /// Whether an open connection ended before the whole answer was there. A new one may work. The listener may also be
+    /// a tunnel whose other end is down.
     package var isCut = false
-    /// What helps, where the code alone does not say it: an act or a command.
+    /// The next step, if the code alone does not say it: an action or a command.
     package var advice: String?
     /// The id under which the prompt waits in the outbox, if it does.
     package var waitsAs: String?

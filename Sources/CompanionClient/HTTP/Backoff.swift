@@ -1,5 +1,5 @@
 extension CompanionClientConfiguration.Retries {
-    /// Those of a request that only reads: two more after the one that is made at once.
+    /// For requests that only read: two retries after an immediate one.
     var ofReads: CompanionClientConfiguration.Retries {
         CompanionClientConfiguration.Retries(count: min(count, 2), firstWait: firstWait, longestWait: longestWait)
     }
@@ -26,7 +26,7 @@ struct Backoff: Sendable {
         return wait
     }
 
-    /// Begins anew after a success.
+    /// Starts over after a success.
     mutating func reset() {
         self = Backoff(retries)
     }

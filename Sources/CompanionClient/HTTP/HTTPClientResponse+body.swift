@@ -9,7 +9,7 @@ extension HTTPClientResponse {
     ///
     /// - Parameters:
     ///   - limit: The most bytes that it may have.
-    ///   - endpoint: Who sends it, as the error names it.
+    ///   - endpoint: The sender, for the error message.
     /// - Throws: ``CompanionClientError/Code/tooLarge``; `CancellationError`; what the HTTP library throws.
     func bytes(upTo limit: Int, from endpoint: some CustomStringConvertible) async throws -> ByteBuffer {
         let bytes: ByteBuffer

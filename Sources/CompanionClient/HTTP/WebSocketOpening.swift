@@ -15,7 +15,7 @@ struct WebSocketOpening: Sendable {
     var headers: [(String, String)]
     /// For the connection, and for the answer to the request of the upgrade.
     var timeouts: CompanionClientConfiguration.Timeouts
-    /// The most bytes of a frame. Nothing is allocated for one that says that it has more.
+    /// The most bytes of a frame. Nothing is allocated for a longer one.
     var largestFrame: Int
     /// After so long without a frame the connection is dead, and is closed.
     var longestSilence: TimeAmount

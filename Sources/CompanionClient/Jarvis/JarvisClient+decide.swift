@@ -2,7 +2,7 @@ import CompanionWire
 import Logging
 import NIOHTTP1
 
-/// What is decided about a request for approval.
+/// The decision about a request for approval.
 package enum JarvisDecision: Sendable, Hashable {
     case approve
     /// The daemon insists on a reason.
@@ -41,14 +41,14 @@ extension JarvisClient {
         do {
             receipt = try await send(decision, for: before.id)
         } catch let error as CompanionClientError where error.delivery != .notSent {
-            // What arrived may have been done, whatever became of the answer. A 500 is also how daemons say that they
-            // do not know the id (jarvis, Errors).
+            // The daemon may have acted on it, even though its answer was lost. Daemons also answer 500 if they do not
+            // know the id (jarvis, Errors).
             do {
                 return try await confirm(decision, for: before.id) { state -> any Error in
                     if state.status == .pending { error } else { decided(state) }
                 }
             } catch is CompanionClientError {
-                // Nobody says what became of it: what is known of the decision counts, not why the look failed.
+                // The result is unknown: report the first error, not why the check failed.
                 throw error
             }
         }
@@ -65,7 +65,7 @@ extension JarvisClient {
         }
     }
 
-    /// Reads who has won: somebody else may have decided between the look and the decision, or after it.
+    /// Reads which decision counts: someone else may have decided before this one or after it.
     ///
     /// Where that cannot be read, or the daemon has the decided request no more, what it said of the decision counts.
     private func winner(

@@ -7,7 +7,7 @@ package struct JarvisDecisionError: Error, Sendable, CustomStringConvertible {
 
         private init(_ value: Value) { self.value = value }
 
-        /// Somebody was faster: ``JarvisDecisionError/status`` is what was decided. Nothing was sent.
+        /// Someone else decided first: ``JarvisDecisionError/status`` is the decision. Nothing was sent.
         package static let alreadyDecided = Code(.alreadyDecided)
         /// The daemon has no such request, or has it no more.
         package static let gone = Code(.gone)

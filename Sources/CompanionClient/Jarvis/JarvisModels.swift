@@ -16,7 +16,7 @@ package struct JarvisApprovalStatus: RawRepresentable, Codable, Sendable, Hashab
 /// A request for approval that nobody has decided. All texts are the requester's: hostile until they are sanitised.
 package struct JarvisApproval: Codable, Sendable, Hashable, Identifiable {
     package var id: JarvisApprovalID
-    /// What shall be done.
+    /// What the requester wants to do.
     package var action: String
     /// Why.
     package var reason: String
@@ -76,7 +76,7 @@ package struct JarvisHealth: Codable, Sendable, Hashable {
     package var isHealthy: Bool { status == "healthy" }
 }
 
-/// What is asked for with `POST /approval/request`.
+/// The body of `POST /approval/request`.
 package struct JarvisApprovalRequest: Codable, Sendable, Hashable {
     package var action: String
     package var reason: String

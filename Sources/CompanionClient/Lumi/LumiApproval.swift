@@ -55,7 +55,7 @@ package struct LumiApproval: Sendable, Hashable {
 
     private var pings = 0
     private var codes = 0
-    /// Which generation the answers so far tell of.
+    /// The generation that the answers so far indicate.
     private var generation: LumiGeneration?
 
     package init() {}

@@ -1,4 +1,4 @@
-/// What somebody is told and asked while a connection waits to be accepted.
+/// Tells and asks the user while a connection waits to be accepted.
 package struct LumiApprovalDelegate: Sendable {
     /// Called before each second of waiting, with the seconds that are left at most.
     package var waiting: @Sendable (_ secondsLeft: Int) -> Void

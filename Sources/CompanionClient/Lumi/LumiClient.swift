@@ -4,7 +4,7 @@ package import Logging
 import NIOCore
 import NIOPosix
 
-/// One connection to a Lumi host. It carries one command at a time, and is never made anew by itself.
+/// One connection to a Lumi host. It carries one command at a time, and never reconnects by itself.
 package actor LumiClient {
     package nonisolated let endpoint: CompanionEndpoint
     package nonisolated let configuration: LumiConfiguration

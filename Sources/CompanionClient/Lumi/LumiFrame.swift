@@ -22,8 +22,8 @@ package enum LumiFrameParser {
         return buffer.readLengthPrefixedSlice(as: UInt32.self)
     }
 
-    /// One buffer with length and payload: what is written at once arrives at once more often than not, and older Macs
-    /// lose frames that do not (lumi, Limits).
+    /// One buffer with length and payload. One write mostly arrives in one piece, and older Macs lose frames that do not
+    /// (lumi, Limits).
     static func frame(_ payload: Data) throws(Oversize) -> ByteBuffer {
         guard payload.count <= largestPayload else { throw Oversize(length: payload.count) }
         var buffer = ByteBuffer()

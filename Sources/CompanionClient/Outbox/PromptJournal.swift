@@ -1,7 +1,6 @@
 package import FoundationEssentials
 
-/// What is written down while a prompt that waited is sent, so that it is sent once: also if this process ends at any
-/// moment.
+/// A record of how far a waiting prompt was sent, so that it is sent only once, even if this process ends at any moment.
 package struct PromptJournal: Sendable {
     /// The prompt's id in the outbox.
     package let id: String
@@ -32,7 +31,7 @@ package struct PromptJournal: Sendable {
         }
     }
 
-    /// Marks the prompt as one that the host may have.
+    /// Notes that the host may have the prompt.
     func doubt() throws {
         guard try store.update({ $0.begin(id) }) else { throw CompanionClientError.sentByAnother }
     }

@@ -113,7 +113,7 @@ package struct AdminDevice: Codable, Sendable, Hashable, Identifiable {
     package var isRevoked: Bool?
 }
 
-/// What a host is and how it stands.
+/// A host's identity and state.
 package struct AdminStatus: Codable, Sendable, Hashable {
     package var id: String
     package var name: String

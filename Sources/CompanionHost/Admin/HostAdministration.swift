@@ -50,7 +50,7 @@ package struct HostAdministration: Sendable {
         try await control.setPermissions(permissions, of: id)
     }
 
-    /// How pairing stands.
+    /// The state of pairing.
     package var pairingState: CompanionPairingService.State {
         get async { await pairing.state }
     }

@@ -27,7 +27,7 @@ package enum AgentEvent: Sendable, Hashable {
     case text(String)
     /// Something that people have to know of the conversation itself. It becomes a paragraph of the answer.
     case notice(String)
-    /// A picture or a sound of the answer. A text says where it stands.
+    /// A picture or a sound of the answer. A text marks its place.
     case media(AgentMedia)
     /// A piece of what it thinks before it answers.
     case thought(String)
@@ -137,7 +137,7 @@ package protocol Agent: Sendable {
     /// Forgets its session of a chat, whose next turn begins a new one. Default: does nothing.
     func forget(chat: String)
 
-    /// What a turn's readers are told of an agent that was silent for too long.
+    /// The message to a turn's readers about an agent that was silent for too long.
     ///
     /// - Parameter limit: How long that is.
     func silenceText(_ limit: Duration) -> String

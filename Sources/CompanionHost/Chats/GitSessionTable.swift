@@ -96,7 +96,7 @@ struct GitSessionTable: Sendable {
         }
     }
 
-    /// Forgets where a chat's agent works: it begins anew with the next prompt.
+    /// Forgets where a chat's agent works. The next prompt begins a new session.
     ///
     /// - Parameter audit: What the audit notes of it; nil for nothing.
     func forget(

@@ -51,7 +51,7 @@ package final class GitSessions: Sendable {
     /// Finds out where a turn works, and what is there.
     ///
     /// - Parameters:
-    ///   - forget: Lets the agent forget its session of the chat, which begins anew.
+    ///   - forget: Lets the agent forget its session of the chat, so that a new one begins.
     ///   - say: Takes what the turn's readers have to know.
     /// - Throws: ``AgentError`` where the working tree cannot be made that the turn needs; `CancellationError`.
     func begin(
@@ -289,7 +289,7 @@ extension GitSessions {
 
     /// Files that are listed.
     private static let listed = 5000
-    /// Files that are compared where only some are wanted: git is told their names.
+    /// The files to compare if not all are needed. Git gets their names.
     private static let compared = 500
 
     private func changes(

@@ -73,7 +73,7 @@ extension CompanionDeviceStore {
         }
     }
 
-    /// Stores that no device of v1 is connected, and when it was heard of last.
+    /// Stores that no device of v1 is connected, and when it was last active.
     func storeDisconnection() async throws(CompanionHostError) {
         let now = clock.now()
         try await database.write(durably: true) { database in
@@ -119,7 +119,7 @@ extension CompanionDeviceStore {
             state.withLockedValue { state in
                 state.unstored.remove(id)
                 guard known else { return }
-                // Also one that has paired anew since its access was ended: its transaction came before this one.
+                // Also one that has paired again since its access was ended: its transaction came before this one.
                 state.known[id]?.isRevoked = true
                 if state.connection?.device.id == id { state.connection = nil }
             }

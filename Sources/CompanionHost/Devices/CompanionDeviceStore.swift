@@ -77,7 +77,7 @@ package final class CompanionDeviceStore: Sendable {
         }
     }
 
-    /// Notes that a device was heard of; written at most every five seconds.
+    /// Notes when a device was last active; written at most every five seconds.
     func touch(_ id: String) async {
         let now = clock.now()
         let isDue = state.withLockedValue { state in

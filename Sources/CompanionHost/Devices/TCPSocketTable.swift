@@ -21,7 +21,7 @@ struct TCPSocketTable: Sendable {
         var remote: Place
         /// The user id of who opened it.
         var owner: UInt32
-        /// 0 for a socket that no process has any more. Its owner is shown as 0, too, whoever had it.
+        /// 0 for a socket that no process has any more. Its owner is then shown as 0, too.
         var inode: UInt64
     }
 

@@ -11,7 +11,7 @@ extension GitSnapshots {
     /// Renames are looked for among this many files.
     private static let renames = "-l300"
 
-    /// What git is told to compare: only in the folder, with names below it. Paths may follow.
+    /// Arguments that limit git to the folder, with names relative to it. Paths may follow.
     private static func compare(_ options: [String], _ base: String, _ new: GitSnapshot) -> [String] {
         let folder = new.repository.folder
         let relative = folder.isEmpty ? [] : ["--relative=\(folder)/"]

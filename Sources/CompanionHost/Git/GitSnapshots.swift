@@ -284,7 +284,7 @@ struct GitSnapshots: Sendable {
     }
 }
 
-/// The files of a working tree that are not as in its commit, as git is told of them.
+/// The files of a working tree that differ from its commit, as input for git.
 private struct WorkingEntries: Sendable {
     /// For `update-index --index-info`: what is gone, and what is not read.
     var placed: [UInt8] = []
@@ -322,14 +322,14 @@ private struct WorkingEntries: Sendable {
         var (total, count) = (0, 0)
         for path in paths where !deleted.contains(path) {
             guard directories.isReal(above: path) else {
-                // A link stands where its directory was: what it leads to is not the project's.
+                // A link has replaced its directory: its target is not part of the project.
                 if !others.contains(path) { place(path, mode: "0", name: nothing) }
                 continue
             }
             let name = path.bytes.map { CChar(bitPattern: $0) } + [0]
             guard let status = FileStatus(nameBytes: name, in: root) else { continue }
             switch status.kind {
-            // A file that became a directory. Git removes it by itself only before it is told of what is in there.
+            // A file that became a directory. Git removes it only before it gets the files in it.
             case .directory where directories.withFiles.contains(path): place(path, mode: "0", name: nothing)
             case .directory where !others.contains(path), .link: read += path.bytes + [0]
             case .directory: place(path, mode: "160000", name: Self.name(GitSnapshots.repositoryMark, "", repository))

@@ -21,7 +21,7 @@ struct VersionGate: RouterMiddleware {
         context.isSecure = isSecure
         let path = request.uri.path
         guard let version = Self.version(of: request) else {
-            // Whoever is to find out which versions there are has to be answered.
+            // A client of any version may ask which versions there are.
             guard path == "/health" else { throw refusal(HostErrorText.versionUnsupported) }
             return try await next(request, context)
         }

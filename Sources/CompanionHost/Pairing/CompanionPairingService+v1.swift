@@ -74,7 +74,7 @@ extension CompanionPairingService {
         return device.id
     }
 
-    /// Counts a request as a guess before it is judged, where it can be one. With the digits locked, only somebody who
+    /// Counts a request as a guess before it is judged, where it can be one. With the digits locked, only someone who
     /// has the token is judged.
     ///
     /// - Returns: Whether it is counted.

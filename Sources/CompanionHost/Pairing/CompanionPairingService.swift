@@ -31,7 +31,7 @@ package actor CompanionPairingService {
     var limiter = RateLimiter(burst: 24, interval: 5)
     /// Three wrong tokens at once from one address, then one every 30 s.
     var tokenLimiter = RateLimiter(burst: 3, interval: 30)
-    /// How often a wrong token is reported and audited, whoever sends it: twelve at once, then one every 5 s. Everybody on
+    /// How often a wrong token is reported and audited, from any address: twelve at once, then one every 5 s. Anyone on
     /// the network can send wrong ones, from as many addresses as they like.
     var tokenReports = RateLimiter(burst: 12, interval: 5)
     /// Wrong tokens that were not audited since the last one that was.
@@ -113,7 +113,7 @@ package actor CompanionPairingService {
     }
 
     /// Opens pairing again after too many failures, and forgets those that did not lock it yet. To be called for
-    /// somebody at this machine only.
+    /// someone at this machine only.
     package func unlock() async throws {
         let now = clock.now()
         let failures = budget.failuresInARow

@@ -4,7 +4,7 @@ import GRDB
 
 /// How many guesses at six digits are left over all challenges, restarts and addresses (companion-v2, Guess budget).
 ///
-/// Tokens are not counted: nobody guesses 128 bits, and whoever could lock them could keep everybody from pairing.
+/// Tokens are not counted: nobody guesses 128 bits, and a lock would let anyone keep everyone else from pairing.
 struct PairingBudget: Sendable, Hashable {
     /// Failures in a row that lock the digits.
     static let failureLimit = 10
@@ -58,7 +58,7 @@ struct PairingBudget: Sendable, Hashable {
         )
     }
 
-    /// Forgets the failures, after a success or by somebody at the host.
+    /// Forgets the failures, after a success or at the owner's request.
     static func storeReset(in database: Database) throws {
         try database.execute(sql: "UPDATE pairingGuard SET failuresInARow = 0, locked = 0")
     }

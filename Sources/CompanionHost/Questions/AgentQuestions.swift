@@ -180,7 +180,7 @@ package final class AgentQuestions: Sendable {
         return question
     }
 
-    /// Hands a stored answer to the agent, whatever becomes of who gave it.
+    /// Gives a stored answer to the agent, even if the device that answered is gone.
     func settle(_ decided: HostQuestion) {
         waiting.withLockedValue { $0[decided.id] }?.yield(decided)
         tell(decided)

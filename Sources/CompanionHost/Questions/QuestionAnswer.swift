@@ -17,7 +17,7 @@ package enum QuestionAnswer: Sendable, Hashable {
 
 /// Who answers a question.
 package struct QuestionDecider: Sendable, Hashable {
-    /// For people: for the audit and for whoever is second.
+    /// For people: for the audit, and for the one who answers second.
     package var name: String
     /// nil for the owner.
     package var device: CompanionDevice?

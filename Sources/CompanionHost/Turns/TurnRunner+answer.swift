@@ -172,13 +172,13 @@ extension TurnRunner {
             let changed = await self.count(ending, since: start.withLockedValue { $0 })
             // The readers and the history get the end soon; the agent may need seconds to exit.
             self.end(job, as: ending, text: text, changed: changed)
-            // Whoever sees the end finds it stored, also after a crash right now.
+            // Readers see the end only once it is stored, so a crash cannot take it back.
             let isStored = (try? await job.feed.waitForEnd()) != nil
             return isStored && ending == .finished
         }
     }
 
-    /// Tells of a mode that differs from the one that was told of before.
+    /// Reports a mode that differs from the last one reported.
     private func tell(_ mode: AgentMode, of job: Job, after told: NIOLockedValueBox<AgentMode?>) {
         let isNew = told.withLockedValue { last in
             defer { last = mode }

@@ -54,7 +54,7 @@ package final class TurnRunner: Sendable {
         }
     }
 
-    /// Puts an agent's question to whoever may answer it, and tells the turn's readers.
+    /// Asks everyone who may answer an agent's question, and tells the turn's readers.
     typealias Ask = @Sendable (AgentQuestion, AgentTurn, @Sendable (AgentEvent) -> Void) async -> AgentDecision
 
     let agent: any Agent

@@ -8,7 +8,7 @@ package struct AICLIPayload: Sendable, Hashable {
     package static let longestToken = 1024
 
     package var endpoint: CompanionEndpoint
-    /// Whoever has it may do everything at the server.
+    /// Gives full access to the server.
     package var token: String
 
     /// Whether TLS is spoken there.

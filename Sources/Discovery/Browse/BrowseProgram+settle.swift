@@ -59,7 +59,7 @@ extension BrowseProgram {
         }
         guard !keepsWatching else { return commands }
         guard !settlesNow else {
-            // Whoever wanted to know no more ends now, and shall not wait until each resolver is freed.
+            // The caller ends here and need not wait until each resolver is freed.
             guard !finished.isEmpty, !clock.isRunning else { return commands }
             clock.isRunning = true
             return commands + [.wake(after: Self.tick)]

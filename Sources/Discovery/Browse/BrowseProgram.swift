@@ -207,7 +207,7 @@ package struct BrowseProgram: EngineProgram {
     }
 
     private mutating func retry(_ instance: ServiceInstance) -> [EngineCommand<DiscoveryEvent>] {
-        // Whoever has left or been resolved in the meantime has no failures any more.
+        // An instance that has left or was resolved in the meantime has no failures any more.
         guard failures[instance] != nil, resolving[instance] == nil, !queue.contains(instance) else { return [] }
         let release: [EngineCommand<DiscoveryEvent>] = finished.remove(instance) ? [.release(instance)] : []
         // What the host has answered stands until it fails to answer again.

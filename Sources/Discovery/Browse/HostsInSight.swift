@@ -1,6 +1,6 @@
 import CompanionWire
 
-/// The hosts in sight, kept up to date with the events of browsing. Whoever shows or uses hosts reads them here.
+/// The hosts in sight, kept up to date with the events of browsing. All code that shows or uses hosts reads them here.
 package struct HostsInSight: Sendable {
     /// In no particular order; ``sort()`` gives them one until the next event.
     package private(set) var hosts: [DiscoveredHost]

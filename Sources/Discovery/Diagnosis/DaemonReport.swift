@@ -6,7 +6,7 @@ package enum DaemonReport: Sendable, Hashable {
     case noBus(path: String)
     /// There is a socket, but the bus behind it does not do its work, for this reason.
     case busBroken(String)
-    /// The bus works, and nobody there is the Avahi daemon.
+    /// The bus works, but the Avahi daemon is not on it.
     case noDaemon
     /// The daemon is there and does not answer, or refuses to: this is what happened.
     case daemonBroken(String)

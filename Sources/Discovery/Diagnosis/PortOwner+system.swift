@@ -7,8 +7,8 @@ extension PortOwner {
         let entries = sockets(at: port)
         guard !entries.isEmpty else { return [] }
         let processes = processes(with: Set(entries.map(\.inode)))
-        // This process looks around by mDNS, too, maybe at the same time. A socket of its own that was closed before its
-        // owner was looked for would seem to be somebody else's.
+        // This process uses mDNS, too, maybe at the same time. If one of its own sockets closes before the search for
+        // its owner, the socket seems to belong to another program.
         let remaining = Set(sockets(at: port).map(\.inode))
         let others = entries.filter { processes[$0.inode]?.pid != getpid() && remaining.contains($0.inode) }
         return owners(of: port, in: others, processes: processes)

@@ -14,7 +14,7 @@ package struct UDPSocketEntry: Sendable, Hashable {
         self.inode = inode
     }
 
-    /// Reads a table; lines that are none, such as the title, are passed over.
+    /// Reads a table; other lines, such as the title, are skipped.
     package static func parse(_ table: String) -> [UDPSocketEntry] {
         table.parts("\n").compactMap { line in
             // sl local_address rem_address st tx_queue:rx_queue tr:tm->when retrnsmt uid timeout inode …

@@ -30,7 +30,7 @@ struct DNSResponse: Sendable {
     /// The owners of records that are on their way out.
     private var left: [DNSName] = []
 
-    /// Reads a packet. Returns nil for a query, and for what is cut off or makes no sense.
+    /// Reads a packet. Returns nil for a query, and for a cut or invalid packet.
     init?(_ packet: [UInt8]) {
         var reader = DNSReader(packet)
         guard reader.number() != nil, let flags = reader.number(), flags & 0x8000 != 0,

@@ -7,7 +7,7 @@ package enum HostNameQuery {
     private static let rest = Duration.milliseconds(150)
 
     /// The addresses that the machine of a name gives for it, the most usable first: IPv4 before IPv6, and link-local
-    /// addresses last. Whoever answers may lie: an address is a hint.
+    /// addresses last. Any machine may answer, and lie: an address is a hint.
     ///
     /// Blocks until there is an answer, or for `limit`: not to be called on a cooperative thread.
     ///
@@ -80,7 +80,7 @@ package enum HostNameQuery {
     /// The addresses in the packets that have come.
     private static func answers(_ socket: LinkedSocket, _ name: DNSName) -> [IPAddress] {
         var found: [IPAddress] = []
-        // As many as are read in one go at most: whoever floods the network does not keep this from ending.
+        // Reads a limited number of packets, so that a flood cannot keep the loop from ending.
         for _ in 0..<64 {
             guard let (packet, _) = socket.socket.receive(zone: socket.zone) else { break }
             guard let response = DNSResponse(packet) else { continue }

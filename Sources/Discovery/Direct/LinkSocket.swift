@@ -11,9 +11,10 @@ final class LinkSocket {
     let descriptor: Int32
     private let link: ServiceInstance.Link
 
-    /// - Parameter listens: Whether it hears what is multicast to port 5353, beside whoever else does; it is bound to
-    ///   the group's address, so that it takes nobody's unicast packets away. Else it has a port of its own, and sends.
-    /// - Returns: nil where the network refuses that.
+    /// - Parameter listens: Whether to receive multicast packets to port 5353, together with other programs. The socket
+    ///   is bound to the group's address, so that it takes no unicast packets from them. If false, it has its own port,
+    ///   and sends.
+    /// - Returns: nil if the network refuses that.
     init?(_ link: ServiceInstance.Link, listens: Bool) {
         self.link = link
         let family = link.transport == .ipv4 ? AF_INET : AF_INET6
@@ -22,7 +23,7 @@ final class LinkSocket {
             Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue),
             0
         )
-        // What is given up here is closed by deinit, too.
+        // deinit closes the socket on failure, too.
         guard descriptor >= 0, listens ? listen() : prepareToSend() else { return nil }
     }
 

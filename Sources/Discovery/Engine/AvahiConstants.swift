@@ -15,7 +15,7 @@ enum AvahiConstant {
 }
 
 extension ServiceInstance.Transport {
-    /// nil for what is neither IPv4 nor IPv6: Avahi says so of what a DNS server told it.
+    /// nil for neither IPv4 nor IPv6, which Avahi reports for records from a DNS server.
     init?(_ value: AvahiProtocol) {
         switch value {
         case AvahiConstant.ipv4: self = .ipv4

@@ -37,7 +37,7 @@ extension TXTRecord {
 }
 
 extension ServiceResolution {
-    /// Copies what a resolver's callback was given. Returns nil if that is no address and port to connect to.
+    /// Copies the arguments of a resolver's callback. Returns nil if they have no address and port to connect to.
     init?(
         interface index: AvahiIfIndex,
         hostName: UnsafePointer<CChar>?,

@@ -36,7 +36,7 @@ final class AvahiTimer {
 
 private func timerFired(_ timeout: OpaquePointer?, _ pointer: UnsafeMutableRawPointer?) {
     guard let pointer else { return }
-    // Kept while it fires: the loop lets go of it then.
+    // Kept while it fires, because the loop releases it then.
     let timer = Unmanaged<AvahiTimer>.fromOpaque(pointer).takeUnretainedValue()
     withExtendedLifetime(timer) { timer.fire() }
 }

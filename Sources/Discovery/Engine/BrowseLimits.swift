@@ -14,7 +14,7 @@ package struct BrowseLimits: Sendable, Hashable {
     }
 }
 
-/// The Avahi daemon's limits, from its configuration file: it does not tell them by itself.
+/// The Avahi daemon's limits, from its configuration file: it does not report them.
 enum DaemonLimits {
     private static let path = "/etc/avahi/avahi-daemon.conf"
     /// What else is an object of ours: browsers.

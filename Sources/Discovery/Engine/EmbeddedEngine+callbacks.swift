@@ -38,7 +38,7 @@ func embeddedServiceBrowsed(
 ) {
     guard let timer = SettleTimer.from(pointer) else { return }
     guard event != AVAHI_BROWSER_ALL_FOR_NOW else { return timer.start() }
-    // Avahi-core has no way from a browser to its server, so the number of a failure is not to be had here.
+    // Avahi-core has no way from a browser to its server, so the error number is not available here.
     timer.context.browsed(event, interface, transport, name, domain) { Int32(AVAHI_ERR_FAILURE) }
 }
 

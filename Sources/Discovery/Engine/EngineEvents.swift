@@ -1,8 +1,8 @@
 import DequeModule
 import NIOConcurrencyHelpers
 
-/// The events of one connection. What an instance resolves to goes ahead of the little else that waits: a new resolver
-/// costs the engine a round trip, and whoever wants one host shall not wait for those of others.
+/// The events of one connection. Resolved instances overtake other waiting events: a new resolver costs the engine a
+/// round trip, and a caller that wants one host should not wait for the resolvers of others.
 ///
 /// It has one reader.
 struct EngineEvents: AsyncSequence, Sendable {
@@ -73,7 +73,7 @@ struct EngineEvents: AsyncSequence, Sendable {
                 if let event = events.popFirst() { return event }
                 guard await wakes.next(isolation: actor) != nil else { break }
             }
-            // After the end comes what waits; whoever is cancelled wants no more.
+            // After the end, the events that still wait follow, except for a cancelled task.
             return Task.isCancelled ? nil : events.popFirst()
         }
     }

@@ -170,7 +170,7 @@ typealias LeaveReason = @Sendable () async -> DiscoveryError?
 
 /// The pauses between attempts to reach an engine: 100 ms, doubled up to 5 s.
 struct ReconnectBackoff: Sendable {
-    /// A connection that lasted this long starts the pauses anew.
+    /// After a connection that lasted this long, the pauses start over.
     static let stableAfter = Duration.seconds(10)
 
     private var pause = Duration.milliseconds(100)

@@ -1,8 +1,8 @@
 import CAvahi
 import CompanionWire
 
-/// Asks hosts for the records of their instances, past the engine: Avahi does not tell who sent a record, and of some
-/// hosts the sender's address is the only one to be had.
+/// Asks hosts for the records of their instances directly, without the engine: Avahi does not tell who sent a record,
+/// and the sender's address is the only one that some hosts give.
 ///
 /// The query leaves from a port of its own, so that a host answers to it alone and with everything (RFC 6762, sections
 /// 5.1 and 6.7); some hosts multicast their answer all the same, which is heard too.
@@ -10,7 +10,7 @@ import CompanionWire
 /// Made on Avahi's thread or before the loop is started; used with the loop lock held; closed when the loop has
 /// stopped.
 final class LinkQuery {
-    /// The most packets that are read in one go, lest whoever floods the network keeps the loop.
+    /// The most packets to read at once, so that a flood cannot block the loop.
     private static let batch = 64
 
     private let link: ServiceInstance.Link
@@ -21,7 +21,7 @@ final class LinkQuery {
     private let listener: LinkSocket?
     private var watches: [OpaquePointer] = []
     private var asked: [DNSName: ServiceInstance] = [:]
-    /// What was multicast since it listens, where it is to be kept.
+    /// The records that were multicast since listening began, if ``keepsWhatItHears``.
     private var overheard = DNSResponse()
     var keepsWhatItHears = false
     /// As many hosts as the embedded engine's cache holds.

@@ -1,14 +1,14 @@
 import CAvahi
 import Glibc
 
-/// Holds back the embedded engine's word that all known answers are in, until its second query had time to be answered.
+/// Delays the embedded engine's event that all known answers are in until its second query had time to be answered.
 ///
 /// The engine starts with an empty cache and says so a second after its first query. But a responder that has multicast
 /// a record in the last second does not repeat it (RFC 6762, section 6): a host that has just been announced, or that
-/// has just answered somebody else, keeps silent then. The second query goes out a second after the first (section
+/// has just answered another machine, keeps silent then. The second query goes out a second after the first (section
 /// 5.2), and answers to it come within 120 ms (section 6), Avahi's own delays of 100 ms on both sides not counted.
 final class SettleTimer {
-    /// Milliseconds between the engine's word and ours.
+    /// Milliseconds between the engine's event and ours.
     private static let delay: UInt32 = 500
 
     let context: BrowserContext

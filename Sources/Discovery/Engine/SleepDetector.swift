@@ -1,7 +1,7 @@
 /// Notices that this program did not run for a while: the machine was suspended, or the process was stopped.
 ///
-/// Meanwhile hosts have come and gone unheard, and mDNS asks for them again after up to an hour only (RFC 6762,
-/// section 5.2). Whoever slept had better ask anew at once.
+/// Hosts may have come and gone in that time, and mDNS queries again only after up to an hour (RFC 6762, section 5.2).
+/// After a sleep, query again at once.
 package struct SleepDetector: Sendable {
     /// How often to look at the clock.
     package static let period = Duration.seconds(2)
@@ -14,7 +14,7 @@ package struct SleepDetector: Sendable {
         last = now
     }
 
-    /// Takes in that a period is over.
+    /// Notes that a period is over.
     ///
     /// - Parameter now: By a clock that goes on during a suspend, as `ContinuousClock` does.
     /// - Returns: How long the program slept; nil if it did not.

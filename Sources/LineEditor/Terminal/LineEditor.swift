@@ -188,7 +188,7 @@ extension LineEditor {
             hasReports = true
             front.withLock { $0 = isFront }
         } else if hasReports {
-            // Somebody types here. Had they left since, a terminal that reports would have said so.
+            // The user types here. A terminal that reports focus would have said if they had left.
             front.withLock { $0 = $0 ?? true }
         }
         if typed.count < Self.mostTypedAhead { typed += bytes }

@@ -51,7 +51,7 @@ final class TerminalMode: Sendable {
         let wasOriginal = !isChanged.exchange(true, ordering: .sequentiallyConsistent)
         tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
         guard wasOriginal else { return nil }
-        // Before the terminal is told to mark what is pasted: that may come at once.
+        // Before the terminal starts to mark pasted text, which may come at once.
         let earlier = TerminalInput.available
         TerminalOutput.write(Self.reportsOn)
         return earlier

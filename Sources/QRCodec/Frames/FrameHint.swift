@@ -1,6 +1,6 @@
-/// What whoever holds a code to a camera can do so that it is read.
+/// What the user can do so that the camera reads the code.
 package enum FrameHint: String, Sendable, Hashable, CaseIterable {
-    /// There is no code to be seen.
+    /// No code is in sight.
     case showCode
     case tooDark
     case tooBright

@@ -60,7 +60,7 @@ final class FrameMailbox: @unchecked Sendable {
         contents.failure = failure
     }
 
-    /// Says that no more frames are taken; whoever waits goes on.
+    /// Ends the frames; a waiting task continues.
     func close() {
         lock()
         defer { unlock() }

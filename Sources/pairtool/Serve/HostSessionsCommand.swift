@@ -119,7 +119,8 @@ struct HostChangesCommand: AsyncParsableCommand {
         request.stat = view.stat
         request.file = view.file
         guard let changes = try await output.ask(request).changes else { throw CommandError.strangeAnswer }
-        try await ChangesView(output: output, changes: changes).show(file: view.file, avoidsPager: view.pager.avoidsPager)
+        let shown = ChangesView(output: output, changes: changes)
+        try await shown.show(file: view.file, avoidsPager: view.pager.avoidsPager)
     }
 }
 

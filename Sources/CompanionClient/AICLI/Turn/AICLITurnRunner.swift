@@ -6,7 +6,7 @@ import History
 package struct AICLITurnRunner: Sendable {
     package let client: AICLIClient
     package let store: AICLIStore
-    /// Where what is said is kept.
+    /// Where the chat is stored.
     package var messages: AICLIMessages
     /// nil denies every question that the allowed tools do not cover.
     package var permissions: AICLIPermissionAnswering?

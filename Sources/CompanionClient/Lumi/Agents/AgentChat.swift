@@ -4,7 +4,7 @@ import NIOConcurrencyHelpers
 package import Providers
 
 /// Chats with the agents of a Lumi host: this machine asks the agent's provider itself, as the phone's app does, with
-/// the agent's system prompt, model and temperature, and keeps what is said: ``LumiConversations``. The Mac is not
+/// the agent's system prompt, model and temperature, and stores the chat: ``LumiConversations``. The Mac is not
 /// asked.
 package struct AgentChat: TurnRunning {
     package let takesImages = true

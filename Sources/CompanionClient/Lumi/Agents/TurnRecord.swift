@@ -1,7 +1,7 @@
 import CompanionWire
 import FoundationEssentials
 
-/// What is said in a turn: the prompt, and the answer as far as it came.
+/// The content of a turn: the prompt, and the answer as far as it came.
 struct TurnRecord {
     private let prompt: LumiMessage
     private let agent: UUID

@@ -21,8 +21,8 @@ package struct LumiHolder {
     ///   - mac: The connected socket, with nothing under way.
     ///   - listener: A Unix socket that listens at a path.
     ///   - idle: For how long it waits for the next command.
-    ///   - answerLimit: For how long it waits for an answer, and at least for a client that says nothing: whoever has
-    ///     waited for so long has given up.
+    ///   - answerLimit: For how long it waits for an answer, and at least for a silent client: a client that has waited
+    ///     that long has given up.
     package init(
         mac: Int32,
         listener: Int32,
@@ -49,7 +49,7 @@ package struct LumiHolder {
         while !isOver {
             let unanswered = relay.unanswered
             var waiting = [pollfd(fd: mac, events: Int16(POLLIN), revents: 0)]
-            // Nobody else may come while an answer is out.
+            // No other client may connect before the answer is there.
             if let client {
                 waiting.append(pollfd(fd: client, events: Int16(POLLIN), revents: 0))
             } else if relay.unanswered == 0 {
@@ -65,13 +65,13 @@ package struct LumiHolder {
                 default: readClient()
                 }
             }
-            // What the Mac sends by itself prolongs nothing.
+            // Frames that the Mac sends unasked do not extend the deadline.
             if relay.unanswered != unanswered || waiting.dropFirst().contains(where: { $0.revents != 0 }) {
                 let limit = client == nil ? idle : max(idle, answerLimit)
                 deadline = .now + (relay.unanswered > 0 ? answerLimit : limit)
             }
         }
-        // Another holder may have the place meanwhile.
+        // Another holder may use the path by now.
         if let place, Self.file(path) == place { unlink(path) }
         if let client { close(client) }
         close(listener)

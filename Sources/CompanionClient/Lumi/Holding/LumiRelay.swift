@@ -9,7 +9,7 @@ package struct LumiRelay: Sendable {
         /// Send this frame to the Mac, in one write (lumi, Limits).
         case toMac([UInt8])
         case toClient([UInt8])
-        /// The client sends what is no frame: it is no command of ours.
+        /// The client sent invalid data, so it is not a pairtool command.
         case leaveClient
         /// Close everything.
         case end

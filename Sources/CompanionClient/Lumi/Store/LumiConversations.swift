@@ -16,7 +16,7 @@ package struct LumiConversations: Sendable {
     /// The chats of each agent, as they were when the agents were listed.
     private let listed = NIOLockedValueBox<[String: [CompanionChat]]?>(nil)
 
-    /// - Parameter history: Whoever opened it closes it.
+    /// - Parameter history: The caller closes it.
     package init(
         _ store: LumiStore,
         in history: HistoryStore,
@@ -38,7 +38,7 @@ package struct LumiConversations: Sendable {
     /// - Throws: ``LumiStoreError``, `HistoryError`.
     package func conversation(_ id: UUID) async throws -> LumiConversation? {
         try await move()
-        // What an earlier version kept of it may be damaged: whoever asks for it is told.
+        // An earlier version's file of it may be damaged: this throws then.
         _ = try store.localConversation(id)
         return try await history.keptChat(id: LumiStore.id(id), hostID: host.id).flatMap(LumiConversation.init)
     }
@@ -73,7 +73,7 @@ package struct LumiConversations: Sendable {
         }
     }
 
-    /// What was pulled last, as ``LumiStore/mark(of:)`` tells it from others; nil if it has to be pulled anew.
+    /// The mark of the last pull (``LumiStore/mark(of:)``); nil if it has to be pulled again.
     package func pulledMark() async throws -> Int64? {
         try await history.pulledMark(hostID: host.id)
     }
@@ -147,7 +147,7 @@ extension LumiConversations: ProjectBrowsing, ChatBrowsing {
         return try await readChats(store.loadAgents()?.items ?? []).filter { $0.projectId == projectID }
     }
 
-    /// The first page is read anew; those behind it are of the chat as it was then.
+    /// The first page is read again; later pages are of the chat as it was then.
     package func messagesPage(chatID: String, cursor: String?, limit: Int) async throws
         -> CompanionMessagesPageResponse
     {
@@ -174,7 +174,7 @@ extension LumiConversations: ProjectBrowsing, ChatBrowsing {
         let known = Set(agents.map { LumiStore.id($0.id) })
         let kept = try await history.keptChats(hostID: host.id)
         let ids = Set(kept.map(\.id))
-        // What could not be moved. Whoever asks for one of them is told which file it is.
+        // Those that could not be moved. Opening one fails, and names its file.
         let damaged = store.localIDs().map(LumiStore.id).filter { !ids.contains($0) }.map { id in
             CompanionChat(
                 id: id,

@@ -51,7 +51,7 @@ extension LumiStore {
         }
     }
 
-    /// Deletes an agent here. A pulled one is hidden, until it is taken back; so is one that the Mac lists again later.
+    /// Deletes an agent here. A pulled one stays hidden until it is restored, even if the Mac lists it again.
     package func delete(_ id: UUID) throws {
         try changeAgents { own in
             own.agents.removeAll { $0.id == id }

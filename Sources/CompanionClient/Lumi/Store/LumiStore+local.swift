@@ -82,7 +82,7 @@ extension LumiStore {
             try read()
             return false
         } catch {
-            // One that is refused, for others can have written it, is not looked at. One of a newer version is whole.
+            // A file that others may have written is refused unread. One of a newer version is intact.
             return error.code != .newer && (error.code != .unusable || error.remedy == nil)
         }
     }

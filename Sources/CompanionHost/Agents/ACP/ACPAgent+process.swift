@@ -36,7 +36,7 @@ extension ACPAgent {
                     try await running.value
                 } onCancel: {
                     start.connection.end(ACPEnd.shutdown)
-                    // For one that does not even read what it is told.
+                    // For an agent that does not even read its input.
                     let limit =
                         DispatchTime.now() + .milliseconds(Int((Self.patience + Self.patience) / .milliseconds(1)))
                     DispatchQueue.global().asyncAfter(deadline: limit) {
@@ -59,7 +59,7 @@ extension ACPAgent {
     private func tell(_ reason: (any Error)?, _ lines: [String]) {
         switch reason {
         case ACPEnd.asked?, ACPEnd.shutdown?, nil: return
-        // The turn that needed the agent tells of it.
+        // The turn that needed the agent reports it.
         case let refusal as ACPRefusal where refusal.code == ACPRefusal.signInRequired: return
         case let reason?:
             report(AgentReport(message: "\(describe(reason))", lines: lines, log: logPath))

@@ -27,7 +27,7 @@ package struct ACPAgent: Agent {
 
     /// - Parameters:
     ///   - sessions: Which session a chat goes on in.
-    ///   - clientVersion: What the agent is told of this program.
+    ///   - clientVersion: This program's version, for the agent.
     ///   - logPath: The file for what the agent writes to standard error.
     ///   - report: Called with what the owner of the host has to know.
     /// - Throws: ``CompanionHostError/Code/agentNotFound``.
@@ -183,7 +183,7 @@ extension ACPAgent {
         do {
             try await sessions.keep(record)
         } catch {
-            // The chat goes on; only a restart would have it begin anew.
+            // The chat goes on; only a restart would start a new session.
             logger.warning("agent's session not stored", metadata: .failure(error, ["chat": "\(record.chatID)"]))
         }
     }

@@ -24,7 +24,7 @@ final class ACPConnection: Sendable {
     struct Limits: Sendable {
         /// From its start to its answer to `initialize`: some are downloaded first.
         var start = Duration.seconds(60)
-        /// To begin a session or to take one up; each sign of life begins it anew.
+        /// To begin or resume a session; each sign of life restarts it.
         var session = Duration.seconds(120)
         /// To end a prompt that was cancelled.
         var cancel = Duration.seconds(10)
@@ -98,7 +98,7 @@ final class ACPConnection: Sendable {
         if isOver { end(ACPEnd.asked) }
     }
 
-    /// The agent writes nothing any more: no more turns, and nothing more for it to read. Whoever waits is told the
+    /// The agent writes nothing any more: no more turns, and nothing more for it to read. All who wait get the
     /// reason once it is known, by ``end(_:)``.
     func outputEnded() {
         state.withLockedValue { $0.hasEndedOutput = true }
@@ -140,7 +140,7 @@ final class ACPConnection: Sendable {
         }
     }
 
-    /// Ends the conversation: whoever waits is told the reason. The first reason counts.
+    /// Ends the conversation: all who wait get the reason. The first reason counts.
     func end(_ reason: any Error) {
         let (calls, readers) = state.withLockedValue { state in
             guard state.end == nil else { return ([Waiting](), [CheckedContinuation<ACPAgentInfo, any Error>]()) }
@@ -300,7 +300,7 @@ final class ACPConnection: Sendable {
         guard let since = state.withLockedValue({ $0.calls[number]?.since }) else { return }
         let rest = limit - (.now - since)
         guard rest > .zero else {
-            // First: whoever waits may begin another turn at once.
+            // First, because the waiting task may begin another turn at once.
             retire()
             fail(number, ACPEnd.silent(limit))
             return

@@ -1,6 +1,6 @@
 import CompanionWire
 
-/// What an agent tells of a session while it works (`session/update`).
+/// What an agent reports about a session while it works (`session/update`).
 enum ACPUpdate: Sendable, Hashable {
     case userMessage(ACPContent)
     case agentMessage(ACPContent)

@@ -17,7 +17,7 @@ extension ProjectFiles {
         var visits = 0
         var isComplete = true
         while let names = pending.popLast() {
-            // A directory that vanished, or may not be read, is passed by.
+            // A directory that vanished, or may not be read, is skipped.
             guard let listing = try? listing(of: names) else {
                 isComplete = false
                 continue

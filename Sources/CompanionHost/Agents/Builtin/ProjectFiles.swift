@@ -124,7 +124,7 @@ final class ProjectFiles {
         return (Self.contents(of: file, limit: limit), opened.size)
     }
 
-    /// Whether something has this path, be it a symbolic link that leads nowhere.
+    /// Whether the path exists, even as a symbolic link that leads nowhere.
     func exists(_ names: [String]) -> Bool {
         guard let name = names.last, ProjectRoot.isName(name),
             let directory = try? root.open(names.dropLast(), ProjectRoot.lookOnly | O_DIRECTORY)

@@ -151,7 +151,7 @@ extension ModelTool {
     /// Carries a command out.
     ///
     /// - Parameter limit: Bytes of the result.
-    /// - Returns: What the model gets, and what people are told of it.
+    /// - Returns: The text for the model, and the text for people.
     static func run(
         _ command: BuiltinCommand,
         in directory: String,

@@ -85,7 +85,7 @@ struct ModelTurn {
 }
 
 extension ModelTurn {
-    /// Asks once, again after what can be mended.
+    /// Asks once, and again after a failure that can be fixed.
     private mutating func ask() async throws -> Answer {
         while true {
             let prompt = try conversation.request()

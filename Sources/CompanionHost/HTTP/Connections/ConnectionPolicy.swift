@@ -3,10 +3,10 @@ import FoundationEssentials
 
 /// Who may be connected, for how long, and who gives way. A value: events and times come in, and whom to end goes out.
 ///
-/// A new connection is let in as long as another may give way to it. Whoever has not proven to be a paired device gives
-/// way first, the oldest first: idle connections, then those that are sending something, then those that are being
+/// A new connection is let in as long as another may give way to it. Peers that have not proven to be a paired device
+/// give way first, the oldest first: idle connections, then those that are sending something, then those that are being
 /// answered. A paired device gives way only while it is idle. So a peer that holds connections open loses them to
-/// whoever comes, at its own address too.
+/// newcomers, also to those from its own address.
 struct ConnectionPolicy: Sendable {
     /// A connection, as its owner numbers it.
     typealias ID = UInt

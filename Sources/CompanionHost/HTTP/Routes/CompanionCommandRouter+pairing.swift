@@ -124,7 +124,7 @@ extension CompanionCommandRouter {
         return peer.description
     }
 
-    /// What a device of v2 is told about itself.
+    /// What a device of v2 learns about itself.
     private func status(of device: AuthenticatedDevice) -> Response {
         guard let known = devices.device(id: device.id) else {
             return .json(CompanionStatusResponse(connectedDevice: nil))

@@ -151,7 +151,7 @@ package struct CompanionCommandRouter: Sendable {
         return try await trusting(context) { try await gate.authenticate(request.bearerToken) }
     }
 
-    /// Notes at the connection whether the one who asks has proven to be a device: strangers give way to it.
+    /// Notes at the connection whether the client has proven to be a paired device: others give way to it.
     private func trusting(
         _ context: HostRequestContext,
         _ authenticate: () async throws -> AuthenticatedDevice

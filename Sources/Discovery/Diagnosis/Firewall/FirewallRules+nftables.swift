@@ -7,7 +7,7 @@ extension FirewallRules {
     /// Tables with parts that only iptables understands (`xt`) are left out: `iptables-save` has them.
     ///
     /// - Parameter known: Tables that are known from elsewhere, such as `ip filter`, and left out too.
-    /// - Returns: nil where that is no such list.
+    /// - Returns: nil if it is not such a list.
     package init?(nftables json: [UInt8], without known: Set<String> = []) {
         struct List: Decodable { var nftables: [[String: NFTValue]] }
         guard let list = try? JSONDecoder().decode(List.self, from: Data(json)) else { return nil }

@@ -22,7 +22,7 @@ package struct FirewallPacket: Sendable, Hashable {
     }
 }
 
-/// What has to hold for a rule to apply. Whatever cannot be judged here is ``unknown``.
+/// The conditions of a rule. Those that pairtool cannot judge are ``unknown``.
 indirect enum FirewallCondition: Sendable, Hashable {
     /// The transport protocol is one of these names.
     case transport(Set<String>)
@@ -46,7 +46,7 @@ indirect enum FirewallCondition: Sendable, Hashable {
         case .transport(let names): !names.isDisjoint(with: ["udp", "17", "all", "0"])
         case .port(let ranges): ranges.contains { $0.contains(FirewallPacket.port) }
         case .interface(let incoming, let names):
-            // An interface of the other direction is none.
+            // A condition on the other direction's interface does not match.
             incoming == packet.isIncoming && names.contains { Self.matches(packet.interface, $0) }
         case .destination(let prefixes): prefixes.contains { $0.contains(packet.destination) }
         case .state(let states):

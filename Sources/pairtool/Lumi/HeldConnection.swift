@@ -66,12 +66,8 @@ struct HeldConnection: Sendable {
             return
         }
         output.say(
-            "The connection is kept for \(Self.text(seconds)). To close it: pairtool lumi remote disconnect"
+            "The connection is kept for \(TimeText.span(Double(seconds))). To close it: pairtool lumi remote disconnect"
         )
-    }
-
-    private static func text(_ seconds: Int) -> String {
-        seconds % 60 == 0 ? "\(seconds / 60) min" : "\(seconds) s"
     }
 
     private var keepSeconds: Int {

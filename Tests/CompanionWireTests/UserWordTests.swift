@@ -19,7 +19,7 @@ import Testing
     @Test(
         "A whole id comes before a name, a name before the beginning of an id, and that before the beginning of a name",
         arguments: [
-            ("garden", ["b"]), ("GARDEN", ["a"]), ("gard", ["b"]), ("Gardener", ["c"]), ("gar", ["a", "c"]),
+            ("garden", ["b"]), ("GARDEN", ["a"]), ("garde", ["b"]), ("Gardener", ["c"]), ("gar", ["a", "c"]),
             ("plot", ["d"]), ("plo", ["d"]), ("kitchen", ["e"]), ("kitc", ["f"]), ("kit", ["e"]), ("ee", []), ("", []),
             ("nothing", []),
         ]

@@ -13,10 +13,7 @@ final class Interrupts: Sendable {
     typealias Handler = @Sendable (Int32) -> Bool
 
     private let handlers = NIOLockedValueBox<[Handler]>([])
-    private let lastSignal = NIOLockedValueBox<ContinuousClock.Instant?>(nil)
-
-    /// Signals within this time count as one: `timeout` and shells send theirs to the process and to its group.
-    private static let echo = Duration.milliseconds(300)
+    private let echoes = NIOLockedValueBox(SignalEchoes())
 
     private init() {
         var ends: [Int32] = [-1, -1]
@@ -117,13 +114,24 @@ final class Interrupts: Sendable {
     }
 
     private func deliver(_ number: Int32) {
-        let now = ContinuousClock.now
-        let isEcho = lastSignal.withLockedValue { last in
-            defer { last = now }
-            return last.map { now - $0 < Self.echo } ?? false
-        }
-        guard !isEcho else { return }
+        guard echoes.withLockedValue({ $0.isNew(number, at: .now) }) else { return }
         wakeReader()
         for handler in handlers.withLockedValue(\.self).reversed() where handler(number) { return }
+    }
+}
+
+/// Finds signals that came before: `timeout` and shells send theirs to the process and to its group.
+struct SignalEchoes: Sendable {
+    /// The same signals within this time count as one.
+    private static let limit = Duration.milliseconds(300)
+
+    private var last: [Int32: ContinuousClock.Instant] = [:]
+
+    /// Notes a signal.
+    ///
+    /// - Returns: Whether it is not the echo of the same one.
+    mutating func isNew(_ number: Int32, at now: ContinuousClock.Instant) -> Bool {
+        defer { last[number] = now }
+        return last[number].map { now - $0 >= Self.limit } ?? true
     }
 }

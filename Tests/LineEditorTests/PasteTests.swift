@@ -29,10 +29,28 @@ struct PasteTests {
         for place in bytes.indices {
             var state = LineState()
             state.type(Array(bytes[..<place]))
-            #expect(state.limit == nil || place < Bytes.pasteBegin.utf8.count)
+            if (Bytes.pasteBegin.utf8.count..<bytes.count - 1).contains(place) { #expect(state.limit == .seconds(1)) }
             state.type(Array(bytes[place...]))
             #expect(state.shown == "x[20y~[201z!|")
         }
+    }
+
+    @Test("A paste whose end was lost is dropped by Ctrl-C after a silence; a later byte that is none of it is text")
+    func lostEnd() {
+        var state = LineState()
+        state.type("a" + Bytes.pasteBegin + "b\u{3}c")
+        #expect(state.endWait() == nil && state.limit == nil)
+        state.type("d\u{3}e")
+        #expect(state.limit == .seconds(1))
+        #expect(state.endWait() == nil)
+        #expect(state.type("\u{3}") == [.drop(wasEmpty: false)])
+        state.type("f")
+        #expect(state.shown == "f|")
+        var whole = LineState()
+        whole.type(Bytes.pasteBegin + "b")
+        _ = whole.endWait()
+        whole.type("c" + Bytes.pasteEnd + "d")
+        #expect(whole.shown == "bcd|")
     }
 
     @Test("A large paste is shown abbreviated, moved over in one step, and sent in full")

@@ -41,21 +41,26 @@ struct KeyDecoder: Sendable, Equatable {
     private var state = State.ground
     private var characters = UTF8Decoder()
     private var pasted: [UInt8] = []
+    /// Whether nothing came for a while within a paste: its end may be lost.
+    private var isPasteStale = false
 
     init() {}
 
     /// How long to wait for the next byte before ``endWait()``; nil to wait without limit.
     var limit: Duration? {
         switch state {
-        case .ground, .paste: nil
+        case .ground: nil
+        case .paste: isPasteStale ? nil : .seconds(1)
         case .escape: .milliseconds(80)
         case .control, .single, .console: .milliseconds(200)
         case .string: .milliseconds(500)
         }
     }
 
-    /// The time limit is over: a lone escape byte is the Escape key, and an unfinished sequence is dropped.
+    /// The time limit is over: a lone escape byte is the Escape key, and an unfinished sequence is dropped. A paste goes
+    /// on, but for Ctrl-C.
     mutating func endWait() -> Key? {
+        isPasteStale = state == .paste
         defer { if state != .paste { state = .ground } }
         return state == .escape ? .escape : nil
     }
@@ -82,6 +87,14 @@ struct KeyDecoder: Sendable, Equatable {
     }
 
     private mutating func takePasted(_ bytes: inout ArraySlice<UInt8>) {
+        if isPasteStale {
+            isPasteStale = false
+            // The end of the paste was lost: the user wants the line back.
+            if bytes.first == 0x03 {
+                (state, pasted) = (.ground, [])
+                return
+            }
+        }
         guard let last = bytes.firstIndex(of: Self.pasteEnd[5]) else {
             pasted += bytes
             bytes = []

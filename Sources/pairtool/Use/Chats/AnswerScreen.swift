@@ -51,6 +51,7 @@ final class AnswerScreen: Sendable {
 
     /// Runs a body while the line below the answer moves on.
     func run<R>(_ body: () async throws -> R) async throws -> R {
+        echo(false)
         defer { end() }
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [self] in
@@ -113,7 +114,14 @@ final class AnswerScreen: Sendable {
             state.isHeld = isHeld
             state.isDirty = true
             draw(&state, isForced: true)
+            echo(isHeld)
         }
+    }
+
+    /// Has the terminal show what is typed, or not.
+    private func echo(_ isOn: Bool) {
+        guard context.stdinIsTerminal, context.editsLines else { return }
+        if isOn { TerminalEcho.restore() } else { TerminalEcho.turnOff() }
     }
 
     private func insert(_ lines: String, _ state: inout State) {
@@ -135,6 +143,7 @@ final class AnswerScreen: Sendable {
             draw(&state, isForced: true, showsProgress: false)
             state.hasEnded = true
         }
+        echo(true)
         // Last: until the drawing is gone, messages of others are written above it.
         context.drawing.set(nil)
     }

@@ -1,0 +1,73 @@
+import Glibc
+import NIOConcurrencyHelpers
+
+/// Whether the terminal shows what is typed. While an answer is drawn it does not: that would be in the middle of the
+/// drawing. What is typed meanwhile stays for who reads next, such as the shell.
+enum TerminalEcho {
+    private static let isOff = NIOLockedValueBox(false)
+    private static let cleanup: Void = ExitCleanup.add { restore() }
+
+    /// Turns the echo off, if it is on and standard input is this process's terminal.
+    static func turnOff() {
+        isOff.withLockedValue { isOff in
+            var mode = termios()
+            guard !isOff, isForeground, tcgetattr(STDIN_FILENO, &mode) == 0, mode.c_lflag & tcflag_t(ECHO) != 0 else {
+                return
+            }
+            _ = cleanup
+            usualMode = mode
+            mode.c_lflag &= ~tcflag_t(ECHO)
+            silentMode = mode
+            for (number, handler) in handlers where isDefault(number) { signal(number, handler) }
+            tcsetattr(STDIN_FILENO, TCSANOW, &mode)
+            isOff = true
+        }
+    }
+
+    /// Turns the echo on again, if it was turned off.
+    static func restore() {
+        isOff.withLockedValue { isOff in
+            guard isOff else { return }
+            isOff = false
+            setMode(usualMode)
+            for (number, _) in handlers { signal(number, SIG_DFL) }
+        }
+    }
+
+    /// Those that end or stop the process at once, and the one that continues it. Others are ``Interrupts``.
+    private static let handlers: [(Int32, @convention(c) (Int32) -> Void)] = [
+        (SIGQUIT, giveBack), (SIGTSTP, giveBack), (SIGCONT, takeAgain),
+    ]
+
+    private static func isDefault(_ number: Int32) -> Bool {
+        var action = sigaction()
+        sigaction(number, nil, &action)
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 0
+    }
+}
+
+/// The terminal's modes, for the handlers below. Safe because they are written before the handlers are installed, and
+/// only read while they are.
+nonisolated(unsafe) private var usualMode = termios()
+nonisolated(unsafe) private var silentMode = termios()
+
+/// In the background, the terminal is the shell's, which has set its own mode.
+private var isForeground: Bool { tcgetpgrp(STDIN_FILENO) == getpgrp() }
+
+private func setMode(_ mode: termios) {
+    guard isForeground else { return }
+    var mode = mode
+    tcsetattr(STDIN_FILENO, TCSANOW, &mode)
+}
+
+/// The signal has its usual effect once this handler is over. It calls only what a handler may call.
+private func giveBack(_ number: Int32) {
+    setMode(usualMode)
+    signal(number, SIG_DFL)
+    raise(number)
+}
+
+private func takeAgain(_ number: Int32) {
+    signal(SIGTSTP, giveBack)
+    setMode(silentMode)
+}
